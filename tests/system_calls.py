@@ -7,21 +7,41 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+_BEGUN = re.compile(r"\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b.* = (\d+)$")
 
-def traced(command: list[str], calls: str, record: Path, env: Mapping[str, str] | None = None) -> list[str]:
-    """The system calls (`rename,fsync`) of a command that succeeds, one line each; `record` is overwritten."""
+
+def traced(
+    command: list[str], calls: str, record: Path, env: Mapping[str, str] | None = None, *, status: int | None = 0
+) -> list[str]:
+    """The system calls (`rename,fsync`) of a command, one line each; `record` is overwritten.
+
+    status: the exit status that it must have; None: any.
+    """
     assert shutil.which("strace"), "strace is needed: make setup"
     strace = ["strace", "-f", "-y", "-o", str(record), "-e", f"trace={calls}"]
     result = subprocess.run([*strace, *command], env=env, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    assert status is None or result.returncode == status, result.stderr
     # A name in an open directory is written as a path: `4</store/trees>, "x"` becomes `"/store/trees/x"`.
     return [re.sub(r'\d+<([^>]*)>, "', r'"\1/', line) for line in record.read_text().splitlines()]
 
 
-def opened(command: list[str], below: Path, record: Path, env: Mapping[str, str] | None = None) -> Counter[str]:
-    """How often a command opens each file below a directory, in all its threads and by whatever name."""
-    lines = traced(command, "open,openat,openat2", record, env)
-    paths = [found[1] for line in lines if (found := re.search(r" = \d+<([^>]*)>$", line))]
+def opened(
+    command: list[str],
+    below: Path,
+    record: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    alone: bool = False,
+    status: int | None = 0,
+) -> Counter[str]:
+    """How often a command opens each file below a directory, by its path there, in all threads and by whatever name.
+
+    alone: without the programs that it starts. status: as of `traced`.
+    """
+    lines = traced(command, "open,openat,openat2,vfork,fork,clone,clone3", record, env, status=status)
+    begun = [found[1] for line in lines if (found := _BEGUN.match(line)) and "CLONE_THREAD" not in line]
+    own = [line for line in lines if not (alone and line.split(maxsplit=1)[0] in begun)]
+    paths = [found[1] for line in own if (found := re.search(r" = \d+<([^>]*)>$", line))]
     files = [path for path in paths if path.startswith(f"{below}/") and Path(path).is_file()]
-    names = {Path(path).stat().st_ino: Path(path).name for path in files}
+    names = {Path(path).stat().st_ino: Path(path).relative_to(below).as_posix() for path in files}
     return Counter(names[Path(path).stat().st_ino] for path in files)

@@ -26,8 +26,12 @@ static PyObject *class_named(const char *name) {
     return class;
 }
 
+const char *rsdk_exceptions_class(rsdk_status status) {
+    return exception_names[status];
+}
+
 void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk) {
-    rsdk_exceptions_raise_as(exception_names[error->status], error, sdk);
+    rsdk_exceptions_raise_as(rsdk_exceptions_class(error->status), error, sdk);
 }
 
 static const char *fact_of(const rsdk_error *error, const char *name) {

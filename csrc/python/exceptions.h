@@ -6,6 +6,9 @@
 #include "rocm_sdk/sdk.h"
 #include "state.h"
 
+/* The name of the class of rocm_sdk.errors that stands for a status. */
+const char *rsdk_exceptions_class(rsdk_status status);
+
 /* Sets the exception of rocm_sdk.errors that stands for the error's status. `sdk` (NULL: none is open) is asked what
  * the error means. */
 void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk);

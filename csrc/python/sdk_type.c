@@ -75,6 +75,47 @@ static PyObject *package_directory(PyObject *object, PyObject *name) {
     return take(self) == 0 ? give_back(self, rsdk_sdk_answer_directory(&self->session, name)) : NULL;
 }
 
+PyDoc_STRVAR(directories_doc, "package_directories()\n--\n\n"
+                              "The platform directories of the packages that are installed, by name (dict of str).");
+
+typedef struct finding_directories {
+    rsdk_session *session;
+    const char *found[RSDK_PACKAGE_COUNT]; /* NULL: not installed */
+} finding_directories;
+
+static rsdk_status find_directories(rsdk_sdk *sdk, void *context, rsdk_error *error) {
+    finding_directories *f = context;
+    for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
+        rsdk_error reason = RSDK_ERROR_INIT;
+        rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &f->found[id], &reason);
+        rsdk_error_clear(&reason);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
+        }
+    }
+    f->session->is_enough = true; /* the import system may know more of them */
+    return RSDK_PACKAGE_NOT_INSTALLED;
+}
+
+static PyObject *package_directories(PyObject *object, PyObject *unused) {
+    sdk_object *self = (sdk_object *)object;
+    finding_directories f = {.session = &self->session};
+    (void)unused;
+    if (take(self) < 0) {
+        return NULL;
+    }
+    PyObject *result = rsdk_session_perform(&self->session, find_directories, &f) == 0 ? PyDict_New() : NULL;
+    for (unsigned id = 0; result != NULL && id < RSDK_PACKAGE_COUNT; id++) {
+        PyObject *path = f.found[id] != NULL ? rsdk_result_path(f.found[id]) : NULL;
+        if (f.found[id] != NULL &&
+            (path == NULL || PyDict_SetItemString(result, rsdk_package_get((rsdk_package_id)id)->name, path) < 0)) {
+            Py_CLEAR(result);
+        }
+        Py_XDECREF(path);
+    }
+    return give_back(self, result);
+}
+
 PyDoc_STRVAR(bindings_doc, "bindings(*shortnames, files=(), every=False)\n--\n\nAs the function of this name.");
 
 static PyObject *bindings(PyObject *object, PyObject *args, PyObject *kwargs) {
@@ -184,14 +225,39 @@ static PyObject *located(PyObject *object, PyObject *unused) {
     return give_back(self, need_locations(self) == 0 ? Py_NewRef(self->locations) : NULL);
 }
 
+PyDoc_STRVAR(failures_doc, "failures()\n--\n\n"
+                           "The shortnames that locate() raises an error for, each with the name of its class (dict of "
+                           "str).");
+
+static PyObject *failures(PyObject *object, PyObject *unused) {
+    sdk_object *self = (sdk_object *)object;
+    (void)unused;
+    if (take(self) < 0) {
+        return NULL;
+    }
+    PyObject *result = need_locations(self) == 0 ? PyDict_New() : NULL;
+    for (size_t i = 0; result != NULL && i < rsdk_catalog_size(); i++) {
+        const rsdk_status status = self->failures[i].status;
+        PyObject *name = status != RSDK_OK ? PyUnicode_FromString(rsdk_exceptions_class(status)) : NULL;
+        if (status != RSDK_OK &&
+            (name == NULL || PyDict_SetItemString(result, rsdk_catalog_get(i)->shortname, name) < 0)) {
+            Py_CLEAR(result);
+        }
+        Py_XDECREF(name);
+    }
+    return give_back(self, result);
+}
+
 /* ---- the type ---- */
 
 static PyMethodDef methods[] = {
     {"facts", facts, METH_NOARGS, facts_doc},
     {"built_targets", built_targets, METH_NOARGS, targets_doc},
     {"package_directory", package_directory, METH_O, directory_doc},
+    {"package_directories", package_directories, METH_NOARGS, directories_doc},
     {"locate", locate, METH_O, locate_doc},
     {"located", located, METH_NOARGS, located_doc},
+    {"failures", failures, METH_NOARGS, failures_doc},
     {"bindings", WITH_KEYWORDS(bindings), METH_VARARGS | METH_KEYWORDS, bindings_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -128,18 +128,11 @@ def _packages(installed: Installed) -> list[dict[str, Any]]:
     for site in sdk_sites():
         for distribution in installed.distributions_in(site):
             found.setdefault(distribution.spelling, distribution.version)
-    directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(installed, name))]
+    directories = installed.sdk.package_directories().values()
     return [
         {"name": name, "version": version, "directory": next(filter(_belongs_to(name), directories), None)}
         for name, version in sorted(found.items())
     ]
-
-
-def _platform_directory(installed: Installed, package: str) -> str | None:
-    try:
-        return installed.sdk.package_directory(package)
-    except RocmSdkError:
-        return None
 
 
 def _belongs_to(distribution: str) -> Callable[[str], bool]:

@@ -131,7 +131,7 @@ def _run_on_process(tested: "Installed", options: "Namespace") -> int:
     from rocm_sdk.doctor.recorder import Recorder
     from rocm_sdk.doctor.subjects.process import survey_process
 
-    recorder = Recorder("process", "checked", tested.site)
+    recorder = Recorder("process", "checked", tested.site, known=tested.known)
     libraries, recorder.problems = survey_process(tested, options.pid)
     sources = {
         str(each.location.path): each.location.found_via if each.location.package is None else "the SDK"

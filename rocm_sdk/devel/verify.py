@@ -6,12 +6,11 @@ import hashlib
 import os
 import stat
 import zlib
-from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from rocm_sdk.base.files import chunks_of
-from rocm_sdk.installed.distributions import Distribution, sdk_distributions
-from rocm_sdk.installed.installer import installation_facts
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.installation import Installed, at
 from rocm_sdk.problems import Problem, problem
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
@@ -26,17 +25,17 @@ if TYPE_CHECKING:
 Need = Literal["update", "install", "reinstall"]  # what has to be done
 
 
-def verify_tree(tree: str) -> list[Problem]:
+def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
     """Everything in the tree that differs from its manifest; [] if nothing does. Reads every file, changes nothing.
 
     A tree without a manifest was made by another program: one problem says so. Raises BadMetadataError if the manifest
-    is damaged.
+    is damaged. installed: the packages beside the tree, if the caller looks at them.
     """
     site = os.path.dirname(tree)
+    installed = installed or at(site)
     manifest = read_manifest(tree)
     if manifest is None:
         return [difference(tree, "has no manifest: another program extracted it", "reinstall")]
-    packages = _Packages(site)
     linker = FileLinker(site, None)
     links = [
         Entry(path, RUNTIME, target=text) for path, text in read_device_links(tree, os.path.basename(tree)).items()
@@ -44,45 +43,23 @@ def verify_tree(tree: str) -> list[Problem]:
     found = ((entry, _fault(tree, entry, linker)) for entry in (*manifest.entries, *links))
     faults = [(entry, *fault) for entry, fault in found if fault is not None]
     all_anew = any(need == "reinstall" for _, _, need in faults)  # which makes the links too
+    own = next((each for each in installed.distributions if each.name == DISTRIBUTION), None)
+    version = f"=={own.version}" if own is not None else ""
     problems = []
     for entry, detail, need in faults:
         source = linker.source(entry.path, entry.target) if need == "install" else None
-        if source is not None and (owner := packages.owner_of(source)) is not None:
-            problems.append(packages.missing_file(source, f"{tree}/{entry.path}", owner))
+        if source is not None and (owner := installed.owners.get(os.path.relpath(source, site))) is not None:
+            problems.append(_missing_file(installed, source, f"{tree}/{entry.path}", owner))
         else:
             due: Need = "reinstall" if need == "update" and all_anew else need
-            problems.append(difference(f"{tree}/{entry.path}", detail, due, packages.version, packages.known))
+            problems.append(difference(f"{tree}/{entry.path}", detail, due, version, installed.known))
     return problems
 
 
-class _Packages:
-    """The distributions beside the tree, each asked once."""
-
-    def __init__(self, site: str) -> None:
-        self._site = site
-        self.known = lru_cache(installation_facts)
-
-    @cached_property
-    def _distributions(self) -> list[Distribution]:
-        return sdk_distributions(self._site)
-
-    @cached_property
-    def version(self) -> str:
-        """ "==7.10.0" of the development package; "" if it is unknown."""
-        return next((f"=={found.version}" for found in self._distributions if found.name == DISTRIBUTION), "")
-
-    @cached_property
-    def _owners(self) -> dict[str, Distribution]:
-        return {file.path: each for each in self._distributions for file in each.files}
-
-    def owner_of(self, path: str) -> Distribution | None:
-        """The distribution whose RECORD lists the file."""
-        return self._owners.get(os.path.relpath(path, self._site))
-
-    def missing_file(self, path: str, link: str, owner: Distribution) -> Problem:
-        """The problem that a file of an installed package is missing, to which the tree has a link."""
-        name, detail = os.path.basename(path), f"is missing, and {link} is a link to it"
-        return problem("E-FILE-001", path, self._site, self.known, name=name, detail=detail, **owner.facts)
+def _missing_file(installed: Installed, path: str, link: str, owner: Distribution) -> Problem:
+    """The problem that a file of an installed package is missing, to which the tree has a link."""
+    name, detail = os.path.basename(path), f"is missing, and {link} is a link to it"
+    return problem("E-FILE-001", path, installed.site, installed.known, name=name, detail=detail, **owner.facts)
 
 
 def difference(path: str, detail: str, need: Need, version: str = "", known: Known | None = None) -> Problem:

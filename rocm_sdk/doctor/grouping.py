@@ -7,7 +7,7 @@ the missing file. So problems that are about the same thing have one code and on
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rocm_sdk.base.value_text import one_line
 from rocm_sdk.installed.shared_objects import library_name
@@ -69,16 +69,18 @@ _OF_ENDING = frozenset({"E-LIB-007", "E-LIB-008", "E-LIB-009"})
 _OF_GPUS = frozenset({"W-GPU-018", "W-GPU-019"})
 
 
-def grouped(recorders: Iterable[Recorder]) -> list[Problem]:
+def grouped(recorders: Sequence[Recorder]) -> list[Problem]:
     """The problems of all subjects, errors first, each once and with all that it breaks."""
     merged: dict[tuple[str, ...], Problem] = {}
-    for found in (found for recorder in recorders for found in recorder.problems):
-        key = _identity(found)
+    for each in (found for recorder in recorders for found in recorder.problems):
+        key = _identity(each)
         known = merged.get(key)
-        merged[key] = found if known is None else _merge(known, found)
+        merged[key] = each if known is None else _merge(known, each)
     problems = _fold_packages(_fold_crashes(_fold_files(list(merged.values()))))
     severities = ("error", "warning", "note")
-    return sorted(one_of_many(_fold_missing(problems), _limit), key=lambda found: severities.index(found.severity))
+    return sorted(
+        one_of_many(_fold_missing(problems, recorders), _limit), key=lambda found: severities.index(found.severity)
+    )
 
 
 def _limit(code: str) -> int:
@@ -160,7 +162,7 @@ def _fold_crashes(problems: list[Problem]) -> list[Problem]:
     return [found._replace(breaks=(*found.breaks, *breaks.get(_identity(found), ()))) for found in kept]
 
 
-def _fold_missing(problems: Sequence[Problem]) -> list[Problem]:
+def _fold_missing(problems: Sequence[Problem], recorders: Sequence[Recorder]) -> list[Problem]:
     """Many missing files of one distribution are one problem, with a count and examples."""
     missing: dict[str, list[Problem]] = {}
     for found in problems:
@@ -168,14 +170,16 @@ def _fold_missing(problems: Sequence[Problem]) -> list[Problem]:
             missing.setdefault(found.facts.get("distribution", ""), []).append(found)
     many = {name: files for name, files in missing.items() if name and len(files) > _MANY}
     rest = [found for found in problems if found.code != "E-FILE-001" or found.facts.get("distribution") not in many]
-    return [*(_one_of(files) for files in many.values()), *rest]
+    return [*(_one_of(files, recorders[0]) for files in many.values()), *rest]
 
 
-def _one_of(files: list[Problem]) -> Problem:
+def _one_of(files: list[Problem], recorder: Recorder) -> Problem:
+    """recorder: any of one installation."""
     files = sorted(files, key=lambda found: str(found.path))
     first = files[0]
     names = ", ".join(found.facts["name"] for found in files[:EXAMPLES])
     facts = {name: first.facts[name] for name in ("distribution", "version", "requirement") if name in first.facts}
     directory = os.path.commonpath([str(found.path) for found in files])
-    whole = problem("E-FILE-008", directory, count=f"{len(files):,}", examples=one_line(f"{names} ..."), **facts)
+    shown = {"count": f"{len(files):,}", "examples": one_line(f"{names} ...")}
+    whole = problem("E-FILE-008", directory, recorder.site, recorder.known, **shown, **facts)
     return whole._replace(breaks=tuple(dict.fromkeys(each for found in files for each in found.breaks)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rocm_sdk.base.value_text import one_line
@@ -27,7 +26,7 @@ class Recorder:
     passed: list[str] = field(default_factory=list)  # for --checks
     not_tried: list[str] = field(default_factory=list)
     seconds: float = 0.0
-    known: Known = field(default_factory=lambda: lru_cache(installation_facts), repr=False)  # asked once a package
+    known: Known = field(default=installation_facts, repr=False)  # how the packages were installed
 
     def good(self, what: str, *, counts: bool = True) -> None:
         """Records a check that passed. counts: whether it is one of what the subject counts."""

@@ -29,7 +29,7 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
     for name, row in SUBJECTS.items():
         if not _applies(row, installation) or not _is_wanted(name, row, installation, options):
             continue
-        recorder = Recorder(name, row.unit, installation.site)
+        recorder = Recorder(name, row.unit, installation.site, known=installation.known)
         recorders.append(recorder)
         begin = perf_counter()
         try:

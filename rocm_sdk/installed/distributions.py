@@ -21,7 +21,8 @@ _SEPARATORS = str.maketrans("_.", "--")
 _PLACEHOLDER_VERSIONS = frozenset({"0.0.1.dev0", "0.0.1", "0.0.2", "0.1.0"})
 _PLACEHOLDER_FILES = 2
 _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
-_CLOSURE_NOTE, _NOTE_LIMIT = "closure.json", 1 << 20
+_TEXT_LIMIT = 1 << 20  # bytes of each other file
+_CLOSURE_NOTE = "closure.json"
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
 # The directory in site-packages in which `rocm-sdk-build closure --in-place` notes what it still has to change.
 CLOSURE_JOURNAL = ".rocm-sdk-closure"
@@ -46,6 +47,7 @@ class Distribution:
         self.has_metadata = True
         self._metadata_fault: str | None = None
         self._record: tuple[tuple[RecordedFile, ...], str | None] | None = None
+        self._texts: dict[str, bytes] = {}
         try:
             headers = _read_headers(f"{directory}/METADATA")
         except OSError as error:
@@ -62,6 +64,15 @@ class Distribution:
     def record(self) -> str:
         """The path of RECORD, which may not exist."""
         return f"{self.directory}/RECORD"
+
+    def read(self, name: str) -> bytes:
+        """The beginning of a file beside METADATA, read once; empty if it cannot be read."""
+        if name not in self._texts:
+            try:
+                self._texts[name] = read_beginning(f"{self.directory}/{name}", _TEXT_LIMIT)
+            except OSError:
+                self._texts[name] = b""
+        return self._texts[name]
 
     @property
     def files(self) -> tuple[RecordedFile, ...]:
@@ -103,9 +114,8 @@ class Distribution:
     @property
     def closure(self) -> str | None:
         """The command that made this of a whole package (`rocm-sdk-build closure`); None if none did."""
-        try:
-            note = read_beginning(f"{self.directory}/{_CLOSURE_NOTE}", _NOTE_LIMIT)
-        except OSError:
+        note = self.read(_CLOSURE_NOTE)
+        if not note:
             return None
         import json  # here: most packages have no note
 

@@ -20,6 +20,8 @@ from .distributions import BUILDER, LOADER, Distribution, normalised, sdk_distri
 
 TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than most commands
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .prefix import Prefix
     from .shared_objects import SharedObject
 
@@ -121,12 +123,17 @@ class Installed:
     def said_by(self, module: str) -> dict[str, str]:
         """What `_dist_info.py` of a module says: version, nonce, default_family; {} if it cannot be read."""
         if module not in self._said_by:
+            found: Mapping[str, object]
             try:
-                found = _native.dist_info(os.path.join(self.site, module, "_dist_info.py"))
+                if module == "rocm_sdk_core" and self.is_current and self.fallback is None:
+                    found = self.sdk.facts()
+                else:
+                    found = _native.dist_info(os.path.join(self.site, module, "_dist_info.py"))
             except RocmSdkError:  # the subject `packages` reports that of core
                 self._said_by[module] = {}
             else:
-                self._said_by[module] = {name: str(value) for name, value in found.items() if value is not None}
+                said = ((name, found[name]) for name in ("version", "nonce", "default_family"))
+                self._said_by[module] = {name: str(value) for name, value in said if value is not None}
         return self._said_by[module]
 
     @once
@@ -154,6 +161,19 @@ class Installed:
             "version": self.version,
             "requirement": f"rocm-sdk-core=={self.version}",
         }
+
+    def known(self, site: str, distribution: str | None) -> dict[str, str]:
+        """How the packages of a directory were installed, as installation_facts says it; asked once a package."""
+        place = (site, distribution)
+        if place not in self._known:
+            from .installer import installation_facts
+
+            self._known[place] = installation_facts(site, distribution, self.distributions_in(site) or None)
+        return self._known[place]
+
+    @once
+    def _known(self) -> dict[tuple[str, str | None], dict[str, str]]:
+        return {}
 
     # ---- files
 

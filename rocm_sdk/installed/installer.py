@@ -17,6 +17,10 @@ from rocm_sdk.base.value_text import quoted_for_shell
 
 from .distributions import Distribution, name_of_directory, sdk_distributions
 
+TYPE_CHECKING = False  # for type checkers; a message needs this module
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 _LIMIT = 1 << 20  # bytes of each file
 _PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-meta", "pyvenv.cfg"
 _SITES = frozenset({"site-packages", "dist-packages"})
@@ -41,14 +45,17 @@ _FURTHER_PLACES = {
 }
 
 
-def installation_facts(site: str, distribution: str | None = None) -> dict[str, str]:
+def installation_facts(
+    site: str, distribution: str | None = None, known: Sequence[Distribution] | None = None
+) -> dict[str, str]:
     """The fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in the directory `site`.
 
-    distribution: the package that is to be installed again; its source counts.
+    distribution: the package that is to be installed again; its source counts. known: the distributions of the SDK
+    there, if the caller has read them.
     """
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
-    metadata = _metadata_of(site, distribution)
+    metadata = _metadata_of(site, distribution, known)
     if prefix is None and metadata is None:  # a directory that no Python installer has filled or may fill
         installer = "other"
     else:
@@ -56,7 +63,7 @@ def installation_facts(site: str, distribution: str | None = None) -> dict[str, 
     facts = {"installer": installer, "python": _shown(python), "site": _shown(site)}
     if prefix is not None:
         facts["environment"] = _shown(prefix)
-    if prefix is None and (packages := _requirements_in(site)):
+    if prefix is None and (packages := _requirements(sdk_distributions(site) if known is None else known)):
         facts["packages"] = packages
     if (source := _source(metadata, installer, prefix)) is not None:
         facts["source"] = source
@@ -149,32 +156,28 @@ def _has_module(name: str) -> bool:
         return False
 
 
-def _metadata_of(site: str, distribution: str | None) -> Distribution | None:
+def _metadata_of(
+    site: str, distribution: str | None, known: Sequence[Distribution] | None = None
+) -> Distribution | None:
     """The distribution that is asked for, else another one of the SDK; None if there is none."""
+    if known:
+        by_name = {each.name: each for each in known}
+        return by_name.get(distribution or "") or by_name.get("rocm-sdk-core") or known[0]
     found = [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
     names = {name_of_directory(name): name for name in found}
     name = names.get(distribution or "") or names.get("rocm-sdk-core") or next(iter(found), None)
     return Distribution(os.path.join(site, name)) if name is not None else None
 
 
-def _requirements_in(site: str) -> str:
+def _requirements(found: Iterable[Distribution]) -> str:
     """All packages of the SDK in a directory, as one command takes them."""
-    found = [each for each in sdk_distributions(site) if each.has_sdk_files and not each.is_placeholder]
-    return " ".join(quoted_for_shell(each.requirement) for each in found)
-
-
-def _read(metadata: Distribution | None, name: str) -> bytes:
-    if metadata is None:
-        return b""
-    try:
-        return read_beginning(os.path.join(metadata.directory, name), _LIMIT)
-    except OSError:
-        return b""
+    whole = (each for each in found if each.has_sdk_files and not each.is_placeholder)
+    return " ".join(quoted_for_shell(each.requirement) for each in whole)
 
 
 def _first_word(metadata: Distribution | None, name: str) -> str:
     """The beginning of a file: INSTALLER has the installer's name, poetry's with its version."""
-    words = _read(metadata, name).decode("utf-8", errors="replace").split()
+    words = metadata.read(name).decode("utf-8", errors="replace").split() if metadata is not None else ()
     return words[0].lower() if words else ""
 
 
@@ -207,7 +210,7 @@ def _index_of(installer: str, prefix: str | None) -> str | None:
 
 def _directory_of_archive(metadata: Distribution | None) -> str | None:
     """The directory of the wheel that was installed by its path, if it is still there (PEP 610)."""
-    text = _read(metadata, "direct_url.json")
+    text = metadata.read("direct_url.json") if metadata is not None else b""
     if not text:
         return None
     import json

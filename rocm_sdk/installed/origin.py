@@ -9,14 +9,10 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from rocm_sdk.base.files import read_beginning
-
 from .distributions import headers_of
 
 if TYPE_CHECKING:
     from .distributions import Distribution
-
-_LIMIT = 1 << 20  # bytes of each file
 
 
 class Origin(NamedTuple):
@@ -32,14 +28,14 @@ class Origin(NamedTuple):
 
 def origin_of(distribution: Distribution) -> Origin:
     """The origin of a distribution. What cannot be read is None."""
-    headers = headers_of(_read(distribution, "METADATA"))
-    wheel = headers_of(_read(distribution, "WHEEL"))
-    url, digest = _direct_url(_read(distribution, "direct_url.json"))
+    headers = headers_of(distribution.read("METADATA"))
+    wheel = headers_of(distribution.read("WHEEL"))
+    url, digest = _direct_url(distribution.read("direct_url.json"))
     return Origin(
         licence=_first(headers, "license-expression") or _first(headers, "license"),
         licence_files=tuple(value for name, value in headers if name == "license-file"),
         generator=_first(wheel, "generator"),
-        installer=_read(distribution, "INSTALLER").decode(errors="replace").strip() or None,
+        installer=distribution.read("INSTALLER").decode(errors="replace").strip() or None,
         url=url,
         digest=digest,
     )
@@ -52,13 +48,6 @@ def without_password(url: str) -> str:
     except ValueError:
         return ""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _read(distribution: Distribution, name: str) -> bytes:
-    try:
-        return read_beginning(f"{distribution.directory}/{name}", _LIMIT)
-    except OSError:
-        return b""
 
 
 def _first(headers: list[tuple[str, str]], wanted: str) -> str | None:

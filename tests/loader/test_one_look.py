@@ -29,7 +29,10 @@ def sdk(site: Site) -> Site:
 
 def opens(sdk: Site, record: Path, *command: str) -> Counter[str]:
     found = opened([*command], sdk.path, record, clean_environment() | {"PYTHONPATH": str(sdk.path)})
-    return Counter({name: count for name, count in found.items() if ".so" in name or name in METADATA})
+    names = Counter[str]()
+    for path, count in found.items():
+        names[Path(path).name] += count
+    return Counter({name: count for name, count in names.items() if ".so" in name or name in METADATA})
 
 
 def once(*names: str) -> Counter[str]:

@@ -15,7 +15,7 @@ from rocm_sdk.doctor.children import Ended, run_program, run_programs
 from rocm_sdk.doctor.library_table import SYMBOLS
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
+from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed.installation import Installed
 
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
@@ -94,19 +94,14 @@ def _usable_gpus() -> list[_native.Gpu]:
 
 def _locate(installation: Installed, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
     """Its location; None if it is optional and absent, or its package is not installed."""
-    entry = ALL_LIBRARIES[name]
-    package = entry.package.logical_name
+    failure = installation.sdk.failures().get(name)
+    if failure == PackageNotInstalledError.__name__:
+        return None
+    if failure == LibraryNotFoundError.__name__ and not _is_recorded(installation, ALL_LIBRARIES[name].so_pattern):
+        recorder.skip(f"{name}: no package of this SDK has it")
+        return None
     try:
-        installation.sdk.package_directory(package)
         location = installation.sdk.locate(name)
-    except LibraryNotFoundError as error:
-        if _is_recorded(installation, entry.so_pattern):
-            recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)
-        else:
-            recorder.skip(f"{name}: no package of this SDK has it")
-        return None
-    except ModuleNotFoundError:
-        return None
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)
         return None

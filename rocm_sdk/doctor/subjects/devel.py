@@ -53,7 +53,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     elif state == layout.PACKED:
         recorder.bad("N-DEVEL-013", os.path.join(installation.site, layout.MODULE))
     elif tree is not None:
-        is_whole = _check_tree(tree, recorder)
+        is_whole = _check_tree(installation, tree, recorder)
         if is_whole and not is_current(installation.site, tree):
             recorder.bad("W-DEVEL-007", tree)
         _check_cmake(installation, tree, recorder)
@@ -61,10 +61,10 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         _check_clang_of_the_system(tree, recorder, options)
 
 
-def _check_tree(tree: str, recorder: Recorder) -> bool:
+def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> bool:
     """Whether the tree itself is unchanged. If not, the fix for the tree makes its links too."""
     try:
-        differences = verify_tree(tree)
+        differences = verify_tree(tree, installation)
     except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON
         recorder.add(difference(tree, f"cannot be compared with its manifest: {error}", "reinstall"))
         return False
