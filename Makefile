@@ -150,8 +150,9 @@ mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of
 	@$(INSTALL_PACKAGES) build test
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
 
-generate: ## write what is generated from tables of C: the values of codes, the types of results (scripts/generated.py)
-	@$(PYTHON) scripts/generated.py
+generate: ## write what is generated from tables: values of codes, types of results, options in the manual (scripts/generated.py)
+	@$(MAKE) develop
+	@build/venv-develop/bin/python scripts/generated.py
 
 promises: ## record what is public (tests/promised/recorded), for a release; the changelog must name each difference
 	@$(INSTALL_PACKAGES) build test
@@ -387,5 +388,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

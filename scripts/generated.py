@@ -1,15 +1,17 @@
-"""Writes what is generated from tables of C: python scripts/generated.py [--check]
+"""Writes what is generated from tables, for who has rocm_sdk: python scripts/generated.py [--check]
 
 | generated | from |
 |---|---|
 | `rsdk_code` in csrc/include/rocm_sdk/code.h, `Code` in rocm_sdk/_native.pyi | csrc/diagnosis/code_table.c |
 | the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, and functions that name values |
+| the options in docs/man/rocm-sdk.1 | the parser of the command |
 
 With --check it writes nothing, and fails where a file differs.
 """
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import re
 import sys
@@ -18,10 +20,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.cli.parser import make_parser
+
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "csrc/diagnosis/code_table.c"
 RESULTS = "csrc/python/result_types.c"
 HEADER, STUB = "csrc/include/rocm_sdk/code.h", "rocm_sdk/_native.pyi"
+MANUAL = "docs/man/rocm-sdk.1"
 ALIASES = {"BindingVerdict": "rsdk_binding_verdict_name"}  # types that others import, by the function of their words
 
 _ROW = re.compile(r"^    ROW\((\d+), ([EWN]), ([A-Z]+), (\d{3}), ", re.MULTILINE)
@@ -44,6 +49,7 @@ def regions() -> Iterator[Region]:
     """All that is generated."""
     yield Region(HEADER, "typedef enum rsdk_code {\n", "} rsdk_code;\n", _enumerators())
     yield Region(STUB, "Code = Literal[\n", "]\n", "".join(f'    "{name}",\n' for name in _codes().values()))
+    yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_options(make_parser(), "")))
     yield Region(STUB, "# The results:\n", "# The functions:\n", "".join(_types()))
 
 
@@ -110,6 +116,41 @@ def _words_of(function: str) -> list[str]:
             table = re.findall(rf"const char \*const {found[1]}\[\w*\] = \{{(.*?)\}};", text, re.DOTALL)
             return [*dict.fromkeys(_STRING.findall(body if "names[]" in body else "".join(table)))]
     raise SystemExit(f"csrc: there is no function {function}")
+
+
+# ---- the manual ----
+
+
+def _options(parser: argparse.ArgumentParser, command: str) -> Iterator[str]:
+    """The arguments and options of a command in roff, then those of its commands."""
+    actions = [each for each in parser._actions if each.dest != "help"]
+    commands = [each for each in actions if isinstance(each, argparse._SubParsersAction)]
+    shown = [each for each in actions if each not in commands and each.help != argparse.SUPPRESS]
+    if shown and command:
+        yield f".SS {_roff(command)}\n"
+    for action in shown:
+        yield f".TP\n{_synopsis(action)}\n{_roff(_sentence(action))}\n"
+    for action in commands:
+        for name, inner in action.choices.items():
+            yield from _options(inner, f"{command} {name}".strip())
+
+
+def _synopsis(action: argparse.Action) -> str:
+    """`--format FORM`: the names bold, what follows them in italics."""
+    formatter = argparse.HelpFormatter("")
+    default = action.dest.upper() if action.option_strings else action.dest
+    value = "" if action.nargs == 0 else formatter._format_args(action, default)
+    names = ", ".join(f"\\fB{_roff(name)}\\fP" for name in action.option_strings)
+    return " ".join(filter(None, [names, value and f"\\fI{_roff(value)}\\fP"]))
+
+
+def _sentence(action: argparse.Action) -> str:
+    words = argparse.HelpFormatter("")._expand_help(action) if action.help else ""
+    return " ".join(words.split())
+
+
+def _roff(text: str) -> str:
+    return re.sub(r"^(?=[.'])", r"\\&", text.replace("\\", "\\e").replace("-", "\\-"))
 
 
 # ---- files ----

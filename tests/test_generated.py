@@ -9,12 +9,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "scripts/generated.py"
+MANUAL = "docs/man/rocm-sdk.1"
 HEADER, TABLE = "csrc/include/rocm_sdk/code.h", "csrc/diagnosis/code_table.c"
 
 
 def copy(tmp_path: Path) -> Path:
     """The sources that the script reads and writes, and the script."""
-    for path in [SCRIPT, ROOT / "rocm_sdk/_native.pyi", *(ROOT / "csrc").rglob("*.[ch]")]:
+    for path in [SCRIPT, ROOT / "rocm_sdk/_native.pyi", ROOT / MANUAL, *(ROOT / "csrc").rglob("*.[ch]")]:
         other = tmp_path / path.relative_to(ROOT)
         other.parent.mkdir(parents=True, exist_ok=True)
         other.write_bytes(path.read_bytes())
@@ -54,8 +55,10 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
     )
     count = len(re.findall(r"^    ROW\(\d", text, re.MULTILINE))
     change(root / TABLE, "    ROW(1, E, SDK, 001,", f"    ROW({count + 1}, E, NEW, 001, NULL)\n    ROW(1, E, SDK, 001,")
+    change(root / MANUAL, "tell the sizes, write nothing", "tell nothing")
     shown = generate(root, "--check")
     assert shown.returncode == 1
+    assert "+tell the sizes, write nothing" in shown.stderr
     assert {f"+    RSDK_E_NEW_001 = {count + 1},", '+    "E-NEW-001",', "+    path: int"} <= {
         *shown.stderr.splitlines()
     }

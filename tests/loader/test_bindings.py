@@ -373,3 +373,26 @@ def test_a_damaged_file_is_named(twins: Site, tmp_path: Path) -> None:
     damaged.write_bytes((twins.path / CORE / "lib/libroctx64.so.4").read_bytes()[:3000])
     with pytest.raises(rocm_sdk.BadLibraryError, match=r"damaged\.so: "):
         rocm_sdk.bindings(files=[damaged])
+
+
+def test_a_library_that_can_be_planned_and_not_bound(site: Site) -> None:
+    """So many relocations are not checked before a library is loaded; a damaged one is found where it is bound."""
+    table = "extern char other; char *table[30000] = {[0 ... 29999] = &other};"
+    path = site.library("libroctx64.so.4", table)
+    sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+    (row,) = [line.partition("]")[2].split() for line in sections.splitlines() if " .rela.dyn " in line]
+    end = int(row[3], 16) + int(row[4], 16)
+    content = bytearray(path.read_bytes())
+    content[end - 12 : end - 8] = (1 << 24).to_bytes(4, sys.byteorder)  # the symbol of the last entry
+    path.write_bytes(content)
+    code = """
+        import rocm_sdk
+        print([step.method for step in rocm_sdk.load_plan("roctx64").steps])
+        try:
+            rocm_sdk.bindings("roctx64")
+        except rocm_sdk.BadLibraryError as error:
+            print(error)
+    """
+    planned, refused = site.output(code).splitlines()[:2]
+    assert planned == "['open']"
+    assert refused.startswith(f"{path}: a relocation names a symbol that does not exist")

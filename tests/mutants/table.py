@@ -294,6 +294,11 @@ MUTATIONS = (
     Mutation("csrc/loader/guard.c", "edge->kind == RSDK_EDGE_LOADED || edge->kind == RSDK_EDGE_OUTSIDE", "edge->kind == RSDK_EDGE_OUTSIDE", ("tests/loader/test_guard.py",)),
     Mutation("csrc/elf/elf_dynsym.c", "symbol->st_shndx != SHN_UNDEF && ELF64_ST_VISIBILITY", "ELF64_ST_VISIBILITY", ("test_elf_file",)),
     Mutation("csrc/loader/plan.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
+    # one look at the SDK, and at the bus
+    Mutation("csrc/loader/resolver.c", "inventory->keeps_all = true;", "inventory->keeps_all = false;", ("tests/loader/test_one_look.py",)),
+    Mutation("csrc/loader/plan.c", "(purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;", "false;", ("tests/loader/test_one_look.py",)),
+    Mutation("csrc/python/binding_functions.c", "p->session.is_enough = plan_of(p)->lacks_packages;", "p->session.is_enough = false;", ("tests/loader/test_one_look.py",)),
+    Mutation("csrc/gpu/pci_bus.c", 'strcmp(rsdk_path_name(driver), "amdgpu") != 0', "false", ("tests/gpu/test_health.py",)),
 )
 # fmt: on
 
