@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import processor_seconds
 import pytest
 from interpreter_tests import TABLES, names
 from other_user import OtherUser, become_possible, open_directory
@@ -68,6 +69,7 @@ BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--only", choices=[*TABLES], help="only the tests of this table of tests/interpreter_tests.py")
+    processor_seconds.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -75,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
     )
+    config.pluginmanager.register(processor_seconds.Meter())
     _take_own_state()
 
 
