@@ -37,6 +37,7 @@ GROUPS = {
     "builder/test_real_packages.py": "debian",
     "builder/test_three_ways.py": "debian",
     "adoption": "adoption",
+    "cli/test_completion.py": "completion",
     "closure/test_images.py": "machine",
     "cluster": "cluster",
     "closure/test_in_place.py": "machine",
