@@ -101,8 +101,11 @@ endif
 
 ##@ Check
 
-test: setup-test $(WHEELS) ## run the whole suite, and on each other CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
+test: setup-test $(WHEELS) ## run the suite, and on each other CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
 	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
+
+test-long: setup-test $(WHEELS) ## run the tests that `make test` leaves out: kills, power cuts, a cluster, images, reproducible builds, recipes
+	@WORKERS=$(WORKERS) scripts/test-all-pythons "$(PYTHON)" --only=long $(PYTEST_ARGS)
 
 test-wheels: wheels demo ## use the wheels of `make wheels` in separate Debian systems: the oldest, the newest, emulated AArch64, all without libelf; as root
 	@$(INSTALL_PACKAGES) systems
@@ -388,5 +391,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-long test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

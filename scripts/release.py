@@ -47,6 +47,7 @@ def steps(version: str) -> list[Step]:
         Step("the record of what is public", lambda: make(ROOT, "check-promises")),
         Step("style, warnings, types, workflows", lambda: make(ROOT, "lint"), "lint"),
         Step("the tests on each Python", lambda: make(ROOT, "test"), "tests"),
+        Step("the tests that take long", lambda: make(ROOT, "test-long"), "tests"),
         Step("all files, in a clone", lambda: build(FIRST, "UTC")),
         Step("all files, in another clone", lambda: build(SECOND, "Asia/Kathmandu"), "twice"),
         Step("the same bytes in both", lambda: files.check_equal(made, SECOND / "build/wheels"), "twice"),

@@ -53,7 +53,7 @@ def _key(command: Sequence[str | Path], source: str, files: Sequence[Path], priv
         return None
     settings = [f"{name}={os.environ.get(name)}" for name in VARIABLES]
     return hashlib.sha256(
-        "\0".join([*_identity(shutil.which(texts[0]) or texts[0]), *settings, *texts]).encode()
+        "\0".join([*identity(shutil.which(texts[0]) or texts[0]), *settings, *texts]).encode()
     ).hexdigest()
 
 
@@ -62,7 +62,7 @@ def _digest(path: Path) -> str:
 
 
 @cache
-def _identity(compiler: str) -> list[str]:
+def identity(compiler: str) -> list[str]:
     """The version of the compiler at this path, and the files that work with it."""
     version = subprocess.run([compiler, "-v"], capture_output=True, text=True, check=True).stderr
     return [version, *_facts_of_files(compiler)]

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import processor_seconds
 import pytest
-from interpreter_tests import TABLES, names
+from interpreter_tests import TABLES, USUAL, is_chosen, names
 from other_user import OtherUser, become_possible, open_directory
 from sample_site import Site
 
@@ -36,6 +37,7 @@ GROUPS = {
     "builder/test_real_packages.py": "debian",
     "builder/test_three_ways.py": "debian",
     "adoption": "adoption",
+    "cli/test_completion.py": "completion",
     "closure/test_images.py": "machine",
     "cluster": "cluster",
     "closure/test_in_place.py": "machine",
@@ -67,7 +69,9 @@ BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--only", choices=[*TABLES], help="only the tests of this table of tests/interpreter_tests.py")
+    tables = "tests/interpreter_tests.py and tests/long_tests.py"
+    parser.addoption("--only", choices=[*TABLES, USUAL], help=f"only the tests of this table of {tables}")
+    processor_seconds.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -75,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
     )
+    config.pluginmanager.register(processor_seconds.Meter())
     _take_own_state()
 
 
@@ -126,25 +131,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return GroupScheduling(config, log)
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    is_usual = config.getoption("only") == USUAL
+    return "left to `make test-long`: the tests of tests/long_tests.py" if is_usual else None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Does not even read a file of which the chosen table names nothing."""
-    table = config.getoption("only")
-    if table is None or collection_path.suffix != ".py":
+    if collection_path.suffix != ".py":
         return None
     file = collection_path.relative_to(TESTS).as_posix()
-    is_named = any(row in names(file) or row.startswith(f"{file}::") for row in TABLES[table])
-    return None if is_named else True
+    return None if is_chosen(file, config.getoption("only")) else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    table = config.getoption("only")
     chosen: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
-        places = {*names(item.nodeid.removeprefix("tests/"))}
-        if not places.isdisjoint(BUILT_WHEEL_TESTS):
+        node = item.nodeid.removeprefix("tests/")
+        if not {*names(node)}.isdisjoint(BUILT_WHEEL_TESTS):
             item.add_marker(pytest.mark.built_wheel)
-        (chosen if table is None or not places.isdisjoint(TABLES[table]) else others).append(item)
+        (chosen if is_chosen(node, config.getoption("only")) else others).append(item)
     items[:] = chosen
     config.hook.pytest_deselected(items=others)
 

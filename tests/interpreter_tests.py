@@ -6,6 +6,8 @@ path below tests/: a directory, a file, or a test as pytest names it, without it
 
 from pathlib import PurePath
 
+from long_tests import LONG
+
 INTERPRETER = (
     # the binding: arguments, results, errors, warnings, the capsule
     "gpu/test_family_choice.py",
@@ -87,7 +89,8 @@ SMOKE = (
     "devel/test_extraction.py::test_extraction",
 )
 
-TABLES = {"interpreter": INTERPRETER, "smoke": SMOKE}
+TABLES = {"interpreter": INTERPRETER, "smoke": SMOKE, "long": LONG}
+USUAL = "usual"  # all but LONG
 
 
 def names(node: str) -> list[str]:
@@ -95,3 +98,10 @@ def names(node: str) -> list[str]:
     path, _, test = node.partition("::")
     places = [place.as_posix() for place in (PurePath(path), *PurePath(path).parents)]
     return [f"{path}::{test.partition('[')[0]}", *places] if test else places
+
+
+def is_chosen(node: str, table: str | None) -> bool:
+    """Whether a table names a test, or something in a file; without a table, everything is chosen."""
+    if table is None or table == USUAL:
+        return table is None or {*names(node)}.isdisjoint(LONG)
+    return any(row in names(node) or row.startswith(f"{node}::") for row in TABLES[table])

@@ -11,12 +11,12 @@ import re
 import subprocess
 import sys
 import sysconfig
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from environments import environment_with_pip
 from package_index import index_of
 from sample_closure import write_application, write_sdk
 from sample_devel import DevelSite, sample_members
@@ -245,7 +245,7 @@ class Ground:
         machine.gpu(1, "gfx1030")
         tree = usual_tree(directory / "artifacts")
         build(Wish([tree.root], directory, "7.10.0"), read_rules())
-        venv.create(directory / "environment", with_pip=True)
+        environment_with_pip(directory / "environment")
         DevelSite(self.sdk).install_devel(sample_members())
         dist_info = self.sdk / "_rocm_sdk_core/share/therock/dist_info.json"
         dist_info.parent.mkdir(parents=True)

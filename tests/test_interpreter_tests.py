@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from interpreter_tests import INTERPRETER, SMOKE, TABLES, names
+from interpreter_tests import INTERPRETER, SMOKE, TABLES, USUAL, is_chosen, names
 
 TESTS = Path(__file__).resolve().parent
 
@@ -26,6 +26,12 @@ def test_each_row_names_tests_and_no_row_is_in_another(table: str) -> None:
 def test_the_smoke_is_a_part_of_what_depends_on_the_interpreter() -> None:
     for row in SMOKE:
         assert not {*names(row)}.isdisjoint(INTERPRETER), row
+
+
+def test_each_file_is_usual_or_long() -> None:
+    files = [path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")]
+    assert {is_chosen(file, None) for file in files} == {True}
+    assert [file for file in files if is_chosen(file, USUAL) is is_chosen(file, "long")] == []
 
 
 def test_the_option_chooses_the_tests_of_the_table(tmp_path: Path) -> None:

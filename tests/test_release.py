@@ -1,8 +1,8 @@
 """`make release`: its checks, each with what it refuses, and the whole of it on a small clone.
 
-In the small clone the tasks of make that are slow are stand-ins: `test`, `lint` and `check-promises` do nothing, and
-`release-files` makes small packages. What they really do has tests of its own (test_reproducible.py, test_promises.py,
-`make test-wheels`). Judges are the real ones: git, twine, pip.
+In the small clone the tasks of make that are slow are stand-ins: `test`, `test-long`, `lint` and `check-promises` do
+nothing, and `release-files` makes small packages. What they really do has tests of its own (test_reproducible.py,
+test_promises.py, `make test-wheels`). Judges are the real ones: git, twine, pip.
 """
 
 from __future__ import annotations
@@ -365,7 +365,7 @@ def test_a_release(clone: Clone) -> None:
     done = clone.release("1.2.3", GITHUB_REPOSITORY="someone/rocm_sdk")
     assert done.returncode == 0, done.stdout + done.stderr
     tasks = [line.partition(" ")[2] for line in done.stdout.splitlines() if line.startswith("task ")]
-    assert tasks == ["check-promises", "lint", "test", "release-files", "release-files"]
+    assert tasks == ["check-promises", "lint", "test", "test-long", "release-files", "release-files"]
     assert "LEFT OUT" not in done.stdout
     assert done.stdout.endswith(
         "dist/ is complete. Now:\n  git tag -a -F dist/tag.txt v1.2.3\n  git push origin v1.2.3\n"

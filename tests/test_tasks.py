@@ -80,16 +80,18 @@ def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **en
 
 def test_the_oldest_and_the_newest_run_what_depends_on_the_interpreter(tmp_path: Path) -> None:
     oldest, between, newest = "3.10 --only=interpreter", "3.12 --only=smoke", "3.13 --only=interpreter"
-    assert parts(tmp_path, versions="") == [oldest, between, newest, "3.11"], "the default has the whole suite"
+    assert parts(tmp_path, versions="") == [oldest, between, newest, "3.11 --only=usual"], (
+        "the default has the whole suite"
+    )
     assert parts(tmp_path, versions="", EXCEPT="3.11") == [oldest, between, newest], "another run has it"
-    assert parts(tmp_path, versions="3.12") == ["3.12"]
-    assert parts(tmp_path, versions="3.12 3.13") == ["3.12 --only=interpreter", "3.13"]
-    assert parts(tmp_path, "-x", versions="3.10 3.13 3.11") == [f"{oldest} -x", f"{newest} -x", "3.11 -x"]
+    assert parts(tmp_path, versions="3.12") == ["3.12 --only=usual"]
+    assert parts(tmp_path, versions="3.12 3.13") == ["3.12 --only=interpreter", "3.13 --only=usual"]
+    assert parts(tmp_path, "-x", versions="3.10 3.13 3.11") == [f"{oldest} -x", f"{newest} -x", "3.11 --only=usual -x"]
 
 
 def test_a_part_of_which_nothing_is_chosen_has_not_failed(tmp_path: Path) -> None:
     """pytest ends with 5 where no test ran."""
-    chosen = ["3.10 --only=interpreter -k plan", "3.11 -k plan", "failed on: python3.11"]
+    chosen = ["3.10 --only=interpreter -k plan", "3.11 --only=usual -k plan", "failed on: python3.11"]
     assert parts(tmp_path, "-k", "plan", versions="3.10 3.11", status=5) == chosen
     assert parts(tmp_path, versions="3.10 3.11", status=5)[-1] == "failed on: python3.10 python3.11"
     assert parts(tmp_path, "-x", versions="3.10 3.11", status=1)[-1] == "failed on: python3.10 python3.11"

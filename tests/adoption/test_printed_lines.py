@@ -7,13 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from artifact_tree import usual_tree
+from environments import environment_with_pip
 from sample_machine import Machine
 from sample_site import clean_environment, compile_library
 
@@ -104,7 +104,7 @@ def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.Comple
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_install_in_a_clone(page: str, clone: Path, index: str, tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=True)
+    environment_with_pip(tmp_path / "venv")
     run(f". {tmp_path}/venv/bin/activate\n{lines(page, 'Install')}", clone, index)
     shown = subprocess.check_output([tmp_path / "venv/bin/rocm-sdk", "version"], text=True)
     assert shown == f"{VERSION}\n"

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,14 @@ sys.path.append(str(Path(__file__).parent))
 from small_debian import DEVELOPMENT, LIBRARIES, Archive, add_development_package, add_rocm_library
 
 Result = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stored_compiler() -> Iterator[None]:
+    """The small programs of packages are compiled once for all builds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", str(Path(__file__).parents[1] / "stored_compiler"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import venv
 import zipfile
 from collections.abc import Iterator
 from email import message_from_string
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from environments import environment_with_pip
 from established_extractor import contents as tree_contents
 from established_extractor import extract
 from sample_site import run_python
@@ -615,8 +615,7 @@ def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_installed_from_the_index(address: str, tmp_path: Path, installer: str) -> None:
     environment = tmp_path / "venv"
-    venv.create(environment, with_pip=installer == "pip")
-    python = str(environment / "bin/python")
+    python = str(environment_with_pip(environment))
     variables = {**os.environ, "ROCM_SDK_TARGET_FAMILY": "gfx942", "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
     wanted = "rocm[libraries,device,devel]"
     if installer == "pip":

@@ -25,6 +25,7 @@ from typing import Any
 import pytest
 from artifact_tree import usual_tree
 from other_user import OtherUser
+from stored_builds import stored
 
 from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.inputs.rules import read_rules
@@ -43,8 +44,12 @@ def built(root: Path, output: Path, **changes: Any) -> Path:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What all machines have made."""
-    directory = tmp_path_factory.mktemp("whole")
-    return built(usual_tree(directory / "artifacts").root, directory / "dist")
+    return stored(tmp_path_factory.mktemp("whole") / "sdk", "all packages", make_whole) / "dist"
+
+
+def make_whole(directory: Path) -> None:
+    directory.mkdir()
+    built(usual_tree(directory / "artifacts").root, directory / "dist")
 
 
 @pytest.fixture

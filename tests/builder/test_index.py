@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -18,7 +17,9 @@ from urllib.parse import unquote
 
 import pytest
 from artifact_tree import usual_tree
+from environments import environment_with_pip
 from packaging.requirements import Requirement
+from stored_builds import stored
 
 from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
@@ -241,8 +242,8 @@ def test_extras_of_other_systems(tmp_path: Path) -> None:
 
 def test_find_links(site: Path, tmp_path: Path) -> None:
     """The flat page is enough for pip."""
-    venv.create(tmp_path / "venv", with_pip=True)
-    command = [str(tmp_path / "venv/bin/python"), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
+    python = environment_with_pip(tmp_path / "venv")
+    command = [str(python), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
     words = [*command, "--find-links", (site / "links.html").as_uri(), "rocm-sdk-core", "rocm-sdk-libraries"]
     subprocess.run(words, env={**os.environ, "PIP_CONFIG_FILE": os.devnull}, check=True)
     assert list((tmp_path / "venv").glob("lib/python3*/site-packages/_rocm_sdk_core/lib/libamdhip64.so.7"))
@@ -266,19 +267,22 @@ def resolved(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with all packages of an SDK."""
-    directory = tmp_path_factory.mktemp("index")
-    wish = Wish([usual_tree(directory / "artifacts").root], directory, "7.10.0")
-    build(wish, read_rules())
+    directory = stored(tmp_path_factory.mktemp("index") / "sdk", "all packages, checked", make_packages)
     for path in (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl"):
         shutil.copy(path, directory / "dist")
     write_index(directory / "dist")
     return directory / "dist"
 
 
+def make_packages(directory: Path) -> None:
+    directory.mkdir()
+    build(Wish([usual_tree(directory / "artifacts").root], directory, "7.10.0"), read_rules())
+
+
 @pytest.mark.built_wheel
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_every_extra_resolves_in_the_index(site: Path, tmp_path: Path, installer: str) -> None:
-    venv.create(tmp_path / "venv", with_pip=installer == "pip")
+    environment_with_pip(tmp_path / "venv")
     program = "import json, tarfile, sys; print(tarfile.open(sys.argv[1]).extractfile(sys.argv[2]).read().decode())"
     archive = str(site / "rocm-7.10.0.tar.gz")
     text = subprocess.check_output([sys.executable, "-c", program, archive, "rocm-7.10.0/selector.json"], text=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from stored_builds import stored
 
 from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
@@ -29,13 +30,16 @@ Result = subprocess.CompletedProcess[str]
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("packages")
+    return stored(tmp_path_factory.mktemp("packages") / "sdk", "packages with commands", make_dist) / "dist"
+
+
+def make_dist(directory: Path) -> None:
+    directory.mkdir()
     tree = usual_tree(directory / "artifacts")
     tree.file("rocprofiler-systems_run_generic", "bin/rocprof-sys-run", SHOWS_VARIABLES, 0o755)
     tree.file("rocprofiler-compute_run_generic", "libexec/rocprofiler-compute/module.py", "")
     tree.file("sysdeps_lib_generic", "lib/rocm_sysdeps/lib/note.txt", "")
     build(Wish([tree.root], directory, VERSION), read_rules())
-    return directory / "dist"
 
 
 def wheels(dist: Path, *names: str) -> list[str]:
@@ -53,9 +57,9 @@ def install(installer: str, python: Path, files: list[str], *options: str, **env
     subprocess.run([*command, "-q", "--no-deps", "--no-index", *options, *files], env=variables, check=True)
 
 
-def make_environment(directory: Path, installer: str = "uv") -> Path:
+def make_environment(directory: Path) -> Path:
     """A virtual environment; returns its interpreter."""
-    venv.create(directory, with_pip=installer == "pip")
+    venv.create(directory)
     return directory / "bin/python"
 
 
@@ -83,7 +87,7 @@ def site_of(directory: Path) -> Path:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("name", ["plain", "with blank", "x" * 200, "quote'\"$`"])
 def test_in_an_environment(dist: Path, tmp_path: Path, installer: str, name: str) -> None:
-    python = make_environment(tmp_path / name, installer)
+    python = make_environment(tmp_path / name)
     install(installer, python, wheels(dist, "sdk_core"))
     command = tmp_path / name / "bin/rocminfo"
     assert command.read_bytes()[:4] == b"\x7fELF"
@@ -99,14 +103,14 @@ def test_link_modes_of_uv(dist: Path, tmp_path: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_target(dist: Path, tmp_path: Path, installer: str) -> None:
-    python = make_environment(tmp_path / "venv", installer)
+    python = make_environment(tmp_path / "venv")
     install(installer, python, wheels(dist, "sdk_core"), "--target", str(tmp_path / "target"))
     starts(tmp_path / "target/bin/rocminfo", tmp_path / "target")
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_prefix(dist: Path, tmp_path: Path, installer: str) -> None:
-    python = make_environment(tmp_path / "venv", installer)
+    python = make_environment(tmp_path / "venv")
     install(installer, python, wheels(dist, "sdk_core"), "--prefix", str(tmp_path / "prefix"))
     starts(tmp_path / "prefix/bin/rocminfo", site_of(tmp_path / "prefix"))
 

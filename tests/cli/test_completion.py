@@ -6,9 +6,9 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from select import select
 
 import pytest
 from sample_site import Site
@@ -17,6 +17,8 @@ from rocm_sdk.cli.commands import COMMANDS
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
+SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
+SCRIPTS = {"bash": "rocm-sdk", "fish": "rocm-sdk.fish", "zsh": "_rocm-sdk"}  # shell -> file
 
 
 def run_shell(shell: str, *arguments: str, **variables: str) -> str:
@@ -28,9 +30,17 @@ def run_shell(shell: str, *arguments: str, **variables: str) -> str:
         return subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=True).stdout
 
 
-def test_bash(call: Call, tmp_path: Path) -> None:
-    script = tmp_path / "rocm-sdk"
-    script.write_text(call("completion", "bash").stdout)
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the command prints for each shell."""
+    directory = tmp_path_factory.mktemp("scripts")
+    for shell, name in SCRIPTS.items():
+        printed = subprocess.run([SCRIPT, "completion", shell], capture_output=True, text=True, check=True).stdout
+        (directory / name).write_text(printed)
+    return directory
+
+
+def test_bash(scripts: Path) -> None:
     ask = """
     source "$1"; shift
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -38,19 +48,17 @@ def test_bash(call: Call, tmp_path: Path) -> None:
     $function rocm-sdk "${@: -1}" "${@: -2:1}"
     printf '%s\\n' "${COMPREPLY[@]}"
     """
-    assert set(run_shell("bash", "-c", ask, "bash", str(script), "rocm-sdk", "").split()) >= set(COMMANDS)
-    assert set(run_shell("bash", "-c", ask, "bash", str(script), "rocm-sdk", "tree", "--").split()) >= {
-        "--load",
-        "--svg",
-    }
+    script = str(scripts / SCRIPTS["bash"])
+    assert set(run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", "").split()) >= set(COMMANDS)
+    offered = run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", "tree", "--").split()
+    assert set(offered) >= {"--load", "--svg"}
 
 
-def test_fish(call: Call, tmp_path: Path) -> None:
-    script = tmp_path / "rocm-sdk.fish"
-    script.write_text(call("completion", "fish").stdout)
-    offered = run_shell("fish", "--no-config", "-c", f"source {script}; complete -C 'rocm-sdk '")
+def test_fish(scripts: Path) -> None:
+    source = f"source {scripts / SCRIPTS['fish']}"
+    offered = run_shell("fish", "--no-config", "-c", f"{source}; complete -C 'rocm-sdk '")
     assert {line.split()[0] for line in offered.splitlines()} >= set(COMMANDS)
-    offered = run_shell("fish", "--no-config", "-c", f"source {script}; complete -C 'rocm-sdk tree --'")
+    offered = run_shell("fish", "--no-config", "-c", f"{source}; complete -C 'rocm-sdk tree --'")
     assert {line.split()[0] for line in offered.splitlines()} >= {"--load", "--svg"}
 
 
@@ -79,82 +87,92 @@ VALUES = {
 values = pytest.mark.parametrize("words", VALUES, ids=" ".join)
 
 
-@pytest.fixture
-def with_tool(sdk: Site) -> Site:
+@pytest.fixture(scope="module")
+def with_tool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SDK with a program in its core package."""
-    tool = sdk.write("_rocm_sdk_core/bin/rocm-sample-tool", "#!/bin/sh\n")
-    tool.chmod(0o755)
-    return sdk
+    site = Site(tmp_path_factory.mktemp("tool") / "site-packages")
+    site.library("libamdhip64.so.7")
+    site.write("_rocm_sdk_core/bin/rocm-sample-tool", "#!/bin/sh\n").chmod(0o755)
+    return site.path
 
 
 @values
-def test_values_in_bash(call: Call, with_tool: Site, tmp_path: Path, words: tuple[str, ...]) -> None:
-    script = tmp_path / "rocm-sdk"
-    script.write_text(call("completion", "bash").stdout)
+def test_values_in_bash(scripts: Path, with_tool: Path, words: tuple[str, ...]) -> None:
     ask = """
     source "$1"; shift
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
     _shtab_rocm_sdk
     printf '%s\n' "${COMPREPLY[@]}"
     """
-    variables = {"PYTHONPATH": str(with_tool.path)}
-    offered = run_shell("bash", "-c", ask, "bash", str(script), "rocm-sdk", *words, **variables).splitlines()
+    script = str(scripts / SCRIPTS["bash"])
+    offered = run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", *words, PYTHONPATH=str(with_tool)).splitlines()
     assert VALUES[words] in offered
     assert all(each.startswith(words[-1]) for each in offered)
 
 
 @values
-def test_values_in_fish(call: Call, with_tool: Site, tmp_path: Path, words: tuple[str, ...]) -> None:
-    script = tmp_path / "rocm-sdk.fish"
-    script.write_text(call("completion", "fish").stdout)
-    code = f"source {script}; complete -C 'rocm-sdk {' '.join(words)}'"
-    offered = run_shell("fish", "--no-config", "-c", code, PYTHONPATH=str(with_tool.path))
+def test_values_in_fish(scripts: Path, with_tool: Path, words: tuple[str, ...]) -> None:
+    code = f"source {scripts / SCRIPTS['fish']}; complete -C 'rocm-sdk {' '.join(words)}'"
+    offered = run_shell("fish", "--no-config", "-c", code, PYTHONPATH=str(with_tool))
     assert VALUES[words] in {line.split("\t")[0].rstrip("/") for line in offered.splitlines()}
 
 
-@values
-def test_values_in_zsh(call: Call, with_tool: Site, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """Typed into its line editor, on a terminal; what it makes of the line is printed by a key of its own."""
-    (tmp_path / "_rocm-sdk").write_text(call("completion", "zsh").stdout)
-    (tmp_path / ".zshrc").write_text(
-        f"fpath=({tmp_path} $fpath)\nautoload -Uz compinit\ncompinit -D -u\nunsetopt beep\nPS1='ready> '\n"
+@pytest.fixture(scope="module")
+def zsh(scripts: Path, with_tool: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Types into the line editor of a zsh, on a terminal, and completes; the line that it makes of it.
+
+    A key of its own writes the line to a file and empties it.
+    """
+    home = tmp_path_factory.mktemp("zsh")
+    (home / ".zshrc").write_text(
+        f"fpath=({scripts} $fpath)\nautoload -Uz compinit\ncompinit -D -u\nunsetopt beep\nPS1='ready> '\n"
         "setopt menu_complete\n"  # the first of several
-        "show() { print -r -- \"line: $BUFFER\" >$HOME/shown; exit }\nzle -N show\nbindkey '^X' show\n"
+        "show() { print -r -- \"$BUFFER\" >>$HOME/shown; BUFFER= }\nzle -N show\nbindkey '^X' show\n"
     )
+    (home / "shown").touch()
     environment = {
         "PATH": f"{sysconfig.get_path('scripts')}:/usr/bin:/bin",
         "TERM": "dumb",
-        "HOME": str(tmp_path),
-        "ZDOTDIR": str(tmp_path),
-        "PYTHONPATH": str(with_tool.path),
+        "HOME": str(home),
+        "ZDOTDIR": str(home),
+        "PYTHONPATH": str(with_tool),
     }
     program = shutil.which("zsh")
-    assert program
+    assert program, "zsh is needed: make setup"
     process, terminal = pty.fork()
     if process == 0:
         os.execve(program, [program, "-d", "-i"], environment)
     shown = b""
     while b"ready> " not in shown:
         shown += os.read(terminal, 1024)
-    os.write(terminal, f"rocm-sdk {' '.join(words)}\t\x18".encode())
-    with suppress(OSError):  # it ends
-        while os.read(terminal, 1024):
-            pass
-    os.waitpid(process, 0)
+
+    def typed(text: str) -> str:
+        before = (home / "shown").read_text()
+        os.write(terminal, f"{text}\t\x18".encode())
+        while (after := (home / "shown").read_text()) == before or not after.endswith("\n"):
+            if select([terminal], [], [], 0.01)[0]:
+                os.read(terminal, 1024)
+        return after.removeprefix(before).rstrip()
+
+    yield typed
     os.close(terminal)
-    line = (tmp_path / "shown").read_text().strip().removeprefix("line: rocm-sdk ").rstrip("/")
-    assert line == " ".join([*words[:-1], VALUES[words]])
+    os.waitpid(process, 0)
 
 
-def test_zsh(call: Call, tmp_path: Path) -> None:
-    """zsh completes in its line editor only: here it reads the script and knows which command it is for."""
-    (tmp_path / "_rocm-sdk").write_text(call("completion", "zsh").stdout)
+@values
+def test_values_in_zsh(zsh: Callable[[str], str], words: tuple[str, ...]) -> None:
+    line = zsh(f"rocm-sdk {' '.join(words)}").rstrip("/")
+    assert line == " ".join(["rocm-sdk", *words[:-1], VALUES[words]])
+
+
+def test_zsh(scripts: Path) -> None:
+    """It reads the script and knows which command it is for."""
     check = f"""
-    fpath=({tmp_path} $fpath)
+    fpath=({scripts} $fpath)
     autoload -Uz compinit
     compinit -D -u
     print $_comps[rocm-sdk]
-    zsh -n {tmp_path}/_rocm-sdk
+    zsh -n {scripts}/_rocm-sdk
     """
     function = run_shell("zsh", "-f", "-c", check).strip()
     assert function == "_rocm-sdk"

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import venv
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from environments import environment_with_pip
 from sample_devel import device_files, directory, make_archive, make_wheel, member
 from sample_device_code import HIPK, bundle, code_object, kpack, message
 from sample_device_code import library as split_library
@@ -159,8 +161,10 @@ class Environment:
             "UV_NO_CONFIG": "1",
             "UV_CACHE_DIR": str(folder / "uv-cache"),
         }
-        without_pip = ["--without-pip"] if installer == "uv" else []
-        subprocess.run([sys.executable, "-m", "venv", *without_pip, str(self.root)], check=True)
+        if installer == "pip":
+            environment_with_pip(self.root)
+        else:
+            venv.create(self.root, symlinks=True)
         (self.site,) = self.root.glob("lib/python*/site-packages")
         for name in ("pip", "setuptools", "pkg_resources"):  # many files, which no test changes
             if (self.site / name).exists():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from environments import environment_with_pip
 from package_index import index_of
 
 
@@ -34,16 +33,13 @@ def whl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
     """The interpreter of an empty environment, with the pip that Python brings."""
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "environment")], check=True)
-    return tmp_path / "environment/bin/python"
+    return environment_with_pip(tmp_path / "environment")
 
 
 @pytest.fixture(scope="session")
 def shared_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same for tests that only ask."""
-    directory = tmp_path_factory.mktemp("shared") / "environment"
-    subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
-    return directory / "bin/python"
+    return environment_with_pip(tmp_path_factory.mktemp("shared") / "environment")
 
 
 @pytest.fixture(autouse=True)

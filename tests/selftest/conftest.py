@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sample_report import install
 from sample_site import LIBRARIES, Site
+from stored_builds import stored
 
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import write_sample_wheels
@@ -27,13 +28,15 @@ def sdk(tmp_path: Path) -> Site:
 @pytest.fixture(scope="session")
 def pristine_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample SDK as pip installs it; not to be changed."""
-    directory = tmp_path_factory.mktemp("sample")
+    return stored(tmp_path_factory.mktemp("sample") / "site-packages", "the sample SDK", install_sample)
+
+
+def install_sample(target: Path) -> None:
+    directory = target.parent
     wheels = [path for path in write_sample_wheels(Shape.RPATH, directory / "wheels") if path.suffix == ".whl"]
-    target = directory / "site-packages"
     options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *map(str, wheels)]
     subprocess.run(command, check=True, capture_output=True)
-    return target
 
 
 @pytest.fixture

@@ -509,6 +509,7 @@ def test_members_of_a_wheel_are_bounded_by_what_is_read(site: Path, index: Index
 
 
 def test_nobody_is_reached(site: Path) -> None:
+    (site / "sitecustomize.py").write_text("from rocm_sdk.web import server; server._PAUSE = 0.01\n")
     found = ask(site, "http://127.0.0.1:9/simple/", "--seconds", "20")
     assert found.codes == {"E-INDEX-005", "E-INDEX-006"}
     assert found.only("E-INDEX-005")["title"] == "http://127.0.0.1:9/simple/ cannot be asked about rocm-sdk-core"
