@@ -14,13 +14,13 @@ from .stage import Stage
 FORESEE = """
 import json, re, time
 import rocm_sdk
-from rocm_sdk.installed.libraries import installed_libraries
+from rocm_sdk.installed.installation import current
 
 def peak():
     with open("/proc/self/status") as status:
         return int(re.search(r"VmHWM:\\s+(\\d+)", status.read())[1]) * 1024
 
-names = installed_libraries()
+names = tuple(current().locations)
 with open("/proc/self/clear_refs", "w") as peaks:
     peaks.write("5")
 before = peak()

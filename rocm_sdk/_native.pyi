@@ -465,7 +465,6 @@ def locate(shortname: str, /, *, overrides: _Overrides = None, fallback: str | N
 def locate_all(
     *shortnames: str, overrides: _Overrides = None, fallback: str | None = None
 ) -> list[LibraryLocation]: ...
-def located() -> list[LibraryLocation]: ...
 def load_plan(
     *shortnames: str,
     files: Iterable[str | bytes | PathLike[Any]] = (),

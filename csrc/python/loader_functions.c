@@ -9,7 +9,6 @@
 #include "diagnosis/late_load.h"
 #include "exceptions.h"
 #include "load_arguments.h"
-#include "loader/resolver.h"
 #include "methods.h"
 #include "result_types.h"
 #include "session.h"
@@ -112,52 +111,6 @@ PyDoc_STRVAR(
     locate_all_doc,
     "locate_all(*shortnames, overrides=None, fallback=None)\n--\n\n"
     "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
-
-typedef struct locating_installed {
-    rsdk_session *session;
-    rsdk_location *locations;
-} locating_installed;
-
-static rsdk_status locate_installed(rsdk_sdk *sdk, void *context, rsdk_error *error) {
-    const locating_installed *l = context;
-    rsdk_inventory inventory = rsdk_inventory_make(sdk, false);
-    RSDK_TRY(rsdk_session_need_sdk(sdk, error));
-    RSDK_TRY(rsdk_resolver_find_installed(&inventory, l->locations, &l->session->is_enough, error));
-    return l->session->is_enough ? RSDK_PACKAGE_NOT_INSTALLED : RSDK_OK;
-}
-
-PyDoc_STRVAR(located_doc, "located()\n--\n\n"
-                          "The LibraryLocation of each library of the catalog that is installed, in its order (list), "
-                          "of one look at the SDK. Raises PackageNotInstalledError where there is none.");
-
-/* Adds the location of a library that is there. */
-static int add_installed(const rsdk_module_state *state, const rsdk_location *location, PyObject *list) {
-    PyObject *item = location->path != NULL ? rsdk_result_build(state, RSDK_TYPE_LOCATION, location) : NULL;
-    int result = location->path == NULL ? 0 : item != NULL ? PyList_Append(list, item) : -1;
-    Py_XDECREF(item);
-    return result;
-}
-
-static PyObject *located(PyObject *module, PyObject *unused) {
-    (void)unused;
-    rsdk_session session;
-    locating_installed l = {.session = &session, .locations = calloc(rsdk_catalog_size(), sizeof *l.locations)};
-    if (l.locations == NULL) {
-        return PyErr_NoMemory();
-    }
-    PyObject *list = rsdk_session_run(module, &session, locate_installed, &l) == 0 ? PyList_New(0) : NULL;
-    for (size_t i = 0; list != NULL && i < rsdk_catalog_size(); i++) {
-        if (add_installed(session.state, &l.locations[i], list) < 0) {
-            Py_CLEAR(list);
-        }
-    }
-    if (list != NULL && rsdk_session_warn(&session) < 0) {
-        Py_CLEAR(list);
-    }
-    rsdk_session_end(&session);
-    free(l.locations);
-    return list;
-}
 
 /* ---- planning ---- */
 
@@ -483,7 +436,6 @@ static PyObject *preloaded_libraries(PyObject *module, PyObject *unused) {
 PyMethodDef rsdk_loader_methods[] = {
     {"locate", WITH_KEYWORDS(locate), METH_VARARGS | METH_KEYWORDS, locate_doc},
     {"locate_all", WITH_KEYWORDS(locate_names), METH_VARARGS | METH_KEYWORDS, locate_all_doc},
-    {"located", located, METH_NOARGS, located_doc},
     {"load_plan", WITH_KEYWORDS(load_plan), METH_VARARGS | METH_KEYWORDS, load_plan_doc},
     {"preload_libraries", WITH_KEYWORDS(preload_libraries), METH_VARARGS | METH_KEYWORDS, preload_libraries_doc},
     {"preload_and_tell_version", preload_and_tell_version, METH_VARARGS, preload_and_tell_version_doc},

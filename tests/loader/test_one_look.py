@@ -13,7 +13,7 @@ from system_calls import opened
 LIBRARY_NAMES = ("libamdhip64.so.7", "libhiprtc.so.7", "librocsparse.so.1", "libhipsparse.so.1")
 METADATA = ("_dist_info.py", "dist_info.json")
 BINDINGS = "import rocm_sdk; rocm_sdk.bindings('hipsparse')"
-LOCATED = "from rocm_sdk._native import located; located()"
+LOCATED = "from rocm_sdk._native import open_sdk; open_sdk().located()"
 
 
 @pytest.fixture
@@ -66,8 +66,9 @@ HOOK = """
     sys.meta_path.append(Hook)
 """
 TELL = """
-from rocm_sdk._native import located, plan_and_bindings
-print(*(location.shortname for location in located()))
+from rocm_sdk._native import open_sdk, plan_and_bindings
+found = open_sdk().located()
+print(*(location.shortname for location in found if location is not None and location.path is not None))
 for has_bindings in (False, True):
     plan, bindings, core = plan_and_bindings(None, (), has_bindings)
     print(*(step.shortname for step in plan.steps if step.requested), core, bindings is not None)
@@ -86,7 +87,7 @@ def test_a_package_that_only_an_import_hook_knows(sdk: Site, tmp_path: Path) -> 
     assert sdk.output(TELL).splitlines() == [names, f"{names} {core} False", f"{names} {core} True"]
 
 
-@pytest.mark.parametrize("call", ["located()", "plan_and_bindings(None, (), True)"])
+@pytest.mark.parametrize("call", ["open_sdk().facts()", "plan_and_bindings(None, (), True)"])
 def test_no_sdk(call: str) -> None:
     code = f"import rocm_sdk, rocm_sdk._native\ntry: rocm_sdk._native.{call}\nexcept rocm_sdk.{{}}: print(1)"
     assert run_python(code.format("PackageNotInstalledError")).stdout == "1\n"
