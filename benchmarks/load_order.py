@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocm_sdk.tooling import inspect_library
+from rocm_sdk._native import inspect_library
 
 from .observation import observe
 from .stage import SHORTNAMES, Environment

@@ -36,7 +36,6 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"base", "problems"},
-    "tooling": {"base", "doctor", "gpu_support", "installed", "terminal"},
     "base": set(),
     "terminal": {"base"},
     "installed": {"base"},
@@ -219,25 +218,67 @@ def test_python_layers() -> None:
     assert list(cycles(python_needs(ROOT / "rocm_sdk"))) == []
 
 
-# What the builder may import of the loader: public names of these modules.
-PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.(installation|record)|base\.(scratch|starting|walking)|(archives|gpu_code|web)(\.[a-z]\w*)?)"
-    r"(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
-)
+# The seam between the two wheels: what rocm-sdk-build takes of the loader of its version, beside the public names of
+# rocm_sdk, errors and targets, by the module that owns it. None: any name without an underscore.
+SEAM: dict[str, set[str] | None] = {
+    "_dist_info": {"ALL_LIBRARIES"},
+    "_native": {
+        *("LibraryFacts", "catalog", "check_host_files", "compatibility", "host_packages", "inspect_library"),
+        *("kernel_table_kind", "kernel_table_names", "nearest_names", "sdk_facts", "target_id", "target_in_name"),
+    },
+    "archives": None,
+    "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
+    "base.moving": {"exchange", "refusal_to_move", "sync_directory", "sync_file_system"},
+    "base.own_wheels": {"install_command"},
+    "base.scratch": {"removed_at_signals"},
+    "base.starting": {"PACKAGE_PARENT", "find_program", "module_command", "own_code", "run"},
+    "base.value_text": {"counted", "harmless", "quoted_for_shell", "size_text"},
+    "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
+    "base.zstd": {"import_zstd"},
+    "doctor.verdicts.subject": {"Subject", "open_subject"},
+    "errors": None,
+    "gpu_code": None,
+    "gpu_support.image_kinds": {"image_kind", "serves"},
+    "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
+    "installed.init_module": {"preload_names"},
+    "installed.installation": {"current"},
+    "installed.record": None,
+    "targets": None,
+    "terminal.output": {"complain", "end_without_output", "succeeds", "tell", "tell_table"},
+    "web": None,
+}
+
+
+def is_of_seam(module: tuple[str, ...]) -> bool:
+    """Whether the builder may import this: a public name of rocm_sdk, a row of SEAM or a name of one."""
+    if len(module) <= 1 and not "".join(module).startswith("_"):
+        return True
+    for end in range(1, len(module) + 1):
+        owner, rest = ".".join(module[:end]), module[end:]
+        if owner not in SEAM:
+            continue
+        names = SEAM[owner]
+        if names is None:
+            return not any(name.startswith("_") for name in rest)
+        return rest[0] in names if rest else module in {("base", "scratch"), ("base", "starting")}
+    return False
 
 
 def private_imports(builder: Path) -> Iterator[str]:
-    """Each import of the builder that is not of a public name of the loader, as "file: name"."""
+    """Each import of the builder that is not of the seam, as "file: name"."""
     for source in sorted(builder.rglob("*.py")):
         for module in imported_modules(source, ROOT / "rocm_sdk", folder=()):
-            if not PUBLIC.fullmatch(".".join(module)):
+            if not is_of_seam(module):
                 yield f"{source.relative_to(builder)}: {'.'.join(module)}"
 
 
 def test_builder_layers() -> None:
-    """The builder uses public names of the loader, which starts it as a process and knows nothing else of it."""
+    """The builder uses the seam, and all of it; the loader starts it as a process and knows nothing else of it."""
     assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build"))) == []
     assert list(private_imports(ROOT / "builder/rocm_sdk_build")) == []
+    sources = (ROOT / "builder/rocm_sdk_build").rglob("*.py")
+    used = {".".join(found) for source in sources for found in imported_modules(source, ROOT / "rocm_sdk", folder=())}
+    assert {f"{owner}.{name}" for owner, names in SEAM.items() for name in names or ()} <= used
     knows = {
         source.relative_to(ROOT / "rocm_sdk").as_posix()
         for source in (ROOT / "rocm_sdk").rglob("*.py")
@@ -259,7 +300,10 @@ def test_folders_of_the_builder() -> None:
 
 
 def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
-    lines = ("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "import rocm_sdk.base.zstd")
+    lines = (
+        *("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "from rocm_sdk._native import locate"),
+        *("import rocm_sdk.base.inside", "from rocm_sdk.base.zstd import _x", "from rocm_sdk.gpu_code import _x"),
+    )
     for line in lines:
         (tmp_path / "a.py").write_text(
             f"from rocm_sdk import gpus\nfrom rocm_sdk.gpu_code.note import History\n{line}\n"

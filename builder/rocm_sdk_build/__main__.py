@@ -21,8 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
     from rocm_sdk import RocmSdkError
     from rocm_sdk.base.scratch import removed_at_signals
+    from rocm_sdk.base.value_text import harmless
     from rocm_sdk.gpu_code.pieces import NO_SPACE
-    from rocm_sdk.tooling import complain, end_without_output, harmless
+    from rocm_sdk.terminal.output import complain, end_without_output
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Wrong usage ends the process with status 2; a misspelt command gets a suggestion."""
     from rocm_sdk import loader_version
-    from rocm_sdk.tooling import nearest_names
+    from rocm_sdk._native import nearest_names
 
     parser = argparse.ArgumentParser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
     own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
@@ -341,7 +342,7 @@ def _add_code(command: argparse.ArgumentParser) -> None:
 
 def _init_module(options: argparse.Namespace) -> int:
     from rocm_sdk import RocmSdkError
-    from rocm_sdk.tooling import sdk_facts
+    from rocm_sdk._native import sdk_facts
 
     from .files.new_file import new_file
     from .output.init_module import ESTABLISHED, checked, make, shortnames_for

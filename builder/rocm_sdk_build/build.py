@@ -15,7 +15,7 @@ from typing import NamedTuple
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from rocm_sdk import loader_version
-from rocm_sdk.tooling import size_text
+from rocm_sdk.base.value_text import size_text
 
 from .code.debug_split import which_strip
 from .code.patchelf import Shape

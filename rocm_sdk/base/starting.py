@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO, NoReturn
 
+# The directory that has this package, for an interpreter that is to import it.
+PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 # For an interpreter without -P. The first entry is the current directory, from which nothing is imported yet, unlike by
 # Python 3.13, which imports linecache before the first line of -c.
 _WITHOUT_CURRENT_DIRECTORY = "import sys; del sys.path[0]"

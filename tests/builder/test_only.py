@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 
-from rocm_sdk.tooling import catalog
+from rocm_sdk._native import catalog
 from rocm_sdk_build.inputs.rules import Rules, read_rules
 from rocm_sdk_build.packages.parts import choose
 from rocm_sdk_build.packages.platform_tag import Names

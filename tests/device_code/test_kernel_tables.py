@@ -9,7 +9,7 @@ import pytest
 from sample_device_code import bundle, code_object, kernel_index, library, message, objects
 
 from rocm_sdk import BadLibraryError, Coverage, GpuCoverage, coverage
-from rocm_sdk.tooling import kernel_table_kind, kernel_table_names
+from rocm_sdk._native import kernel_table_kind, kernel_table_names
 
 TYPES = "TensileLibrary_Type_HH_Contraction_l_Ailk_Bjlk_Cijk_Dijk"
 

@@ -14,8 +14,8 @@ import sample_closure
 from sample_closure import VERSION, write_sdk
 from sample_devel import as_root
 
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.record import read_record, record_text
-from rocm_sdk.tooling import size_text
 from rocm_sdk_build.closure.forms.wheels import as_wheels
 from rocm_sdk_build.files.wheels import writing
 

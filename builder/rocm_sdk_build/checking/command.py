@@ -7,7 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from rocm_sdk.tooling import counted, tell
+from rocm_sdk.base.value_text import counted
+from rocm_sdk.terminal.output import tell
 from rocm_sdk_build.packages.parts import short_name
 
 from .check import Checked, check

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from rocm_sdk.archives.tar_reader import TarReader
-from rocm_sdk.tooling import import_zstd
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES
 

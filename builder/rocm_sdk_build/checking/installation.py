@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rocm_sdk.tooling import counted
+from rocm_sdk.base.value_text import counted
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.output.package_files import PackageFile

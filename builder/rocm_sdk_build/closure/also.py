@@ -10,8 +10,8 @@ from packaging.utils import canonicalize_name
 
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
-from rocm_sdk.tooling import Distribution
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.data_selection import select_files

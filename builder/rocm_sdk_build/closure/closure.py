@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import Coverage, coverage
-from rocm_sdk.tooling import complain
+from rocm_sdk.terminal.output import complain
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.tooling import exchange, refusal_to_move
+from rocm_sdk.base.moving import exchange, refusal_to_move
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.file_system import type_of_file_system
 from rocm_sdk_build.files.scratch import scratch_directory

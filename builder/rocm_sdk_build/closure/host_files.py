@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rocm_sdk._native import check_host_files, inspect_library
 from rocm_sdk.base import starting
-from rocm_sdk.tooling import PACKAGE_PARENT, check_host_files, inspect_library
+from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk_build.code.dlopen_dependencies import is_elf
 from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
 from rocm_sdk_build.errors import PackagingError

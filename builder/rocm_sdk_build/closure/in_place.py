@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk.tooling import CLOSURE_JOURNAL, exchange, sync_directory, sync_file_system
+from rocm_sdk.base.moving import exchange, sync_directory, sync_file_system
+from rocm_sdk.installed.distributions import CLOSURE_JOURNAL
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import PREFIX, scratch_directory
 

@@ -18,18 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rocm_sdk.base.inside import open_inside, parent_inside, parts_of, read_inside
+from rocm_sdk.base.moving import sync_directory, sync_file_system
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, sdk_distributions
 from rocm_sdk.installed.record import digest_text
-from rocm_sdk.tooling import (
-    CLOSURE_JOURNAL,
-    open_inside,
-    parent_inside,
-    parts_of,
-    quoted_for_shell,
-    read_inside,
-    sdk_distributions,
-    sync_directory,
-    sync_file_system,
-)
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of, sha256_of_chunks
 

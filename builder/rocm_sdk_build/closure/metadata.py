@@ -21,8 +21,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row, digest_text, record_text
-from rocm_sdk.tooling import without_closure
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.gpu_code.pieces import write_all
-from rocm_sdk.tooling import size_text
 from rocm_sdk_build.files.new_file import new_file
 
 from .closure import Made

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rocm_sdk import coverage
-from rocm_sdk.tooling import PACKAGE_PARENT
+from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk_build.errors import PackagingError
 
 from .confinement import Way, find_way, run_confined

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocm_sdk import gpus
-from rocm_sdk.tooling import counted, host_packages, size_text, tell, tell_table
+from rocm_sdk._native import host_packages
+from rocm_sdk.base.value_text import counted, size_text
+from rocm_sdk.terminal.output import tell, tell_table
 
 from .closure import Made
 from .proof_choice import why_untried

@@ -11,8 +11,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk._dist_info import ALL_LIBRARIES
+from rocm_sdk._native import nearest_names
 from rocm_sdk.archives.zip_archive import open_zip
-from rocm_sdk.tooling import ALL_LIBRARIES, Subject, nearest_names, open_subject, preload_names
+from rocm_sdk.doctor.verdicts.subject import Subject, open_subject
+from rocm_sdk.installed.init_module import preload_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.members import wrong_member

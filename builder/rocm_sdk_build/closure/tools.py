@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from pathlib import Path
 
-from rocm_sdk.tooling import nearest_names
+from rocm_sdk._native import nearest_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PACKAGES, Script, read_rules

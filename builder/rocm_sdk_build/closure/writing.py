@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from rocm_sdk import Coverage
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row
-from rocm_sdk.tooling import without_closure
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.tree_file import write_tree_file
 from rocm_sdk_build.errors import PackagingError

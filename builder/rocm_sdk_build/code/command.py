@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from rocm_sdk import RocmSdkError
+from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.gpu_code.options import is_asked_for, misuse
 from rocm_sdk.gpu_code.pieces import naming_place
-from rocm_sdk.tooling import complain, counted, size_text, succeeds, tell
+from rocm_sdk.terminal.output import complain, succeeds, tell
 from rocm_sdk_build.files.new_file import is_directory
 
 from .choice import chosen_gpus

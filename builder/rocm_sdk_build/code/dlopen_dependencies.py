@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rocm_sdk import RocmSdkError
+from rocm_sdk._native import inspect_library
 from rocm_sdk.base.walking import refuse_deep
-from rocm_sdk.tooling import inspect_library
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
 from rocm_sdk_build.errors import PackagingError
 
 if TYPE_CHECKING:
-    from rocm_sdk.tooling import LibraryFacts
+    from rocm_sdk._native import LibraryFacts
 
 _CHUNK = 1 << 22
 _LONGEST = 255  # bytes of a file's name

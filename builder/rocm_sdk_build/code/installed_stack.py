@@ -6,9 +6,10 @@ import os
 from argparse import Namespace
 
 from rocm_sdk import RocmSdkError
+from rocm_sdk._native import inspect_library
 from rocm_sdk.gpu_code.pieces import read_range, write_all
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
-from rocm_sdk.tooling import inspect_library, tell
+from rocm_sdk.terminal.output import tell
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 

@@ -10,15 +10,14 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocm_sdk.base.starting import own_code, run
-from rocm_sdk.tooling import PACKAGE_PARENT
+from rocm_sdk.base.starting import PACKAGE_PARENT, own_code, run
 
 _SECONDS = 120
 # sys.argv: library, library whose dependencies are loaded first, the addresses of the wrappers' words.
 _PROGRAM = """
 import ctypes, json, os, sys
 import rocm_sdk
-from rocm_sdk.tooling import inspect_library
+from rocm_sdk._native import inspect_library
 library, original, *places = sys.argv[1:]
 try:
     rocm_sdk.preload_for(original)

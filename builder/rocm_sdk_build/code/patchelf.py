@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from rocm_sdk import RewriteError
+from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.base.starting import run
-from rocm_sdk.tooling import install_command
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.rest import Rest, complete
 

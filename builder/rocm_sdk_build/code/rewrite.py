@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocm_sdk._native import target_id
 from rocm_sdk.errors import RewriteError, UnknownTargetError
 from rocm_sdk.gpu_code.bundles import Bundle, Entry, read_bundle, read_code
 from rocm_sdk.gpu_code.note import History, Step, parse_history
@@ -15,7 +16,6 @@ from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
 from rocm_sdk.targets import table
-from rocm_sdk.tooling import target_id
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.new_file import new_file, refuse_output

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocm_sdk._native import inspect_library
 from rocm_sdk.errors import RewriteError, RocmSdkError
 from rocm_sdk.gpu_code.bundles import Change
 from rocm_sdk.gpu_code.note import NOTE_SECTION, History, parse_history
 from rocm_sdk.gpu_code.refusal import refusal
-from rocm_sdk.tooling import inspect_library
 
 from .copying import have_same_bytes
 from .elf64 import (
@@ -36,7 +36,7 @@ from .wrappers import SECTION_NAME as WRAPPERS
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceCode
-    from rocm_sdk.tooling import LibraryFacts
+    from rocm_sdk._native import LibraryFacts
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 _MARKER_START = 8  # bytes that are compared where it is loaded

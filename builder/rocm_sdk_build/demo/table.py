@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk.tooling import size_text
+from rocm_sdk.base.value_text import size_text
 
 _COLUMNS = "{:>2}  {:<11} {:<7} {:<48} {:>9} {:>8}"
 _INDENT = 24

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from deflate import crc32
 
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.record import Row, digest_text, record_text
-from rocm_sdk.tooling import size_text
 from rocm_sdk_build.errors import PackagingError
 
 from .deflate import BLOCK, compress_block

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from rocm_sdk.base.starting import find_program, run
-from rocm_sdk.tooling import size_text
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk_build.errors import PackagingError
 
 _MIRROR = "http://deb.debian.org/debian"

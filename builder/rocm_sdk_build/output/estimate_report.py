@@ -6,7 +6,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from rocm_sdk.tooling import size_text, tell, tell_table
+from rocm_sdk.base.value_text import size_text
+from rocm_sdk.terminal.output import tell, tell_table
 from rocm_sdk_build.packages.costs import Cost, Estimate, cost_of_run
 
 _SCHEMA = 1

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from packaging.version import Version
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk.tooling import ALL_LIBRARIES, inspect_library, nearest_names
+from rocm_sdk._dist_info import ALL_LIBRARIES
+from rocm_sdk._native import inspect_library, nearest_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.version import check_version
 

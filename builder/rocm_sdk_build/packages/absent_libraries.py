@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from rocm_sdk.tooling import catalog
+from rocm_sdk._native import catalog
 from rocm_sdk_build.errors import PackagingError
 
 FACTS = "share/therock/dist_info.json"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rocm_sdk.tooling import nearest_names
+from rocm_sdk._native import nearest_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
 from rocm_sdk_build.inputs.overlay import OVERLAY

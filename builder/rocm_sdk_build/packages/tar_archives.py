@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rocm_sdk.tooling import import_zstd
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.source_date import source_date
 from rocm_sdk_build.files.wheels import Member
