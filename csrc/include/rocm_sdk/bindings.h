@@ -77,8 +77,9 @@ typedef struct rsdk_opening {
     int mode;
 } rsdk_opening;
 
-/* What loading would bind, in this process as it is: `plan` first (NULL: none), then `openings`. Only the new libraries
- * are judged. RSDK_BAD_ELF for a file that is damaged; other errors are those of rsdk_plan_new. */
+/* What loading would bind, in this process as it is: `plan` first (NULL: none; is_new_process does not count), then
+ * `openings`. Only the new libraries are judged. RSDK_BAD_ELF for a file that is damaged; other errors are those of
+ * rsdk_plan_new. The result borrows texts from the SDK: free it first. */
 rsdk_status rsdk_bindings_read(rsdk_sdk *sdk, const rsdk_load_options *plan, const rsdk_opening *openings,
                                size_t opening_count, rsdk_bindings **bindings, rsdk_error *error);
 
