@@ -42,15 +42,13 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "adoption": {"base", "installed"},
     "problems": {"base", "installed"},
     "gpu_code": {"base", "problems"},
-    "archives": {"base"},
-    "web": {"archives", "base", "installed"},
+    "web": {"base", "gpu_code", "installed"},
     "gpu_support": {"base", "installed", "problems"},
     "installing": {"base", "gpu_support", "installed"},
     "devel": {"base", "installed", "problems", "terminal"},
     "_devel": {"base", "devel", "installed", "terminal"},
     "doctor": {
         "adoption",
-        "archives",
         "base",
         "devel",
         "gpu_code",
@@ -61,8 +59,8 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
         "web",
     },
     "cli": {
-        *("_devel", "adoption", "archives", "base", "devel", "doctor", "gpu_code", "gpu_support", "installed"),
-        *("installing", "problems", "terminal", "web"),
+        *("_devel", "adoption", "base", "devel", "doctor", "gpu_code", "gpu_support", "installed"),
+        *("installing", "problems", "terminal"),
     },
     "__main__": {"cli"},
     "_pyinstaller": {"base"},
@@ -226,7 +224,6 @@ SEAM: dict[str, set[str] | None] = {
         *("LibraryFacts", "catalog", "check_host_files", "compatibility", "host_packages", "inspect_library"),
         *("kernel_table_kind", "kernel_table_names", "nearest_names", "sdk_facts", "target_id", "target_in_name"),
     },
-    "archives": None,
     "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
     "base.moving": {"exchange", "refusal_to_move", "sync_directory", "sync_file_system"},
     "base.own_wheels": {"install_command"},
@@ -284,7 +281,7 @@ def test_builder_layers() -> None:
         for source in (ROOT / "rocm_sdk").rglob("*.py")
         if "rocm_sdk_build" in source.read_text()
     }
-    assert knows == {"base/build_command.py"}
+    assert knows == {"gpu_code/build_command.py"}
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
@@ -318,7 +315,7 @@ WRITES = re.compile(
 )
 # What of the loader writes, beside the packages `devel` and `adoption`, and why.
 WRITERS = {
-    "archives/member.py": "a temporary file",
+    "gpu_code/member.py": "a temporary file",
     "cli/__init__.py": "opens /dev/null",
     "terminal/output.py": "opens /dev/null",
     "gpu_code/pieces.py": "into a temporary file",

@@ -1,20 +1,11 @@
 """How values appear in messages: on one line, sizes in decimal units, words of a command as a shell reads them."""
 
+from rocm_sdk.errors import harmless
+
 __all__ = ["counted", "harmless", "one_line", "quoted_for_shell", "size_text"]
 
 _UNITS = ("kB", "MB", "GB")
 _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
-
-
-def harmless(text: str) -> str:
-    r"""A text without anything that a terminal obeys: escapes such as \x1b and \u202e replace what is not printable.
-
-    Not printable are control characters and line breaks; marks without width, such as those for the direction of
-    writing; and unpaired surrogates, which stand for bytes that are not UTF-8.
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def one_line(value: object) -> str:

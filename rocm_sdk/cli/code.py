@@ -36,9 +36,9 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code. Or makes new files."""
-    from rocm_sdk.archives import code_in
     from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.gpu_code.options import is_asked_for, misuse
+    from rocm_sdk.gpu_code.search import code_in
 
     wrong = misuse(options)
     if wrong is not None:

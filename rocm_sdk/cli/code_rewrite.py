@@ -5,8 +5,8 @@ rocm-sdk-build writes them; it runs as a process of its own, because the loader 
 
 import signal
 
-from rocm_sdk.base.build_command import NotInstalledError, build_command
 from rocm_sdk.base.starting import run_shown
+from rocm_sdk.gpu_code.build_command import NotInstalledError, build_command
 from rocm_sdk.gpu_code.options import words_of
 from rocm_sdk.terminal.output import complain, end_without_output
 

@@ -98,12 +98,10 @@ def _misuse_of_index(options: "Namespace") -> str:
     if (options.only and not any(name == "index" or "-INDEX-" in name for name in only)) or "index" in skip:
         return "--index-digests asks for the subject index, which --only or --skip leaves out: --only files,index"
     if options.index_digests:
-        from rocm_sdk.web.server import Server, WebError
+        from rocm_sdk.doctor.subjects.index import fault_of_address
 
-        try:
-            Server(options.index_digests)
-        except WebError as error:
-            return f"--index-digests: {error}"
+        if fault := fault_of_address(options.index_digests):
+            return f"--index-digests: {fault}"
     return ""
 
 

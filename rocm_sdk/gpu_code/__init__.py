@@ -1,1 +1,4 @@
-"""Takes GPU code apart: bundles, code objects, kernels, and the note of a rewritten file."""
+"""GPU code: finds it in files, also of wheels, zip files and tar archives, which are not unpacked, and takes it apart.
+
+What a file or an archive says of itself is hostile: sizes, places and names are checked before they are used.
+"""

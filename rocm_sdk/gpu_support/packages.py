@@ -48,7 +48,7 @@ def supporting_packages(installed: Installed) -> list[PackageTargets]:
     site, version = os.path.dirname(libraries), str(facts["version"])
     if facts["kpack_split"]:
         return sorted(_device_packages(installed, site, libraries, version))
-    names = {_distribution("libraries", family): family for family in facts["available_families"]}
+    names = {distribution_name("libraries", family): family for family in facts["available_families"]}
     return [
         PackageTargets(name, version, _targets_of(family), None)
         for name, family in sorted(names.items())
@@ -87,7 +87,7 @@ def requirement_for(installed: Installed, target: str) -> str | None:
     if not offered:
         return None
     family = min(offered, key=lambda name: (name.endswith("gpu-all") and not name.startswith("gfx"), name != target))
-    return f"{_distribution('device' if facts['kpack_split'] else 'libraries', family)}=={facts['version']}"
+    return f"{distribution_name('device' if facts['kpack_split'] else 'libraries', family)}=={facts['version']}"
 
 
 def package_to_install(installed: Installed, target: str) -> tuple[str | None, str | None]:
@@ -127,14 +127,14 @@ def _targets_of(family: str) -> tuple[str, ...]:
         return (name,)
 
 
-def _distribution(package: str, family: str) -> str:
+def distribution_name(package: str, family: str) -> str:
     """The name of the distribution of a package for one family, by the table of packages."""
     template = next(row[1] for row in _native.packages() if row[0] == package)
     return template.replace("{target_family}", family.partition(":")[0])
 
 
 def _device_packages(installed: Installed, site: str, libraries: str, sdk_version: str) -> Iterator[PackageTargets]:
-    prefix = _distribution("device", "")
+    prefix = distribution_name("device", "")
     for found in installed.distributions_in(site):
         if not found.name.startswith(prefix):
             continue

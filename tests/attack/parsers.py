@@ -32,12 +32,12 @@ from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, li
 from victims import WrongError, main
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk.archives import code_in
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.archive import Archive
 from rocm_sdk.gpu_code.kernels import kernels_in
 from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk.gpu_code.note import parse_history
+from rocm_sdk.gpu_code.search import code_in
 from rocm_sdk.installed.record import parse_record
 from rocm_sdk.web.server import Answer, WebError
 from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project

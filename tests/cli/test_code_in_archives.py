@@ -20,8 +20,8 @@ from sample_device_code import BUNDLE_MAGIC, bundle, code_object, compressed, kp
 from sample_site import clean_environment
 
 from rocm_sdk import BadArchiveError, RocmSdkError
-from rocm_sdk.archives import code_in
-from rocm_sdk.archives.member import code_of_stream
+from rocm_sdk.gpu_code.member import code_of_stream
+from rocm_sdk.gpu_code.search import code_in
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 CONTENT = bundle(objects("gfx1030", "gfx90a:xnack-", size=50_000))
@@ -106,7 +106,9 @@ def test_each_kind(files: Path, tmp_path: Path, make: Callable[[Path, Path], Pat
 
 def test_the_same_as_unpacked(files: Path, tmp_path: Path) -> None:
     """The facts of a member are those of the file, offsets too."""
-    program = "import sys, rocm_sdk.archives as a; print([tuple(c)[1:] for c in a.code_in(sys.argv[1]) if c.targets])"
+    program = (
+        "import sys, rocm_sdk.gpu_code.search as a; print([tuple(c)[1:] for c in a.code_in(sys.argv[1]) if c.targets])"
+    )
     stored, deflated = make_stored(files, tmp_path), make_wheel(files, tmp_path)
     said = {
         subprocess.check_output([sys.executable, "-c", program, str(path)], text=True)
@@ -357,8 +359,8 @@ def test_links_of_a_tar_archive_lead_nowhere(tmp_path: Path) -> None:
 
 _ERRORS = """
 import sys
-import rocm_sdk.archives
-print([str(each) for each in rocm_sdk.archives.code_in(sys.argv[1]) if isinstance(each, Exception)])
+import rocm_sdk.gpu_code.search
+print([str(each) for each in rocm_sdk.gpu_code.search.code_in(sys.argv[1]) if isinstance(each, Exception)])
 """
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.errors import PackagingError

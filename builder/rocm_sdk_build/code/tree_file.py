@@ -6,9 +6,9 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_code.bundles import read_code
+from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.gpu_code.pieces import Piece
 from rocm_sdk_build.files.input_file import InputFile
 from rocm_sdk_build.files.new_file import new_file

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError, device_code, targets
 from rocm_sdk._native import inspect_library, target_in_name
-from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.base.walking import walk
+from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.gpu_support.image_kinds import image_kind
 from rocm_sdk.gpu_support.image_kinds import serves as image_kind_serves
 from rocm_sdk_build.code.choice import choose_targets

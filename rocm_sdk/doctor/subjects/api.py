@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from rocm_sdk import _native
-from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.base.starting import own_code
 from rocm_sdk.doctor import compile_kernel
 from rocm_sdk.doctor.children import Ended, run_program, run_programs
@@ -45,7 +44,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         installation.sdk.facts()
     except (ModuleNotFoundError, RocmSdkError):
         return  # the subject `packages` reports it
-    found = [location for name in ALL_LIBRARIES if (location := _locate(installation, name, recorder)) is not None]
+    found = [location for row in _native.catalog() if (location := _locate(installation, row, recorder)) is not None]
     commands = [own_code(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
     preloaded = {}
     for location, ended in zip(found, run_programs(commands, options.seconds, options.parallel), strict=True):
@@ -92,12 +91,15 @@ def _usable_gpus() -> list[_native.Gpu]:
         return []  # the subject `gpus` reports it
 
 
-def _locate(installation: Installed, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
-    """Its location; None if it is optional and absent, or its package is not installed."""
+def _locate(
+    installation: Installed, row: tuple[str, str, str, str, str, bool], recorder: Recorder
+) -> _native.LibraryLocation | None:
+    """The location of a row of the catalog; None if it is optional and absent, or its package is not installed."""
+    name, _, pattern, *_ = row
     failure = installation.sdk.failures().get(name)
     if failure == PackageNotInstalledError.__name__:
         return None
-    if failure == LibraryNotFoundError.__name__ and not _is_recorded(installation, ALL_LIBRARIES[name].so_pattern):
+    if failure == LibraryNotFoundError.__name__ and not _is_recorded(installation, pattern):
         recorder.skip(f"{name}: no package of this SDK has it")
         return None
     try:

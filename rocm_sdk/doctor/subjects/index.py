@@ -38,6 +38,15 @@ class _NoIndexError(Exception):
     """Why the server of an index cannot be reached."""
 
 
+def fault_of_address(address: str) -> str:
+    """Why an address cannot be that of an index; "" if it can."""
+    try:
+        Server(address)
+    except WebError as error:
+        return str(error)
+    return ""
+
+
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Compares each distribution with files of the SDK."""
     wanted = [each for each in installation.distributions if each.has_sdk_files and not each.is_placeholder]

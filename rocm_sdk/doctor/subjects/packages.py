@@ -9,13 +9,13 @@ import site as site_module
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
+from rocm_sdk.gpu_support.packages import distribution_name
 from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.installation import Installed, refused_root
@@ -218,7 +218,7 @@ def _check_family(installation: Installed, recorder: Recorder) -> None:
     if facts["kpack_split"]:
         _check_choice(installation, recorder, family)
         return
-    wanted = ALL_PACKAGES["libraries"].get_dist_package_name(family)
+    wanted = distribution_name("libraries", family)
     installed = [each.name for each in installation.distributions if each.name.startswith("rocm-sdk-libraries-")]
     if installed and wanted.lower().replace("_", "-") not in installed:
         names = ", ".join(name.removeprefix("rocm-sdk-libraries-") for name in installed)

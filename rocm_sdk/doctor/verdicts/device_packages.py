@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Iterator
 
-from rocm_sdk import targets
-from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.gpu_support.packages import owner_of
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.problems import problem
 
@@ -33,7 +32,7 @@ def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]
         if normalised(each.metadata["Name"] or "").startswith(stem)
     }
     for gpu in gpus:
-        owner = _owner(gpu)
+        owner = owner_of(gpu.partition(":")[0])
         wanted, version = f"{stem}{owner}", base.version
         if installed.get(wanted) == version:
             continue
@@ -45,10 +44,3 @@ def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]
             detail = f"{wanted} is not installed"
         requirement = f"{wanted}=={version}" if f"{_EXTRA}{owner}" in offered else None
         yield problem("E-PKG-021", distribution=name, target=gpu, detail=detail, requirement=requirement)
-
-
-def _owner(gpu: str) -> str:
-    try:
-        return targets.package_owner(gpu.partition(":")[0])
-    except UnknownTargetError:
-        return gpu.partition(":")[0]

@@ -12,10 +12,10 @@ import zipfile
 from email.parser import Parser
 from typing import IO, NamedTuple
 
-from rocm_sdk.archives.candidate import CODE_ENDINGS, damage, refusal
-from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
 from rocm_sdk.base.walking import DEPTH_LIMIT
 from rocm_sdk.errors import BadArchiveError
+from rocm_sdk.gpu_code.candidate import CODE_ENDINGS, damage, refusal
+from rocm_sdk.gpu_code.zip_archive import DAMAGE, open_zip
 from rocm_sdk.gpu_support.image_kinds import DIRECTORY
 
 from .requirements import requirements

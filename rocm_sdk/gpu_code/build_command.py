@@ -3,8 +3,7 @@
 import sys
 
 from rocm_sdk._native import loader_version
-
-from .starting import own_code
+from rocm_sdk.base.starting import own_code
 
 _DISTRIBUTION = "rocm-sdk-build"
 _PROGRAM = """
@@ -24,7 +23,7 @@ class NotInstalledError(Exception):
 
 def build_command(*words: str) -> list[str]:
     """The command line that runs rocm-sdk-build with these words. Raises NotInstalledError."""
-    from .own_wheels import install_command
+    from rocm_sdk.base.own_wheels import install_command
 
     fix = install_command(_DISTRIBUTION)
     if getattr(sys, "frozen", False):
