@@ -265,7 +265,6 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
 rsdk_status rsdk_resolver_find_catalog(rsdk_inventory *inventory, rsdk_location *locations, rsdk_error *failures,
                                        rsdk_error *error) {
     const rsdk_error *lack = NULL;
-    inventory->keeps_all = true;
     for (size_t i = 0; i < rsdk_library_count; i++) {
         const char *shortname = rsdk_library_table[i].shortname;
         rsdk_status status = rsdk_resolver_find_all(inventory, &shortname, 1, &locations[i], &failures[i]);

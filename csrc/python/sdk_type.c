@@ -134,6 +134,7 @@ typedef struct locating {
 static rsdk_status locate_catalog(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     const locating *l = context;
     rsdk_inventory inventory = rsdk_inventory_make(sdk, false);
+    inventory.keeps_all = true;
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         rsdk_error_clear(&l->failures[i]); /* of a look before the import system was asked */
     }

@@ -1,8 +1,6 @@
-"""Which files may hold GPU code, by their first bytes; and the errors for those that cannot be read."""
+"""Which files may hold GPU code, by their first bytes."""
 
 from __future__ import annotations
-
-from rocm_sdk.errors import BadArchiveError, LibraryAccessError
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
 if TYPE_CHECKING:
@@ -19,13 +17,3 @@ _MAGICS = (b"\x7fELF", b"!<arch>\n", b"KPAK", b"CCOB", b"__CLANG_OFFLOAD_BUNDLE_
 def is_candidate(head: bytes) -> bool:
     """Whether a file that begins like this may hold GPU code."""
     return head.startswith(_MAGICS)
-
-
-def refusal(name: str, why: str) -> LibraryAccessError:
-    """The error for a file that cannot be read."""
-    return LibraryAccessError(f"{name}: cannot read: {why}", None, name, "E-FILE-007")
-
-
-def damage(name: str, why: str) -> BadArchiveError:
-    """The error for an archive, or a member of one, that is not what it claims to be."""
-    return BadArchiveError(f"{name}: {why}", "get the archive again", name, "E-CODE-004", detail=why)

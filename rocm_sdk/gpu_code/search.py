@@ -6,10 +6,11 @@ import os
 import stat
 
 from rocm_sdk import _native
+from rocm_sdk.base.archive_errors import refusal
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
 
-from .candidate import HEAD_SIZE, is_candidate, refusal
+from .candidate import HEAD_SIZE, is_candidate
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
 if TYPE_CHECKING:

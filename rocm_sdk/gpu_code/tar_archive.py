@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from rocm_sdk import _native
+from rocm_sdk.base.archive_errors import damage
+from rocm_sdk.base.tar_reader import TarReader
 from rocm_sdk.errors import RocmSdkError
 
-from .candidate import HEAD_SIZE, damage, is_candidate
+from .candidate import HEAD_SIZE, is_candidate
 from .member import chunks_of, code_of_stream
-from .tar_reader import TarReader
 
 if TYPE_CHECKING:
     from .candidate import Found

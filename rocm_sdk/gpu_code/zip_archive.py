@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import lzma
 import os
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
+from rocm_sdk.base.archive_errors import damage
+from rocm_sdk.base.zip_file import DAMAGE, LOCAL_HEADER, open_zip
 from rocm_sdk.errors import RocmSdkError
 
-from .candidate import HEAD_SIZE, damage, is_candidate
+from .candidate import HEAD_SIZE, is_candidate
 from .member import chunks_of, code_of_stream
 
 if TYPE_CHECKING:
     from .candidate import Found
 
 _MAGIC = b"PK\x03\x04"
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
-_END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
-_LOCATOR, _LOCATOR_SIZE, _END_64 = b"PK\x06\x07", 20, b"PK\x06\x06"
-_END_64_SIZE, _ENTRY_SIZE = 56, 46
-# docs/reliability.md has these limits and their reasons.
-MEMBER_LIMIT = 1 << 17
-_LARGEST_DIRECTORY = 32 << 20  # bytes
 _RATIO = 1032  # deflate cannot do better
 _ENCRYPTED = 1
-
-# What zipfile raises for members that are damaged, encrypted or of an unknown method; and OSError without a number.
-DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(EOFError, ValueError, RuntimeError, LookupError, OverflowError),
-)
 
 
 def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
@@ -53,67 +39,6 @@ def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
             else:
                 if found is not None:
                     yield found
-
-
-def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
-    """The archive, whose list of members is sound. Raises BadArchiveError."""
-    try:
-        _check_directory(file, path)
-        archive = zipfile.ZipFile(file)
-        _refuse_overlaps(path, archive.infolist())
-    except RocmSdkError:
-        raise
-    except (*DAMAGE, OSError) as error:
-        raise damage(path, f"no usable zip file: {error}") from error
-    return archive
-
-
-def _check_directory(file: BinaryIO, path: str) -> None:
-    """Refuses a list of members that would fill the memory: zipfile reads it whole, and makes an object of each.
-
-    The list is found as zipfile finds it.
-    """
-    size = file.seek(0, os.SEEK_END)
-    start = file.seek(max(0, size - _END_SIZE - _LONGEST_COMMENT - _LOCATOR_SIZE))
-    tail = file.read()
-    at = len(tail) - _END_SIZE
-    if not (at >= 0 and tail.startswith(_END, at) and tail.endswith(b"\0\0")):
-        at = tail.rfind(_END)
-    if at < 0:
-        raise damage(path, "no usable zip file: it has no list of members; is it complete?")
-    listed = struct.unpack_from("<L", tail, at + 12)[0] if at + _END_SIZE <= len(tail) else 0
-    end = start + at
-    locator = tail[at - _LOCATOR_SIZE : at] if at >= _LOCATOR_SIZE else b""
-    if locator.startswith(_LOCATOR):
-        place = end - _LOCATOR_SIZE - _END_64_SIZE
-        record = file.read(_END_64_SIZE) if place >= 0 and file.seek(place) == place else b""
-        if len(record) == _END_64_SIZE and record.startswith(_END_64):
-            listed, end = struct.unpack_from("<Q", record, 40)[0], place
-    if listed > min(_LARGEST_DIRECTORY, end):
-        raise damage(
-            path, f"its list of members would have {listed} bytes, more than any wheel has or than it can hold"
-        )
-    if listed > MEMBER_LIMIT * _ENTRY_SIZE:
-        file.seek(end - listed)
-        _refuse_many(file.read(listed), path)
-
-
-def _refuse_many(directory: bytes, path: str) -> None:
-    at = count = 0
-    while at + _ENTRY_SIZE <= len(directory):
-        at += _ENTRY_SIZE + sum(struct.unpack_from("<HHH", directory, at + 28))
-        count += 1
-        if count > MEMBER_LIMIT:
-            raise damage(path, f"it has more than {MEMBER_LIMIT} members, more than any wheel has")
-
-
-def _refuse_overlaps(path: str, members: list[zipfile.ZipInfo]) -> None:
-    """Members that share bytes make a small file hold any amount."""
-    end, last = 0, ""
-    for member in sorted(members, key=lambda each: each.header_offset):
-        if member.header_offset < end:
-            raise damage(path, f"its members {last} and {member.filename} overlap")
-        end, last = member.header_offset + _LOCAL_HEADER.size + member.compress_size, member.filename
 
 
 def _code_of(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:
@@ -138,7 +63,7 @@ def _code_of_stored(file: BinaryIO, member: zipfile.ZipInfo, name: str) -> _nati
     if member.compress_size != member.file_size:
         raise damage(name, f"it is stored, and has {member.compress_size} bytes as well as {member.file_size}")
     file.seek(member.header_offset)
-    magic, name_length, extra_length = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    magic, name_length, extra_length = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
     start = file.seek(name_length + extra_length, os.SEEK_CUR)
     if magic != _MAGIC:
         raise damage(name, "there is no member where the list of members says")

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from artifact_tree import MANIFEST, STAGE
 
+from rocm_sdk.base.tar_reader import END_LIMIT, HEADERS_LIMIT
 from rocm_sdk.errors import BadArchiveError
 from rocm_sdk.gpu_code.search import code_in
-from rocm_sdk.gpu_code.tar_reader import END_LIMIT, HEADERS_LIMIT
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import archives
 from rocm_sdk_build.inputs.archives import DEPTH_LIMIT, unpack

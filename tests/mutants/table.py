@@ -126,15 +126,15 @@ MUTATIONS = (
     Mutation("csrc/device_code/fits.c", "bundle[k].fit < fit->worst ?", "bundle[k].fit > fit->worst ?", ("tests/device_code/test_coverage.py",)),
     Mutation("csrc/device_code/archive_search.c", 'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length, id, target);',
              'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length * 0, id, target);', ("tests/device_code/test_coverage.py",)),
-    Mutation("rocm_sdk/gpu_code/zip_archive.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
-    Mutation("rocm_sdk/gpu_code/zip_archive.py", "    if listed > min(_LARGEST_DIRECTORY, end):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/base/zip_file.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/base/zip_file.py", "    if listed > min(_LARGEST_DIRECTORY, end):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/gpu_code/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     # what a server may change, and how much of it is read
     Mutation(_REMOTE, '            headers["If-Range"] = self._tag\n', "            pass\n", _PARTS),
     Mutation(_REMOTE, "        self._left -= len(answer.body)\n", "", _PARTS),
     Mutation(_REMOTE, " or self._size not in {0, size}:", ":", _PARTS),
     Mutation("rocm_sdk/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
-    Mutation("rocm_sdk/gpu_code/zip_archive.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/base/zip_file.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
     # what an installer may say
     Mutation("rocm_sdk/installing/asking.py", 'return re.sub(r"://[^/\\s]+@", "://", text)', "return text",
              ("tests/installing/test_install.py::test_a_password_in_what_an_installer_says",)),

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from rocm_sdk.base.tar_reader import TarReader
 from rocm_sdk.base.zstd import import_zstd
-from rocm_sdk.gpu_code.tar_reader import TarReader
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES
 

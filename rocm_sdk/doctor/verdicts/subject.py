@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import _native
+from rocm_sdk.base.archive_errors import refusal
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
-from rocm_sdk.gpu_code.candidate import CODE_ENDINGS, refusal
+from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
 
 from .requirements import requirements
 

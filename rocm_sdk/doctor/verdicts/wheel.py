@@ -12,10 +12,11 @@ import zipfile
 from email.parser import Parser
 from typing import IO, NamedTuple
 
+from rocm_sdk.base.archive_errors import damage, refusal
 from rocm_sdk.base.walking import DEPTH_LIMIT
+from rocm_sdk.base.zip_file import DAMAGE, open_zip
 from rocm_sdk.errors import BadArchiveError
-from rocm_sdk.gpu_code.candidate import CODE_ENDINGS, damage, refusal
-from rocm_sdk.gpu_code.zip_archive import DAMAGE, open_zip
+from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
 from rocm_sdk.gpu_support.image_kinds import DIRECTORY
 
 from .requirements import requirements

@@ -1,0 +1,15 @@
+"""The errors for archives, and files in them, that cannot be read or are not what they claim to be."""
+
+from __future__ import annotations
+
+from rocm_sdk.errors import BadArchiveError, LibraryAccessError
+
+
+def refusal(name: str, why: str) -> LibraryAccessError:
+    """The error for a file that cannot be read."""
+    return LibraryAccessError(f"{name}: cannot read: {why}", None, name, "E-FILE-007")
+
+
+def damage(name: str, why: str) -> BadArchiveError:
+    """The error for an archive, or a member of one, that is not what it claims to be."""
+    return BadArchiveError(f"{name}: {why}", "get the archive again", name, "E-CODE-004", detail=why)
