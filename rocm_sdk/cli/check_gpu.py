@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable, Sequence
 
-    from rocm_sdk._native import Coverage, Gpu, GpuCoverage, LibraryCoverage
+    from rocm_sdk._native import Coverage, Gpu, LibraryCoverage
     from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
@@ -106,13 +106,15 @@ def _product(gpu: "Gpu") -> str:
 
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> None:
+    from rocm_sdk.gpu_support.words import line_of
+
     shortnames = _shortnames()
     groups: dict[tuple[int, str], list[str]] = {}
     for library in found.libraries:
         on = library.gpus[index]
         if on.verdict == "not needed" and library.name not in shortnames:
             continue  # libraries of the host; LLVM and others
-        groups.setdefault(_judgement(library, on), []).append(shortnames.get(library.name, library.name))
+        groups.setdefault(line_of(library, on), []).append(shortnames.get(library.name, library.name))
     for (_, text), names in sorted(groups.items()):
         _print_group(sorted(names), text)
     for each in problems:
@@ -157,48 +159,6 @@ def _print_group(names: list[str], text: str) -> None:
     for line in lines[:-1]:
         tell(f"  {line}".rstrip())
     tell(f"  {lines[-1]:{_WIDTH}}  {text}")
-
-
-def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
-    """The place of a library's line, and its text."""
-    used = _used_targets(library, on.gpu)
-    text = {
-        "not needed": (0, "ok"),
-        "exact": (1, f"exact code for {on.gpu}"),
-        "compatible": (2, f"compatible code ({used})"),
-        "generic": (3, f"generic code ({used})"),
-        "compiled at first use": (4, "kernels are compiled at first use"),
-        "best effort": (5, f"best effort: code for {used}, which only a patched runtime tries; unofficial"),
-        "none": (6, "NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu"),
-    }
-    place, line = text[on.verdict]
-    if on.verdict == "none" and on.covered > 0:
-        line = "NO KERNELS for this GPU: it loads, and its calls will fail"
-    if on.tables == "fallback":
-        line += "; fallback kernels only, which are slow"
-    if on.missing_table is not None:
-        line += "; a TABLE OF KERNELS IS MISSING: some calls will fail"
-    if on.late > 0:
-        line += f"; {on.late} parts in a later archive only, which not every HIP opens"
-    if on.database is False:
-        line += f"; no performance database for {on.gpu.partition(':')[0]}"
-    if on.verdict == "best effort" and library.compressed_count > 0:
-        line += "; it is compressed, which takes a patched comgr"
-    if on.uncovered_modes:
-        line += f"; none for {', '.join(on.uncovered_modes)}"
-    elif on.verdict in ("exact", "compatible", "generic") and on.covered < on.total:
-        line += f"; in {on.covered} of {on.total} parts"
-    return place, line
-
-
-def _used_targets(library: "LibraryCoverage", gpu: str) -> str:
-    """The targets of the library's code that the GPU runs, the best first."""
-    from rocm_sdk.targets import compatibility
-
-    order = ("exact", "compatible", "generic", "SPIR-V", "unofficial")
-    fits = [(compatibility(each.target, gpu, unofficial=True).fit, each.target) for each in library.targets]
-    best = min((order.index(fit) for fit, _ in fits if fit != "none"), default=0)
-    return ", ".join(target for fit, target in fits if fit == order[best]) or gpu
 
 
 def _shortnames() -> dict[str, str]:

@@ -8,6 +8,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import RocmSdkError
 
 from .coverage import with_code
+from .words import codes_of
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -40,25 +41,19 @@ def problems_on(found: Coverage, index: int, installed: Installed | None) -> tup
         on = library.gpus[index]
         if on.verdict == "none" and package is None:
             package = _Package(None, None, None) if installed is None else _package_for(on.gpu, installed)
-        for code in _codes_of(on, package):
+        for code in _codes_of(library, on, package):
             lacking.setdefault(code, []).append(library)
     return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
 
 
-def _codes_of(on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
+def _codes_of(library: LibraryCoverage, on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
     if on.verdict == "none" and package is not None:
         if package.requirement is None and package.site is not None:
             yield "W-CODE-006"
         else:
             yield "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
         return
-    is_partial = on.covered < on.total and on.verdict != "compiled at first use"
-    if is_partial or on.uncovered_modes:
-        yield "N-CODE-003"
-    if on.missing_table is not None:
-        yield "E-CODE-007"
-    if on.tables == "fallback":
-        yield "N-CODE-008"
+    yield from codes_of(library, on)
 
 
 def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:

@@ -13,6 +13,7 @@ from rocm_sdk.gpu_support.code_problems import problems_on
 from rocm_sdk.gpu_support.coverage import with_code
 from rocm_sdk.gpu_support.image_kinds import image_kinds
 from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
+from rocm_sdk.gpu_support.words import remarks_on
 from rocm_sdk.problems import problem
 
 from .host import Host, check_host
@@ -129,29 +130,10 @@ def _renamed(subject: Subject, found: Problem) -> Problem:
 
 
 def _on(covered: Coverage, index: int, gpu: str, kinds: tuple[str, ...] | None) -> OnGpu:
-    judged = with_code(covered)
-    rows = [(library.name, library.gpus[index]) for library in judged]
-    lacking = [name for name, on in rows if on.verdict == "none"]
-    databases = [library.name for library in covered.libraries if library.gpus[index].database is False]
-    remarks = [
-        *_remark("no code for it", lacking),
-        *_remark("fallback kernels only, which are slow", [name for name, on in rows if on.tables == "fallback"]),
-        *_remark("a table of kernels is missing", [name for name, on in rows if on.missing_table is not None]),
-        *_remark(
-            "parts in a later archive only, which not every HIP opens", [name for name, on in rows if on.late > 0]
-        ),
-        *_remark("compiled at first use", [name for name, on in rows if on.verdict == "compiled at first use"]),
-        *(f"slow first use: {name} has no database for it" for name in databases),
-        *remarks_of_images(kinds, gpu),
-    ]
-    runs = None if not rows else not lacking and all(on.missing_table is None for _, on in rows)
-    return OnGpu(gpu, runs, tuple(remarks))
-
-
-def _remark(text: str, names: list[str]) -> Iterator[str]:
-    if names:
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{', '.join(names[:_NAMED])}{more}: {text}"
+    rows = [library.gpus[index] for library in with_code(covered)]
+    remarks = (*remarks_on(covered, index), *remarks_of_images(kinds, gpu))
+    fails = any(on.verdict == "none" or on.missing_table is not None for on in rows)
+    return OnGpu(gpu, not fails if rows else None, remarks)
 
 
 def _verdict(

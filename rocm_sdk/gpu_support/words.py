@@ -1,0 +1,118 @@
+"""What a library has for a GPU, in words: the lines of `check-gpu`, the remarks of `check`, the codes of both.
+
+One table for all three: a library that is in a line is in the remark and the problem of the same row.
+"""
+
+from rocm_sdk.base.named_tuple import NamedTuple
+
+from .coverage import with_code
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
+
+_NAMED = 3  # libraries that a remark names
+
+# Verdict -> the place of its lines, and their text. "used" are the targets of the code that the GPU runs.
+VERDICTS = {
+    "not needed": (0, "ok"),
+    "exact": (1, "exact code for {gpu}"),
+    "compatible": (2, "compatible code ({used})"),
+    "generic": (3, "generic code ({used})"),
+    "compiled at first use": (4, "kernels are compiled at first use"),
+    "best effort": (5, "best effort: code for {used}, which only a patched runtime tries; unofficial"),
+    "none": (6, "NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu"),
+}
+_NO_KERNELS = "NO KERNELS for this GPU: it loads, and its calls will fail"
+
+
+class Trait(NamedTuple):
+    """Something that is to be said of a library beside its verdict. None: nothing is said in this place."""
+
+    applies: "Callable[[LibraryCoverage, GpuCoverage], bool]"
+    line: str | None
+    remark: str | None
+    code: "Code | None" = None
+
+
+def _is_partial(_library: "LibraryCoverage", on: "GpuCoverage") -> bool:
+    return on.verdict != "none" and not on.uncovered_modes and on.covered < on.total
+
+
+def _has_plain_verdict(on: "GpuCoverage") -> bool:
+    return on.verdict in ("exact", "compatible", "generic")
+
+
+# In the order in which a line has them.
+# fmt: off
+TRAITS = (
+    Trait(lambda _, on: on.verdict == "none", None, "no code for it"),
+    Trait(lambda _, on: on.tables == "fallback", "fallback kernels only, which are slow",
+          "fallback kernels only, which are slow", "N-CODE-008"),
+    Trait(lambda _, on: on.missing_table is not None, "a TABLE OF KERNELS IS MISSING: some calls will fail",
+          "a table of kernels is missing", "E-CODE-007"),
+    Trait(lambda _, on: on.late > 0, "{late} parts in a later archive only, which not every HIP opens",
+          "parts in a later archive only, which not every HIP opens"),
+    Trait(lambda _, on: on.verdict == "compiled at first use", None, "compiled at first use"),
+    Trait(lambda _, on: on.database is False, "no performance database for {processor}", None),
+    Trait(lambda library, on: on.verdict == "best effort" and library.compressed_count > 0,
+          "it is compressed, which takes a patched comgr", None),
+    Trait(lambda _, on: bool(on.uncovered_modes), "none for {modes}", None, "N-CODE-003"),
+    Trait(lambda library, on: _is_partial(library, on) and _has_plain_verdict(on),
+          "in {covered} of {total} parts", None, "N-CODE-003"),
+    Trait(lambda library, on: _is_partial(library, on) and on.verdict == "best effort", None, None, "N-CODE-003"),
+)
+# fmt: on
+
+
+def line_of(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
+    """The place of a library's line, and its text."""
+    place, text = VERDICTS[on.verdict]
+    if on.verdict == "none" and on.covered > 0:
+        text = _NO_KERNELS
+    said = [text, *(row.line for row in TRAITS if row.line is not None and row.applies(library, on))]
+    used = _used_targets(library, on.gpu) if "{used}" in text else ""
+    processor, modes = on.gpu.partition(":")[0], ", ".join(on.uncovered_modes)
+    facts = {"used": used, "gpu": on.gpu, "processor": processor, "modes": modes}
+    return place, "; ".join(said).format(late=on.late, covered=on.covered, total=on.total, **facts)
+
+
+def remarks_on(found: "Coverage", index: int) -> "Iterator[str]":
+    """What is to be said of the libraries on the GPU that was asked for at `index`: a remark names those it is of."""
+    rows = [(library, library.gpus[index]) for library in with_code(found)]
+    for row in TRAITS:
+        if row.remark is not None:
+            yield from _remark(row.remark, [library.name for library, on in rows if row.applies(library, on)])
+    for library in found.libraries:
+        if library.gpus[index].database is False:
+            yield f"slow first use: {library.name} has no database for it"
+
+
+def codes_of(library: "LibraryCoverage", on: "GpuCoverage") -> "Iterator[Code]":
+    """The codes of what a library with some code for the GPU lacks, each once."""
+    codes = (row.code for row in TRAITS if row.code is not None and row.applies(library, on))
+    yield from dict.fromkeys(codes)
+
+
+def named(names: "Iterable[str]") -> str:
+    """The first of several libraries, and how many more there are."""
+    first = list(names)
+    more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
+    return f"{', '.join(first[:_NAMED])}{more}"
+
+
+def _remark(text: str, names: list[str]) -> "Iterator[str]":
+    if names:
+        yield f"{named(names)}: {text}"
+
+
+def _used_targets(library: "LibraryCoverage", gpu: str) -> str:
+    """The targets of the library's code that the GPU runs, the best first."""
+    from rocm_sdk.targets import compatibility
+
+    order = ("exact", "compatible", "generic", "SPIR-V", "unofficial")
+    fits = [(compatibility(each.target, gpu, unofficial=True).fit, each.target) for each in library.targets]
+    best = min((order.index(fit) for fit, _ in fits if fit != "none"), default=0)
+    return ", ".join(target for fit, target in fits if fit == order[best]) or gpu
