@@ -25,6 +25,12 @@ from .stage import SHORTNAMES, SOURCES, Environment, make_stage
 ROWS = SOURCES / "budgets.tsv"
 TOLERANCE = 0.02
 READ = re.compile(r"^(?:\d+ +)?(?:read|pread64)\(.* = (\d+)$")
+# Commands whose looks at the SDK are counted: opens of libraries and of metadata, without those of programs that a
+# command starts. A file counts as often as it is opened, by whatever name and in whichever thread.
+COMMANDS = ("list", "check --gpu gfx1030", "tree --bindings", "test")
+METADATA = frozenset({"_dist_info.py", "dist_info.json", "METADATA", "RECORD"})
+OPENED = re.compile(r"^(\d+) +openat\(.* = \d+<([^>]*)>$")
+BEGUN = re.compile(r"^\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b(?!.*CLONE_THREAD).* = (\d+)$")
 # glibc takes no variant of its functions that some processors lack. Variables stand in for Python's option -I, which
 # would have it ignore the seed of its hashes.
 PINNED = {
@@ -93,7 +99,23 @@ def take_counts(environment: Environment, scratch: Path) -> dict[str, int]:
         "init: calls on files over a loop of dlopen": len(own_calls) - len(loop_calls),
         "init: bytes read over a loop of dlopen": bytes_read(own_calls) - bytes_read(loop_calls),
         "plan: bytes allocated over an import": allocated_bytes(plan) - allocated_bytes(own_import),
+        **{name: count for words in COMMANDS for name, count in opens(environment, words, scratch).items()},
     }
+
+
+def opens(environment: Environment, words: str, scratch: Path) -> dict[str, int]:
+    """How often a command opens libraries of the SDK, and files that say what it is."""
+    record = scratch / "opens"
+    command = [str(environment.python), str(environment.python.with_name("rocm-sdk")), *words.split()]
+    traced = ["strace", "-f", "-y", "-qq", "-o", str(record), "-e", "trace=openat,fork,vfork,clone,clone3", *command]
+    complete(traced, (0, 1, 3), **PINNED)
+    lines = record.read_text(encoding="utf-8", errors="replace").splitlines()
+    programs = {found[1] for found in map(BEGUN.match, lines) if found}
+    opened = [Path(found[2]) for found in map(OPENED.match, lines) if found and found[1] not in programs]
+    of_sdk = [path for path in opened if path.is_relative_to(environment.site)]
+    libraries = [path for path in of_sdk if ".so" in path.name and "_rocm_sdk_" in path.as_posix()]
+    metadata = [path for path in of_sdk if path.name in METADATA and "loader" not in path.parent.name]
+    return {f"{words}: opens of libraries": len(libraries), f"{words}: opens of metadata": len(metadata)}
 
 
 def pinned(environment: Environment, action: str, *arguments: str) -> list[str]:

@@ -261,9 +261,10 @@ def initialize_process(
 
 
 def _preload_from_environment(names: str, **options: "Any") -> None:
-    shortnames = [name.strip() for name in names.replace(";", ",").split(",") if name.strip()]
+    from .base.value_text import listed
+
     try:
-        preload_libraries(*shortnames, **options)
+        preload_libraries(*listed(names), **options)
     except Exception as error:
         from .errors import EnvironmentOverrideError
 

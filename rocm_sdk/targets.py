@@ -11,6 +11,7 @@ Unknown names raise UnknownTargetError, a ValueError, which names the nearest kn
 
 from rocm_sdk import _native
 from rocm_sdk._native import Target
+from rocm_sdk.base.value_text import listed
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the module
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def expand(names: str) -> tuple[str, ...]:
         gfx9-4, gfx94x. Targets may have features (gfx942:xnack-), which are kept.
     """
     found: dict[str, None] = {}
-    for name in filter(None, map(str.strip, names.replace(";", ",").split(","))):
+    for name in listed(names):
         found |= dict.fromkeys([_native.target_id(name)] if ":" in name else _native.expand_targets(name))
     return tuple(found)
 

@@ -2,7 +2,7 @@
 
 from rocm_sdk.errors import harmless
 
-__all__ = ["counted", "harmless", "one_line", "quoted_for_shell", "size_text"]
+__all__ = ["counted", "harmless", "listed", "one_line", "quoted_for_shell", "size_text"]
 
 _UNITS = ("kB", "MB", "GB")
 _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
@@ -16,6 +16,11 @@ def one_line(value: object) -> str:
 def counted(count: int, word: str) -> str:
     """A number of things: "1 file", "2,000 files"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def listed(text: str) -> list[str]:
+    """The names of a list with `,` or `;` between them."""
+    return [name.strip() for name in text.replace(";", ",").split(",") if name.strip()]
 
 
 def size_text(size: int) -> str:

@@ -107,8 +107,9 @@ def _product(gpu: "Gpu") -> str:
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> None:
     from rocm_sdk.gpu_support.words import line_of
+    from rocm_sdk.installed.catalog import shortnames_by_stem
 
-    shortnames = _shortnames()
+    shortnames = shortnames_by_stem()
     groups: dict[tuple[int, str], list[str]] = {}
     for library in found.libraries:
         on = library.gpus[index]
@@ -159,12 +160,6 @@ def _print_group(names: list[str], text: str) -> None:
     for line in lines[:-1]:
         tell(f"  {line}".rstrip())
     tell(f"  {lines[-1]:{_WIDTH}}  {text}")
-
-
-def _shortnames() -> dict[str, str]:
-    """The names of libraries as their files spell them -> their short names."""
-    stems = {entry[2].partition(".so")[0].removeprefix("lib"): entry[0] for entry in _native.catalog()}
-    return {stem: name for stem, name in stems.items() if stem.isprintable() and "*" not in stem and "[" not in stem}
 
 
 # ---- for programs

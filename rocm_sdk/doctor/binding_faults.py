@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 
-from rocm_sdk import Binding, _native
+from rocm_sdk import Binding
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.catalog import rows_of
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem, problem
 
@@ -32,7 +32,7 @@ def binding_faults(references: Iterable[Binding], installed: Installed) -> Itera
 def _shortname_of(path: str, installed: Installed) -> str | None:
     """The name by which ROCM_SDK_ISOLATE keeps a library of the SDK out of the global scope; None: it cannot."""
     name = os.path.basename(path)
-    rows = (row[0] for row in _native.catalog() if fnmatchcase(name, row[2]) and row[0] != _ALWAYS_GLOBAL)
+    rows = (row[0] for row in rows_of(name) if row[0] != _ALWAYS_GLOBAL)
     return next((shortname for shortname in rows if _is_of_sdk(shortname, path, installed)), None)
 
 

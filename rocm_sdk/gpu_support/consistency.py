@@ -1,11 +1,10 @@
 """Whether the installed packages support the same GPUs. A program fails late, at its first kernel, if they do not."""
 
-import os
-from importlib.util import find_spec
 from typing import NamedTuple
 
 from rocm_sdk import _native, targets
 from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.installed.init_module import init_module
 from rocm_sdk.installed.installation import Installed
 
 from .packages import supporting_packages, targets_with_code
@@ -60,9 +59,7 @@ def check(installed: Installed) -> Consistency:
 
 def _targets_of_torch(notes: list[str]) -> tuple[str, ...]:
     """The targets that an installed torch reports, in a process of its own; () without a torch for ROCm."""
-    spec = find_spec("torch")
-    origin = spec.origin if spec is not None else None
-    if origin is None or not os.path.exists(os.path.join(os.path.dirname(origin), "_rocm_init.py")):
+    if init_module("torch") is None:
         return ()
     try:
         done = run(own_code(_TORCH_PROGRAM), seconds=_TORCH_SECONDS)

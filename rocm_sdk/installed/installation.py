@@ -204,14 +204,15 @@ class Installed:
     @once
     def linker_names(self) -> frozenset[str]:
         """The linker names of the libraries: "libamdhip64.so"."""
-        from .shared_objects import linker_name
+        from .catalog import linker_name
 
         return frozenset(linker_name(each.name) for each in self.shared_objects)
 
     @property
     def rocm_linker_names(self) -> frozenset[str]:
         """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
-        from .shared_objects import OF_SYSTEMS, linker_name
+        from .catalog import linker_name
+        from .shared_objects import OF_SYSTEMS
 
         if self.fallback is not None:
             return self.linker_names - OF_SYSTEMS

@@ -14,6 +14,8 @@ from rocm_sdk.base.files import NotAFileError, installed_file, read_beginning
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
 
+from .catalog import linker_name
+
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
@@ -98,11 +100,6 @@ def inspected(paths: Iterable[str]) -> tuple[SharedObject, ...]:
     return tuple(
         sorted((each for each in found if each.is_sound or _is_library(each.path)), key=lambda each: each.path)
     )
-
-
-def linker_name(name: str) -> str:
-    """ "libamdhip64.so" for "libamdhip64.so.7"; "" if this is not the name of a shared object."""
-    return "".join(name.partition(".so")[:2]) if ".so" in name else ""
 
 
 def library_name(path: str) -> str:

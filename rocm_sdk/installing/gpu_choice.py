@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocm_sdk import _native, targets
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import UnknownTargetError
 from rocm_sdk.gpu_support.packages import owner_of
 
@@ -59,7 +60,7 @@ def _fit(code: str, gpu: str) -> str:
 def _named(names: str) -> tuple[str, ...]:
     generic = {row.generic for row in targets.table()}
     found: list[str] = []
-    for name in filter(None, map(str.strip, names.replace(";", ",").split(","))):
+    for name in listed(names):
         found += [name] if name in generic else [each.partition(":")[0] for each in targets.expand(name)]
     if not found:
         raise InstallRefusedError(f"--gpu {names!r} names no GPU", _NAME_ONE)

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable
 
 from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.prefix import Prefix, is_below
-from rocm_sdk.installed.shared_objects import SharedObject, linker_name
+from rocm_sdk.installed.shared_objects import SharedObject
 
 
 def check_links(prefix: Prefix, recorder: Recorder) -> None:

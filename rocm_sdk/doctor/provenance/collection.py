@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.installed.origin import Origin, origin_of
-from rocm_sdk.installed.shared_objects import SharedObject, linker_name
+from rocm_sdk.installed.shared_objects import SharedObject
 
 from .closed_source import ClosedSource, State, row_of, state_of
 from .licences import Licence, Licences

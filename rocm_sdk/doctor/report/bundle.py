@@ -10,6 +10,7 @@ from typing import Any
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.glibc import glibc_version
 
 from .complete_file import complete_file
 from .mask import make_mask, reported_environment
@@ -40,7 +41,7 @@ def _system() -> dict[str, Any]:
         "search_path": sys.path,
         "kernel": platform.release(),
         "machine": platform.machine(),
-        "libc": " ".join(platform.libc_ver()),
+        "libc": f"glibc {glibc_version()}",
         "environment": reported_environment(),
     }
 

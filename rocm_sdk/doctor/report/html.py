@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from rocm_sdk import _native
+from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.base.value_text import harmless, size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
@@ -171,7 +172,7 @@ def _system() -> dict[str, str]:
         "Python": f"{platform.python_version()} ({sys.executable})",
         "kernel": platform.release(),
         "machine": platform.machine(),
-        "C library": " ".join(platform.libc_ver()),
+        "C library": f"glibc {glibc_version()}",
     }
 
 

@@ -10,8 +10,8 @@ from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.packages import supported_targets
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed, refused_root
-from rocm_sdk.installed.shared_objects import linker_name
 
 # Variable -> what it changes.
 _REPORTED = {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import platform
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
+from rocm_sdk.base.glibc import glibc_version, numbers_of
 from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.library_table import reason_not_loaded_alone
 from rocm_sdk.doctor.load_failure import LoadFailures
@@ -16,17 +15,12 @@ from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, parse_history
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.shared_objects import (
-    SharedObject,
-    library_name,
-    linker_name,
-)
+from rocm_sdk.installed.shared_objects import SharedObject, library_name
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
-
-_VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
@@ -103,18 +97,13 @@ def _code_of(each: SharedObject) -> Code:
 
 
 def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
-    library, present = platform.libc_ver()
+    present = glibc_version()
     wanted = each.facts.newest_glibc if each.facts else None
-    if library != "glibc" or wanted is None or _numbers(wanted) <= _numbers(present):
+    if not present or wanted is None or numbers_of(wanted) <= numbers_of(present):
         return True
     facts = {"library": each.name, "wanted": wanted, "present": present}
     recorder.bad("E-LIB-005", each.path, library_name(each.path), **facts)
     return False
-
-
-def _numbers(version: str) -> list[int]:
-    match = _VERSION.match(version)
-    return [int(part) for part in match[0].split(".")] if match else []
 
 
 def _check_search_path(installation: Installed, each: SharedObject, recorder: Recorder) -> None:

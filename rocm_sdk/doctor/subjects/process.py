@@ -6,7 +6,6 @@ import os
 import pwd
 import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,9 +14,10 @@ from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.base.files import open_file
 from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.distributions import path_before_closure
 from rocm_sdk.installed.installation import Installed, current
-from rocm_sdk.installed.shared_objects import OF_SYSTEMS, linker_name
+from rocm_sdk.installed.shared_objects import OF_SYSTEMS
 from rocm_sdk.problems import Problem, problem
 
 # Libraries of which a process must have only one copy, of whatever version.
@@ -78,7 +78,7 @@ class Process:
 
     def _library(self, path: str) -> LoadedLibrary:
         name = os.path.basename(path)
-        entries = [(row[0], row[1]) for row in _native.catalog() if fnmatchcase(name, row[2])]
+        entries = [(row[0], row[1]) for row in rows_of(name)]
         shortname, package = entries[0] if entries else (None, None)
         if path in self.overrides:
             shortname, source, package = self.overrides[path], "override", None

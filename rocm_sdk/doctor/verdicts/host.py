@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from rocm_sdk import _native
+from rocm_sdk.base.glibc import glibc_version
+from rocm_sdk.installed.catalog import stem
 from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False  # for type checkers
@@ -61,8 +63,8 @@ def releases_of(files: Iterable[HostFile]) -> tuple[int, int]:
 
 
 def _of_rocm(names: Iterable[str]) -> bool:
-    stems = {entry[2].partition(".so")[0] for entry in _native.catalog()}
-    return any(name.partition(".so")[0] in stems for name in names)
+    stems = {stem(entry[2]) for entry in _native.catalog()}
+    return any(stem(name) in stems for name in names)
 
 
 def _of_other_distributions(names: Iterable[str]) -> tuple[str, ...]:
@@ -133,9 +135,8 @@ def _lacks(subject: Subject, files: Iterable[HostFile], demangle: Demangle) -> I
         path = subject.shown(file.path)
         newest = max(filter(None, (_glibc(lack.version) for lack in file.lacks)), default=None)
         if newest is not None:
-            here = (os.confstr("CS_GNU_LIBC_VERSION") or "").rpartition(" ")[2]
-            wanted = ".".join(map(str, newest))
-            yield problem("E-LIB-005", path, library=os.path.basename(path), wanted=wanted, present=here or None)
+            facts = {"wanted": ".".join(map(str, newest)), "present": glibc_version() or None}
+            yield problem("E-LIB-005", path, library=os.path.basename(path), **facts)
             continue
         names = [lack.name for lack in file.lacks if lack.name is not None]
         spelled = demangle(names) or {}

@@ -15,6 +15,7 @@ from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
+from rocm_sdk.installed.catalog import stem
 
 from .requirements import requirements
 
@@ -134,7 +135,7 @@ def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[
     With the names that are not the user's, and his.
     """
     directory, name = os.path.split(os.path.abspath(path))
-    kernels = os.path.join(directory, name.partition(".so")[0].removeprefix("lib"), "library")
+    kernels = os.path.join(directory, stem(name), "library")
     try:
         is_split = _native.device_code(path).kernel_name is not None
     except RocmSdkError:

@@ -7,6 +7,8 @@ import platform
 import re
 import sys
 
+from rocm_sdk.base.glibc import glibc_version, numbers_of
+
 _NAME = re.compile(r"[^-]+-[^-]+(?:-\d[^-]*)?-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_(\w+)")
 _OLD = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
@@ -48,18 +50,9 @@ def _fits_platform(tag: str) -> bool:
         if found is None:
             return False
         version, rest = (int(found[1]), int(found[2])), found[3]
-    return rest == machine and version <= _glibc()
-
-
-def _glibc() -> tuple[int, int]:
-    try:
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-        major, minor = version.split(".")[:2]
-        return (int(major), int(minor)) if name == "glibc" else (0, 0)
-    except (ValueError, OSError):
-        return (0, 0)  # another C library
+    return rest == machine and version <= numbers_of(glibc_version())
 
 
 def _here() -> str:
-    major, minor = _glibc()
-    return f"{platform.machine()} with glibc {major}.{minor}" if major else f"{platform.machine()} without glibc"
+    version = glibc_version()
+    return f"{platform.machine()} {f'with glibc {version}' if version else 'without glibc'}"
