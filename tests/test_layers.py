@@ -299,6 +299,21 @@ def test_folders_of_the_builder() -> None:
             assert {other.partition("/")[0] for other in others} <= allowed, name
 
 
+def test_a_command_of_the_builder_is_a_file_in_one_style() -> None:
+    """Each has its row and the same two functions, and no other command is imported with it."""
+    from rocm_sdk_build.commands.table import COMMANDS
+
+    folder = ROOT / "builder/rocm_sdk_build/commands"
+    stems = {name.replace("-", "_") for name in COMMANDS}
+    assert {path.stem for path in folder.glob("*.py")} == {*stems, "__init__", "options", "table"}
+    for stem in stems:
+        source = folder / f"{stem}.py"
+        functions = [node.name for node in ast.parse(source.read_text()).body if isinstance(node, ast.FunctionDef)]
+        assert [name for name in functions if not name.startswith("_")] == ["add_arguments", "run"], stem
+        modules = imported_modules(source, folder.parent, "rocm_sdk_build")
+        assert {module[1] for module in modules if module[0] == "commands"} <= {"options"}, stem
+
+
 def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
     lines = (
         *("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "from rocm_sdk._native import locate"),

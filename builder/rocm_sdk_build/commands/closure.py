@@ -7,9 +7,14 @@ import shlex
 import sys
 from pathlib import Path
 
+from rocm_sdk_build.closure.closure import Request, make_closure
+from rocm_sdk_build.closure.in_place import prune_environment
+from rocm_sdk_build.closure.page import write_page
+from rocm_sdk_build.closure.proof_choice import DO, LEAVE_OUT, UNSAFE
+from rocm_sdk_build.closure.report import report_json, tell_report
+from rocm_sdk_build.code.choice import chosen_gpus
 from rocm_sdk_build.errors import PackagingError
-
-from .proof_choice import DO, LEAVE_OUT, UNSAFE
+from rocm_sdk_build.files.new_file import refuse_output
 
 DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
 FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
@@ -17,6 +22,10 @@ FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What the SDK is for, and what it becomes."""
+    command.description = (
+        "Make an SDK of what an application needs for its GPUs. "
+        "The proof runs code of what you name, with no rights; --no-proof runs none."
+    )
     roots = command.add_argument_group("what it is for")
     word = "FILE|DIRECTORY|WHEEL|DISTRIBUTION"
     roots.add_argument(
@@ -60,19 +69,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run no code of it")
     place.add_argument("--json", action="store_true", help="print the report for programs")
     place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with a picture of sizes")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Makes the closure, and tells what it has."""
-    from rocm_sdk_build.code.choice import chosen_gpus
-    from rocm_sdk_build.files.new_file import refuse_output
-
-    from .closure import Request, make_closure
-    from .in_place import prune_environment
-    from .page import write_page
-    from .report import report_json, tell_report
-
     if options.trace != bool(options.traced):
         raise PackagingError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     _refuse_places(options)
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         keeps_version=options.keep_version,
         proof=options.proof,
         output=options.output or DEFAULT_OUTPUT,
-        command=command_text(options),
+        command=_command_text(options),
     )
     made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
     if made is None:
@@ -124,7 +124,7 @@ _VALUES = (
 _FLAGS = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
 
 
-def command_text(options: argparse.Namespace) -> str:
+def _command_text(options: argparse.Namespace) -> str:
     """The command that makes the same again. It does not say where: the same closure has the same bytes elsewhere."""
     words = [word for option, name in _VALUES for value in getattr(options, name) for word in (option, value)]
     words += ["--gpu", options.gpu] if options.gpu is not None else []

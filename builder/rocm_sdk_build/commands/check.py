@@ -9,9 +9,8 @@ from pathlib import Path
 
 from rocm_sdk.base.value_text import counted
 from rocm_sdk.terminal.output import tell
+from rocm_sdk_build.checking.check import Checked, check
 from rocm_sdk_build.packages.parts import short_name
-
-from .check import Checked, check
 
 _SCHEMA = 1
 
@@ -27,7 +26,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     scratch = "where the packages are installed for the test, and removed again (DIR)"
     command.add_argument("--scratch", type=Path, metavar="DIR", help=scratch)
     command.add_argument("--json", action="store_true", help="print the answer for programs")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -15,12 +15,13 @@ from rocm_sdk_build import build_prefix as prefix
 from rocm_sdk_build.build import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels, release_of_source
+from rocm_sdk_build.demo.environment import Environment
+from rocm_sdk_build.demo.sample import write_sample_wheels
+from rocm_sdk_build.demo.table import library_table, user_code
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.debian_packages import offered
 
-from .environment import Environment
-from .sample import write_sample_wheels
-from .table import library_table, user_code
+from .options import add_cache, add_shape
 
 # What is shown, where the release has it: Debian's package -> shortname.
 LIBRARIES = {
@@ -40,7 +41,20 @@ SHAPES = {
     Shape.RPATH: "rpath (DT_RPATH, as in AMD's wheels)",
     Shape.RUNPATH: "runpath (DT_RUNPATH)",
 }
-_PROCESS = Path(__file__).with_name("process.py")
+_PROCESS = Path(__file__).parents[1] / "demo/process.py"
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which SDK, and where."""
+    add_shape(command, "none")
+    command.add_argument(
+        "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
+    )
+    command.add_argument(
+        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (the one in build/wheel)"
+    )
+    command.add_argument("--directory", type=Path, metavar="DIR", help="for wheels and environment (build/demo)")
+    add_cache(command)
 
 
 def run(options: argparse.Namespace) -> int:
