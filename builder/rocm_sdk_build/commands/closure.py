@@ -7,11 +7,11 @@ import shlex
 import sys
 from pathlib import Path
 
+from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
 from rocm_sdk_build.closure.closure import Request, make_closure
-from rocm_sdk_build.closure.in_place import prune_environment
-from rocm_sdk_build.closure.page import write_page
-from rocm_sdk_build.closure.proof_choice import DO, LEAVE_OUT, UNSAFE
-from rocm_sdk_build.closure.report import report_json, tell_report
+from rocm_sdk_build.closure.in_place.pruning import prune_environment
+from rocm_sdk_build.closure.telling.page import write_page
+from rocm_sdk_build.closure.telling.report import report_json, tell_report
 from rocm_sdk_build.code.choice import chosen_gpus
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import refuse_output

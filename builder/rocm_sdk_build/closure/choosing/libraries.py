@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
 from rocm_sdk._native import check_host_files, inspect_library
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
 from rocm_sdk_build.code.dlopen_dependencies import library_names, linker_name_of
 from rocm_sdk_build.code.elf64 import ET_EXEC, read_elf
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind
 
-from .installation import InstalledSdk, SdkFile
 from .roots import Roots
 
 _NOT_HERE = ("nowhere", "other version")

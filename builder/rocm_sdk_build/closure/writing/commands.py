@@ -10,12 +10,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from rocm_sdk_build.closure.installation import SdkPackage
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages.staging import entry_point_of
 from rocm_sdk_build.packages.trampoline import place_of, write_trampoline
 
-from .installation import SdkPackage
 from .metadata import COMMAND_GROUPS, entry_points_text, read_entry_points
 
 DIRECTORY = "bin"

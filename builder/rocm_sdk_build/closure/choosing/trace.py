@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base import starting
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind
-
-from .installation import InstalledSdk, SdkFile
 
 _CALLS = "%file,mmap"
 _LINE = re.compile(r"(\d+)\s+(?:<\.\.\. \w+ resumed>(?P<rest>.*)|(?P<call>[a-z]\w*\(.*))", re.DOTALL)

@@ -12,14 +12,14 @@ from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
+from rocm_sdk_build.closure.choosing.selection import Kept, LeftOut
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage, package_of
+from rocm_sdk_build.closure.writing.site import Recipe, Written, write_file
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.data_selection import select_files
 
 from .changes import Changes
-from .installation import InstalledSdk, SdkPackage, package_of
-from .selection import Kept, LeftOut
-from .writing import Recipe, Written, write_file
 
 _FIX = "pip list names what is installed"
 

@@ -12,11 +12,10 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from rocm_sdk.base.walking import walk
+from rocm_sdk_build.closure.choosing.roots import Application, Roots
+from rocm_sdk_build.closure.writing.metadata import applying
 from rocm_sdk_build.files.scratch import PREFIX
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
-
-from .metadata import applying
-from .roots import Application, Roots
 
 # Endings of extension modules: those of this Python, and those of any.
 _OWN = tuple(ending for ending in importlib.machinery.EXTENSION_SUFFIXES if ending != ".so")

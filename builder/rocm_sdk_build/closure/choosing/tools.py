@@ -6,11 +6,10 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 
 from rocm_sdk._native import nearest_names
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PACKAGES, Script, read_rules
-
-from .installation import InstalledSdk, SdkFile
 
 _TABLE = Path(__file__).with_name("tools.txt")
 _DIRECTORIES = ("bin", "lib/llvm/bin")

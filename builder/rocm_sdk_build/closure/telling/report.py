@@ -11,11 +11,10 @@ from rocm_sdk import gpus
 from rocm_sdk._native import host_packages
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.terminal.output import tell, tell_table
-
-from .closure import Made
-from .proof_choice import why_untried
-from .selection import group_sizes
-from .writing import Written
+from rocm_sdk_build.closure.choosing.proof_choice import why_untried
+from rocm_sdk_build.closure.choosing.selection import group_sizes
+from rocm_sdk_build.closure.closure import Made
+from rocm_sdk_build.closure.writing.site import Written
 
 SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _NUMBERS = frozenset({"before", "after", "size", "files"})

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocm_sdk.installed.record import read_record
-from rocm_sdk_build.closure.commands import DIRECTORY
+from rocm_sdk_build.closure.writing.commands import DIRECTORY
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.file_kind import Kind, look_at

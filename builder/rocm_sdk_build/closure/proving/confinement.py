@@ -11,11 +11,11 @@ from rocm_sdk.base import starting
 from rocm_sdk_build.errors import PackagingError
 
 from .namespaces import CHANGED, COPIES, MAPPED, OWN
-from .proof_root import Root
+from .root import Root
 
 SECONDS = 1800
 _PROBE_SECONDS = 60
-_KEEPER = "from rocm_sdk_build.closure.namespaces import main; main()"
+_KEEPER = "from rocm_sdk_build.closure.proving.namespaces import main; main()"
 _MEMORY, _MEMORY_OF_FILES = 4 << 30, 4  # address space: bytes, and a multiple of the files' sizes
 _WITHOUT = "--no-proof leaves it out"
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.gpu_code.pieces import write_all
+from rocm_sdk_build.closure.choosing.selection import group_sizes
+from rocm_sdk_build.closure.closure import Made
 from rocm_sdk_build.files.new_file import new_file
 
-from .closure import Made
 from .report import data_of, libraries_of
-from .selection import group_sizes
 
 _WIDTH, _HEIGHT = 1200.0, 640.0
 _LETTER = 7.2  # width of one, in the picture's units

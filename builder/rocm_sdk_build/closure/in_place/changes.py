@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.walking import walk
+from rocm_sdk_build.closure.installation import DEVELOPMENT, DEVELOPMENT_TREE, InstalledSdk, SdkPackage
+from rocm_sdk_build.closure.writing.site import Site
 
 from .environment import Environment
-from .installation import DEVELOPMENT, DEVELOPMENT_TREE, InstalledSdk, SdkPackage
-from .writing import Site
 
 _DEVELOPMENT_NOTES = (".rocm_sdk_devel.lock", ".rocm_sdk_devel.staging-")
 

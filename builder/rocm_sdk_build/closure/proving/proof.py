@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 
 from rocm_sdk import coverage
 from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk_build.closure.choosing.roots import Roots
+from rocm_sdk_build.closure.choosing.selection import Selection
+from rocm_sdk_build.closure.installation import InstalledSdk
+from rocm_sdk_build.closure.writing.site import Site
 from rocm_sdk_build.errors import PackagingError
 
+from .application import ApplicationFiles, application_files, is_program, modules_of
 from .confinement import Way, find_way, run_confined
 from .host_files import HostFiles, find_host_files
-from .installation import InstalledSdk
-from .proof_application import ApplicationFiles, application_files, is_program, modules_of
-from .proof_root import Root
-from .roots import Roots
-from .selection import Selection
-from .writing import Site
+from .root import Root
 
 _WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
 _OWN = "/.rocm-sdk-proof"  # what is not of this system lies in a directory that no application has
-_PROGRAM = Path(__file__).with_name("proof_program.py")
+_PROGRAM = Path(__file__).with_name("program.py")
 _NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
 _VARIABLES = {
     "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",

@@ -23,12 +23,11 @@ from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row, digest_text, record_text
+from rocm_sdk_build.closure.installation import SdkPackage
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.files.text_files import write_text
-
-from .installation import SdkPackage
 
 NOTE = "closure.json"
 _AGAIN = "install the package again"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import device_code
+from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkFile
 from rocm_sdk_build.code.dlopen_dependencies import linker_name_of
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
@@ -18,7 +19,6 @@ from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.kernel_indexes import absent_tables
 from rocm_sdk_build.inputs.rules import read_rules
 
-from .installation import DEVELOPMENT, InstalledSdk, SdkFile
 from .libraries import Needed, needed_libraries
 from .roots import Roots
 from .tools import tool_files

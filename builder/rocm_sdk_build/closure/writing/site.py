@@ -11,16 +11,16 @@ from rocm_sdk import Coverage
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row
+from rocm_sdk_build.closure.choosing.selection import Kept, Selection
+from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
+from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkPackage
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.tree_file import write_tree_file
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.input_file import open_input
 
 from .commands import write_commands
-from .installation import DEVELOPMENT, InstalledSdk, SdkPackage
 from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
-from .selection import Kept, Selection
-from .tools import commands_left_out, kept_commands
 
 _WITHOUT_CODE = "E-CODE-012"
 
