@@ -366,7 +366,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
     **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
                                                                "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("choosing/libraries", "choosing/roots", "choosing/selection", "choosing/tools", "closure", "in_place/disk_use",
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("choosing/libraries", "choosing/roots", "choosing/selection", "choosing/tools", "closure", "disk_use",
                                                     "in_place/environment", "installation", "telling/page", "telling/report", "writing/commands", "writing/metadata")),
                     ("tests/closure/test_closure.py", "tests/closure/test_metadata.py", "tests/closure/test_data.py")),
     **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("in_place/also", "in_place/changes", "in_place/journal", "in_place/new_site", "in_place/pruning", "writing/site")),

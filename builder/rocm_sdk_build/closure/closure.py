@@ -16,7 +16,7 @@ from rocm_sdk_build.closure.choosing.proof_choice import UNSAFE, why_untried
 from rocm_sdk_build.closure.choosing.roots import Roots, open_roots
 from rocm_sdk_build.closure.choosing.selection import GpuChoice, Selection, select
 from rocm_sdk_build.closure.choosing.trace import trace
-from rocm_sdk_build.closure.in_place.disk_use import Pruned
+from rocm_sdk_build.closure.disk_use import Pruned
 from rocm_sdk_build.closure.proving.proof import Attempt, Proof, find_attempt, prove
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion

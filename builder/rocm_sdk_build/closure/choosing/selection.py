@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -239,12 +238,3 @@ class _Decision:
 
 def _readers(data: DataFile) -> str:
     return ", ".join(data.libraries)
-
-
-def group_sizes(left_out: Sequence[LeftOut]) -> dict[str, tuple[int, int]]:
-    """Reason -> number and bytes of the files that are left out for it, the largest first."""
-    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for each in left_out:
-        sums[each.reason][0] += 1
-        sums[each.reason][1] += each.file.size
-    return {reason: (count, size) for reason, (count, size) in sorted(sums.items(), key=lambda row: -row[1][1])}

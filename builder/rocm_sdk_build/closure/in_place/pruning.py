@@ -22,6 +22,7 @@ from rocm_sdk.base.moving import exchange, sync_directory, sync_file_system
 from rocm_sdk.installed.distributions import CLOSURE_JOURNAL
 from rocm_sdk_build.closure.choosing.roots import open_roots
 from rocm_sdk_build.closure.closure import SITE, Made, Request, attempt_of, recipe_of, selected, write_closure
+from rocm_sdk_build.closure.disk_use import compare, uses_of
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage
 from rocm_sdk_build.closure.proving.proof import prove
 from rocm_sdk_build.closure.writing.site import Written
@@ -30,7 +31,6 @@ from rocm_sdk_build.files.scratch import PREFIX, scratch_directory
 
 from .also import Also, find_others, make_smaller
 from .changes import Changes, changes_of_sdk
-from .disk_use import compare, uses_of
 from .environment import Environment, find_environment, locked, place_for_scratch, require_writable, site_to_prune
 from .journal import complete, is_interrupted, publish, write_journal
 from .new_site import Snapshot, make_new_site, refuse_changed, snapshot_of, take_owner

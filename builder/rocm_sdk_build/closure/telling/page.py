@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.gpu_code.pieces import write_all
-from rocm_sdk_build.closure.choosing.selection import group_sizes
 from rocm_sdk_build.closure.closure import Made
 from rocm_sdk_build.files.new_file import new_file
 
-from .report import data_of, libraries_of
+from .report import data_of, group_sizes, libraries_of
 
 _WIDTH, _HEIGHT = 1200.0, 640.0
 _LETTER = 7.2  # width of one, in the picture's units
@@ -62,9 +61,7 @@ def page(made: Made) -> str:
         for e in libraries_of(made)
     ]
     data = [(kind, str(count), size_text(size), why) for kind, (count, size, why) in data_of(made).items()]
-    left = [
-        (reason, str(count), size_text(size)) for reason, (count, size) in group_sizes(made.selection.left_out).items()
-    ]
+    left = [(reason, str(count), size_text(size)) for reason, (count, size) in group_sizes(made).items()]
     return "".join(
         (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',

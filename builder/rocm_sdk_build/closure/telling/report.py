@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,6 @@ from rocm_sdk._native import host_packages
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.terminal.output import tell, tell_table
 from rocm_sdk_build.closure.choosing.proof_choice import why_untried
-from rocm_sdk_build.closure.choosing.selection import group_sizes
 from rocm_sdk_build.closure.closure import Made
 from rocm_sdk_build.closure.writing.site import Written
 
@@ -39,7 +39,7 @@ def tell_report(made: Made) -> None:
     if data:
         tell("")
         tell_table(("data", "files", "size", "why"), data, _NUMBERS)
-    left = group_sizes(made.selection.left_out)
+    left = group_sizes(made)
     if left:
         tell("")
         rows_left = [(reason, str(count), size_text(size)) for reason, (count, size) in left.items()]
@@ -47,6 +47,15 @@ def tell_report(made: Made) -> None:
     tell("")
     for line in _notes(made):
         tell(line)
+
+
+def group_sizes(made: Made) -> dict[str, tuple[int, int]]:
+    """Reason -> number and bytes of the files that are left out for it, the largest first."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for each in made.selection.left_out:
+        sums[each.reason][0] += 1
+        sums[each.reason][1] += each.file.size
+    return {reason: (count, size) for reason, (count, size) in sorted(sums.items(), key=lambda row: -row[1][1])}
 
 
 def libraries_of(made: Made) -> list[Written]:
@@ -160,8 +169,7 @@ def report_json(made: Made) -> str:
         "files": [_file(each) for each in made.site.files],
         "surprises": list(made.selection.surprises),
         "left_out": [
-            {"reason": reason, "files": count, "size": size}
-            for reason, (count, size) in group_sizes(made.selection.left_out).items()
+            {"reason": reason, "files": count, "size": size} for reason, (count, size) in group_sizes(made).items()
         ],
         "outside": list(made.selection.needed.outside),
         "unread": made.selection.needed.unread,
