@@ -24,7 +24,7 @@ _CHANGING = ("SOURCE_DATE_EPOCH",)  # mksquashfs refuses its own options for tim
 # Becomes a program that the kernel kills when this process dies, which argv names: PR_SET_PDEATHSIG of prctl(2).
 _ENDING_WITH_US = """
 import ctypes, os, signal, sys
-from rocm_sdk import starting
+from rocm_sdk.base import starting
 ctypes.CDLL(None).prctl(1, ctypes.c_ulong(signal.SIGKILL), *[ctypes.c_ulong(0)] * 3)
 if os.getppid() == int(sys.argv[1]):
     starting.become(sys.argv[2:], dict(os.environb))
