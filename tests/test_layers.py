@@ -290,12 +290,45 @@ def test_builder_layers() -> None:
 BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", "closure")
 
 
+# The same for the parts of closure/, and how many imports the folders among them have of each other.
+CLOSURE_PARTS = "__init__ disk_use installation choosing writing proving closure in_place telling".split()
+IMPORTS_OF_CLOSURE = 16
+
+
 def test_folders_of_the_builder() -> None:
-    for name, others in python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build").items():
+    needs = python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build")
+    for name, others in needs.items():
         folder = name.partition("/")[0]
         if folder in BUILDER_FOLDERS:
             allowed = {"errors", "__init__", *BUILDER_FOLDERS[: BUILDER_FOLDERS.index(folder) + 1]}
             assert {other.partition("/")[0] for other in others} <= allowed, name
+
+
+def test_parts_of_closure() -> None:
+    between = 0
+    for name, others in python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build").items():
+        if not name.startswith("closure/"):
+            continue
+        part, *inside = name.split("/")[1:]
+        for other, *below in (each.split("/")[1:] for each in others if each.startswith("closure/")):
+            assert CLOSURE_PARTS.index(other) <= CLOSURE_PARTS.index(part), name
+            between += bool(inside and below) and other != part
+    assert between == IMPORTS_OF_CLOSURE
+
+
+def test_a_command_of_the_builder_is_a_file_in_one_style() -> None:
+    """Each has its row and the same two functions, and no other command is imported with it."""
+    from rocm_sdk_build.commands.table import COMMANDS
+
+    folder = ROOT / "builder/rocm_sdk_build/commands"
+    stems = {name.replace("-", "_") for name in COMMANDS}
+    assert {path.stem for path in folder.glob("*.py")} == {*stems, "__init__", "options", "table"}
+    for stem in stems:
+        source = folder / f"{stem}.py"
+        functions = [node.name for node in ast.parse(source.read_text()).body if isinstance(node, ast.FunctionDef)]
+        assert [name for name in functions if not name.startswith("_")] == ["add_arguments", "run"], stem
+        modules = imported_modules(source, folder.parent, "rocm_sdk_build")
+        assert {module[1] for module in modules if module[0] == "commands"} <= {"options"}, stem
 
 
 def test_a_private_import_of_the_builder(tmp_path: Path) -> None:

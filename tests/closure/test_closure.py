@@ -203,7 +203,7 @@ def test_an_output_that_exists_stays(sdk: Path, tmp_path: Path) -> None:
 
 def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A selection that forgets a library is refused, although this system could load it from the SDK."""
-    from rocm_sdk_build.closure import selection
+    from rocm_sdk_build.closure.choosing import selection
     from rocm_sdk_build.closure.closure import Request, make_closure
     from rocm_sdk_build.errors import PackagingError
 
@@ -264,8 +264,8 @@ def test_the_proof_looks_for_every_symbol(sdk: Path, tmp_path: Path) -> None:
 
 def test_the_sdk_is_no_file_of_an_application(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the proof the closure takes the place of the packages that an application requires."""
-    from rocm_sdk_build.closure.proof_application import application_files
-    from rocm_sdk_build.closure.roots import open_roots
+    from rocm_sdk_build.closure.choosing.roots import open_roots
+    from rocm_sdk_build.closure.proving.application import application_files
 
     site = tmp_path / "site"
     write_application(site / "app", sdk, "libhipsparse.so.4")
@@ -306,7 +306,7 @@ def test_a_wheel_with_a_name_twice(sdk: Path, tmp_path: Path) -> None:
 _UNPACK = """
 import sys
 from pathlib import Path
-from rocm_sdk_build.closure.roots import _unpack_rest
+from rocm_sdk_build.closure.choosing.roots import _unpack_rest
 from rocm_sdk_build.errors import PackagingError
 try:
     _unpack_rest(sys.argv[1], Path(sys.argv[2]))

@@ -15,8 +15,8 @@ from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
 from sample_site import CORE
 
-from rocm_sdk_build.closure.forms.containers import image_writer
-from rocm_sdk_build.closure.forms.table import writer_of
+from rocm_sdk_build.closure.writing.forms.containers import image_writer
+from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 
 WAYS = {"umoci": ("skopeo", "umoci"), "buildah": ("buildah",)}

@@ -17,7 +17,7 @@ from sample_closure import closure, errors_of
 from sample_devel import as_root
 from sample_site import LIBRARIES, clean_environment
 
-from rocm_sdk_build.closure.forms.table import writer_of
+from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 
 WORDS = ("--library", "rocblas", "--tool", "hipcc", "--gpu", "gfx90a", "--no-proof")
@@ -190,7 +190,7 @@ def test_a_program_that_is_missing(sdk: Path, tmp_path: Path, form: str) -> None
 _FULL = """
 import sys
 from pathlib import Path
-from rocm_sdk_build.closure.forms.table import writer_of
+from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 form, site, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])

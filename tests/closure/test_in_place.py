@@ -265,7 +265,7 @@ def test_the_system_is_refused(environment: Environment) -> None:
     program = (
         "import sys, sysconfig; sys.prefix = sys.base_prefix; real = sysconfig.get_path;"
         f"sysconfig.get_path = lambda name, *more: {place!r} if name == 'stdlib' else real(name, *more);"
-        "from rocm_sdk_build.closure.environment import find_environment; find_environment()"
+        "from rocm_sdk_build.closure.in_place.environment import find_environment; find_environment()"
     )
     (environment.prefix / "EXTERNALLY-MANAGED").touch()
     done = subprocess.run([environment.python, "-c", program], capture_output=True, text=True, check=False)

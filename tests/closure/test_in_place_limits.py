@@ -19,9 +19,9 @@ from sample_closure import VERSION
 from sample_devel import as_root
 from sample_site import LIBRARIES, clean_environment
 
-from rocm_sdk_build.closure.changes import Changes
-from rocm_sdk_build.closure.journal import complete, publish, write_journal
-from rocm_sdk_build.closure.new_site import refuse_changed, snapshot_of
+from rocm_sdk_build.closure.in_place.changes import Changes
+from rocm_sdk_build.closure.in_place.journal import complete, publish, write_journal
+from rocm_sdk_build.closure.in_place.new_site import refuse_changed, snapshot_of
 from rocm_sdk_build.errors import PackagingError
 
 WORDS = (*HIPSPARSE, "--no-proof")
@@ -106,13 +106,13 @@ def test_another_users_environment(environment: Environment, open_directory: Pat
     place = open_directory / "site"
     shutil.copytree(environment.site, place, symlinks=True)
     program = (
-        "import sys; from rocm_sdk_build.closure.environment import require_writable;"
+        "import sys; from rocm_sdk_build.closure.in_place.environment import require_writable;"
         "from rocm_sdk_build.errors import PackagingError\n"
         "try: require_writable(sys.argv[1])\nexcept PackagingError as error: print(error, error.fix)"
     )
     code = f"import os; os.setgroups([]); os.setgid({USER}); os.setuid({USER})\n{program}"
     done = subprocess.run(
-        [sys.executable, "-c", f"import rocm_sdk_build.closure.environment\n{code}", str(place)],
+        [sys.executable, "-c", f"import rocm_sdk_build.closure.in_place.environment\n{code}", str(place)],
         capture_output=True,
         text=True,
         check=False,

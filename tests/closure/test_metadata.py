@@ -17,8 +17,8 @@ from packaging.version import Version
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application
 from sample_site import CORE, clean_environment, run_python
 
-from rocm_sdk_build.closure.metadata import ClosureVersion
-from rocm_sdk_build.closure.page import Area, squarified
+from rocm_sdk_build.closure.telling.page import Area, squarified
+from rocm_sdk_build.closure.writing.metadata import ClosureVersion
 from rocm_sdk_build.errors import PackagingError
 
 VERSIONS = {

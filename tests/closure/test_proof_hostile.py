@@ -33,8 +33,8 @@ from sample_closure import PROVED, closure, names_in, write_application, write_d
 from sample_devel import as_root
 from sample_site import clean_environment
 
-from rocm_sdk_build.closure.namespaces import _copy
-from rocm_sdk_build.closure.proof_root import Root
+from rocm_sdk_build.closure.proving.namespaces import _copy
+from rocm_sdk_build.closure.proving.root import Root
 
 # Attacks that show only outside: nothing that the constructor sees tells whether they succeed.
 _SEEN_OUTSIDE = {"outlives", "answer"}

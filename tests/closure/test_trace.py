@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sample_closure import PROVED, closure, names_in
 
-from rocm_sdk_build.closure.trace import Use, uses
+from rocm_sdk_build.closure.choosing.trace import Use, uses
 
 APPLICATION = """
 import ctypes, os, subprocess, sys

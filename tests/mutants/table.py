@@ -40,11 +40,11 @@ _CONTAINERS = tuple(
 _RECORDS = ("tests/device_code/test_damaged_records.py",)
 _COVERAGE = "tests/device_code/test_coverage.py"
 _CLOSURE, _CLOSURE_TESTS = "builder/rocm_sdk_build/closure", "tests/closure/test"
-_PROOF, _PROOF_PROGRAM = f"{_CLOSURE}/proof.py", f"{_CLOSURE}/proof_program.py"
-_APPLICATION, _CHOICE = f"{_CLOSURE}/proof_application.py", f"{_CLOSURE}/proof_choice.py"
-_PROOF_ROOT, _HOST_FILES = f"{_CLOSURE}/proof_root.py", f"{_CLOSURE}/host_files.py"
-_NAMESPACES, _JOURNAL = f"{_CLOSURE}/namespaces.py", f"{_CLOSURE}/journal.py"
-_IN_PLACE, _ALSO, _ROOTS = (f"{_CLOSURE}/{name}.py" for name in ("in_place", "also", "roots"))
+_PROOF, _PROOF_PROGRAM, _APPLICATION, _PROOF_ROOT, _HOST_FILES, _NAMESPACES = (
+    f"{_CLOSURE}/proving/{name}.py" for name in ("proof", "program", "application", "root", "host_files", "namespaces")
+)
+_CHOICE, _ROOTS = f"{_CLOSURE}/choosing/proof_choice.py", f"{_CLOSURE}/choosing/roots.py"
+_IN_PLACE, _ALSO, _JOURNAL = (f"{_CLOSURE}/in_place/{name}.py" for name in ("pruning", "also", "journal"))
 _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
@@ -366,14 +366,16 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
     **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
                                                                "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("closure", "command", "commands", "disk_use", "environment", "installation", "libraries", "metadata", "page", "report", "roots", "selection", "tools")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("choosing/libraries", "choosing/roots", "choosing/selection", "choosing/tools", "closure", "disk_use",
+                                                    "in_place/environment", "installation", "telling/page", "telling/report", "writing/commands", "writing/metadata")),
                     ("tests/closure/test_closure.py", "tests/closure/test_metadata.py", "tests/closure/test_data.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("also", "changes", "in_place", "journal", "new_site", "writing")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("in_place/also", "in_place/changes", "in_place/journal", "in_place/new_site", "in_place/pruning", "writing/site")),
                     ("tests/closure/test_in_place.py", "tests/closure/test_in_place_limits.py", "tests/closure/test_in_place_killed.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("confinement", "host_files", "namespaces", "proof", "proof_application", "proof_choice", "proof_program", "proof_root")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("choosing/proof_choice", "proving/application", "proving/confinement", "proving/host_files", "proving/namespaces", "proving/program",
+                                                    "proving/proof", "proving/root")),
                     ("tests/closure/test_closure.py", "tests/closure/test_proof_hostile.py")),
-    "builder/rocm_sdk_build/closure/trace.py": ("tests/closure/test_trace.py",),
-    **dict.fromkeys((f"{_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
+    f"{_CLOSURE}/choosing/trace.py": ("tests/closure/test_trace.py",),
+    **dict.fromkeys((f"{_CLOSURE}/writing/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
                     ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
     **dict.fromkeys((f"rocm_sdk/doctor/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
                     ("tests/cli/test_check.py", "tests/cli/test_check_gpu.py")),

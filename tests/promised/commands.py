@@ -13,7 +13,7 @@ from pathlib import Path
 from rocm_sdk.cli.commands import COMMANDS
 from rocm_sdk.cli.parser import make_parser
 from rocm_sdk.problems import ALIASES, ENTRIES
-from rocm_sdk_build.__main__ import _add_commands
+from rocm_sdk_build.commands.table import add_commands
 
 from .tables import Table
 
@@ -27,7 +27,7 @@ def commands() -> Table:
     """Both commands."""
     builder = argparse.ArgumentParser(prog="rocm-sdk-build")
     builder.add_argument("--version", action="version")
-    _add_commands(builder)
+    add_commands(builder)
     table: Table = {}
     _add(table, make_parser(COMMANDS))
     _add(table, builder)

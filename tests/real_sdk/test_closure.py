@@ -16,7 +16,7 @@ from sample_closure import PROVED, closure, names_in, report, write_application,
 from sample_site import LIBRARIES, run_python
 
 from rocm_sdk import device_code
-from rocm_sdk_build.closure.metadata import NOTE
+from rocm_sdk_build.closure.writing.metadata import NOTE
 
 # As PyTorch's builds for ROCm have it, with the libraries that Debian 12 has.
 INIT = """

@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 from rocm_sdk import Coverage, coverage
 from rocm_sdk.terminal.output import complain
+from rocm_sdk_build.closure.choosing.proof_choice import UNSAFE, why_untried
+from rocm_sdk_build.closure.choosing.roots import Roots, open_roots
+from rocm_sdk_build.closure.choosing.selection import GpuChoice, Selection, select
+from rocm_sdk_build.closure.choosing.trace import trace
+from rocm_sdk_build.closure.disk_use import Pruned
+from rocm_sdk_build.closure.proving.proof import Attempt, Proof, find_attempt, prove
+from rocm_sdk_build.closure.writing.forms.table import writer_of
+from rocm_sdk_build.closure.writing.metadata import ClosureVersion
+from rocm_sdk_build.closure.writing.site import Recipe, Site, write_site
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .disk_use import Pruned
-from .forms.table import writer_of
 from .installation import InstalledSdk
-from .metadata import ClosureVersion
-from .proof import Attempt, Proof, find_attempt, prove
-from .proof_choice import UNSAFE, why_untried
-from .roots import Roots, open_roots
-from .selection import GpuChoice, Selection, select
-from .trace import trace
-from .writing import Recipe, Site, write_site
 
 SITE = "closure"  # the new directory in a scratch directory
 
@@ -47,7 +47,7 @@ class Request(NamedTuple):
     form: str = "site"
     base: str = ""  # the image below that of the form oci
     keeps_version: bool = False
-    proof: str | None = None  # of proof_choice
+    proof: str | None = None  # of `choosing.proof_choice`
 
 
 class Made(NamedTuple):

@@ -1,0 +1,1 @@
+"""What a closure has: roots, libraries, files, and why."""

@@ -1,0 +1,175 @@
+"""Which libraries of the SDK the roots need: by DT_NEEDED, by the loader's table of dlopen, by names in their data.
+
+The plan of the loader answers the first two; it is asked again for what the third finds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from rocm_sdk import LoadPlan, RocmSdkError, load_plan
+from rocm_sdk._native import check_host_files, inspect_library
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
+from rocm_sdk_build.code.dlopen_dependencies import library_names, linker_name_of
+from rocm_sdk_build.code.elf64 import ET_EXEC, read_elf
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.file_kind import Kind
+
+from .roots import Roots
+
+_NOT_HERE = ("nowhere", "other version")
+
+
+class Needed(NamedTuple):
+    """The libraries that are needed, with the reason for each: a sentence that names what needs it.
+
+    outside are the SONAMEs that the system provides, missing those that nobody does. unread are files of applications
+    that are not for this machine, or that cannot be read. lacks are needs of applications that nothing here has.
+    """
+
+    reasons: dict[str, str]  # path of an SdkFile -> reason
+    outside: tuple[str, ...]
+    missing: tuple[str, ...]
+    unread: dict[str, str]  # path -> why
+    lacks: dict[str, str]  # SONAME -> path of the first file that needs it
+
+
+def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile]) -> Needed:
+    """What the roots and programs of the SDK need. Errors as of load_plan; PackagingError for a damaged file."""
+    search = _Search(sdk, roots)
+    files = search.take_files([*roots.files, *(str(each.source) for each in programs)])
+    while True:
+        plan = load_plan(*roots.shortnames, files=files, new_process=True)
+        _refuse_other_libraries(sdk, plan)
+        search.take(plan)
+        opened = list(search.named_in_data())
+        files += opened
+        if not opened:
+            break
+    missing = [*search.missing, *(name for step in plan.steps for name in step.missing)]
+    outside = [name for step in plan.steps for name in step.outside]
+    return Needed(
+        search.reasons,
+        tuple(dict.fromkeys(outside)),
+        tuple(dict.fromkeys([*plan.missing, *missing])),
+        search.unread,
+        search.lacks,
+    )
+
+
+def _refuse_other_libraries(sdk: InstalledSdk, plan: LoadPlan) -> None:
+    """An override or a library in this process would take the place of the SDK's."""
+    for path in (path for step in plan.steps for path in (step.path, *step.members)):
+        if os.path.realpath(path) not in sdk.by_source:
+            raise PackagingError(f"{path}: would be loaded in place of the SDK's", "unset ROCM_SDK_LIBRARY_*")
+
+
+class _Search:
+    def __init__(self, sdk: InstalledSdk, roots: Roots) -> None:
+        self.sdk, self.roots = sdk, roots
+        self.reasons: dict[str, str] = {}
+        self.unread: dict[str, str] = {}
+        self.lacks: dict[str, str] = {}
+        self.missing: list[str] = []
+        self._alone = {path for each in roots.applications if each.kind == "file" for path in each.files}
+        self._needs: dict[str, tuple[str, ...]] = {}  # path of a root or program -> its DT_NEEDED entries
+        self._by_name: dict[str, list[SdkFile]] = {}
+        self._named: set[str] = set()  # files whose data was searched
+        self._libraries: list[SdkFile] = []
+        for file in sdk.files.values():
+            if file.link is None and sdk.facts(file).kind is Kind.LIBRARY:
+                self._libraries.append(file)
+                soname = sdk.facts(file).soname
+                name = os.path.basename(file.path)
+                for each in {name, soname or name, linker_name_of(soname or name)}:
+                    self._by_name.setdefault(each, []).append(file)
+
+    def take_files(self, paths: Sequence[str]) -> list[str]:
+        """Those that the planner reads, and the libraries that programs need which it does not read (not PIE)."""
+        found: list[str] = []
+        for file in check_host_files(tuple(paths), tuple(str(each.source) for each in self._libraries)):
+            if file.fault is not None:
+                self.unread[file.path] = file.fault
+                continue
+            self._needs[file.path] = tuple(need.name for need in file.needs)
+            self._take_lacks(file.path, [need.name for need in file.needs if need.place in _NOT_HERE])
+            if not _is_fixed(file.path):
+                found.append(file.path)
+                continue
+            paths = [need.path for need in file.needs if need.place == "SDK" and need.path is not None]
+            own = [self.sdk.by_source[os.path.realpath(path)] for path in paths]
+            for library in own:
+                self.reasons.setdefault(library.path, f"{os.path.basename(self.roots.shown(file.path))} needs it")
+            found += [str(library.source) for library in own]
+        return found
+
+    def _take_lacks(self, path: str, names: Iterable[str]) -> None:
+        """What nobody here has: of a package it may come with another one, of a file alone it is an error."""
+        for name in names:
+            if path in self._alone:
+                self.missing.append(f"{name}, which {os.path.basename(path)} needs")
+            else:
+                self.lacks.setdefault(name, path)
+
+    def take(self, plan: LoadPlan) -> None:
+        """Takes the members of the plan's steps, with the reason why each is there."""
+        asked = set(self.roots.shortnames)
+        for step in plan.steps:
+            for path in step.members:
+                file = self.sdk.by_source[os.path.realpath(path)]
+                if file.path in self.reasons:
+                    continue
+                if path == step.path and step.shortname in asked:
+                    self.reasons[file.path] = f"asked for as {step.shortname}"
+                elif path == step.path and not step.requested:
+                    self.reasons[file.path] = step.reason.partition(":")[0]
+                else:
+                    self.reasons[file.path] = self._needing(file)
+
+    def _needing(self, file: SdkFile) -> str:
+        """The first of the roots and of the libraries so far that has a DT_NEEDED entry for the file."""
+        names = {os.path.basename(file.path), self.sdk.facts(file).soname}
+        for path, needs in self._needs.items():
+            if names.intersection(map(os.path.basename, needs)):
+                return f"{os.path.basename(self.roots.shown(path))} needs it"
+        for each in self.reasons:
+            if names.intersection(map(os.path.basename, _needed_by(str(self.sdk.files[each].source)))):
+                return f"{os.path.basename(each)} needs it"
+        return "a kept library needs it"
+
+    def named_in_data(self) -> Iterator[str]:
+        """Libraries of the SDK that are not kept yet, and whose names are in the data of a file that is; taken, too."""
+        kept = [str(self.sdk.files[path].source) for path in self.reasons]
+        for path in dict.fromkeys((*self._needs, *kept)):
+            if path in self._named:
+                continue
+            self._named.add(path)
+            own = linker_name_of(os.path.basename(path))
+            for name in _names_in_data(path):
+                for file in self._by_name.get(name, ()) if linker_name_of(name) != own else ():
+                    if file.path not in self.reasons:
+                        self.reasons[file.path] = f"{os.path.basename(self.roots.shown(path))} has its name in its data"
+                        yield str(file.source)
+
+
+def _is_fixed(path: str) -> bool:
+    """Whether a program is linked to a fixed address (ET_EXEC)."""
+    with open(path, "rb") as file:
+        return read_elf(file.fileno(), path).type == ET_EXEC
+
+
+@cache
+def _names_in_data(path: str) -> tuple[str, ...]:
+    """Each step of a search asks again, and the data of some libraries is large."""
+    return tuple(sorted(library_names(path)))
+
+
+@cache
+def _needed_by(path: str) -> tuple[str, ...]:
+    try:
+        return inspect_library(path).needed
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.detail or error.message}") from error

@@ -1,0 +1,55 @@
+"""The programs of the SDK that a closure keeps, with what they read (`tools.txt`)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from pathlib import Path
+
+from rocm_sdk._native import nearest_names
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.globs import matches
+from rocm_sdk_build.inputs.rules import PACKAGES, Script, read_rules
+
+_TABLE = Path(__file__).with_name("tools.txt")
+_DIRECTORIES = ("bin", "lib/llvm/bin")
+
+
+def tool_files(sdk: InstalledSdk, names: Iterable[str]) -> dict[str, str]:
+    """Path of each file that the tools consist of -> reason. PackagingError for a tool that the SDK does not have."""
+    rows = [line.split() for line in _TABLE.read_text(encoding="utf-8").splitlines() if line.partition("#")[0].strip()]
+    found: dict[str, str] = {}
+    for name in names:
+        globs = [_program(sdk, name), *(glob for tool, glob in rows if tool == name)]
+        for file in sdk.files.values():
+            if any(matches(file.place, glob) for glob in globs):
+                found.setdefault(file.path, f"{name} reads it" if file.place != globs[0] else f"asked for as {name}")
+    return found
+
+
+def kept_commands(kept: Iterable[SdkFile]) -> dict[str, Script]:
+    """The commands of an environment whose programs are kept, by their names."""
+    places = {file.place for file in kept}
+    return {script.name: script for script in _scripts() if script.path in places}
+
+
+def commands_left_out(kept: Container[str]) -> frozenset[str]:
+    """The commands of an environment that start a program of the SDK which is not kept. kept: names of commands."""
+    return frozenset(script.name for script in _scripts() if script.name not in kept)
+
+
+def _program(sdk: InstalledSdk, name: str) -> str:
+    """Where the program is below a package's directory."""
+    own = {script.path for script in _scripts() if script.name == name}
+    places = {file.place: file for file in sdk.files.values()}
+    for place in (*sorted(own), *(f"{directory}/{name}" for directory in _DIRECTORIES)):
+        if place in places:
+            return place
+    programs = tuple(sorted({place.rpartition("/")[2] for place in places if place.rpartition("/")[0] in _DIRECTORIES}))
+    near = ", ".join(nearest_names(name, programs))
+    raise PackagingError(f"--tool {name}: the SDK has no such program", f"nearest: {near}" if near else "")
+
+
+def _scripts() -> list[Script]:
+    rules = read_rules()
+    return [script for package in PACKAGES for script in rules.packages[package].scripts]

@@ -1,0 +1,1 @@
+"""The SDK of an environment becomes the closure."""

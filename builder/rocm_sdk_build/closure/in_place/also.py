@@ -1,0 +1,90 @@
+"""Other distributions of the environment that are made smaller with the SDK: frameworks with GPU code of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
+from rocm_sdk_build.closure.choosing.selection import Kept, LeftOut
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage, package_of
+from rocm_sdk_build.closure.writing.site import Recipe, Written, write_file
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.inputs.data_selection import select_files
+
+from .changes import Changes
+
+_FIX = "pip list names what is installed"
+
+
+class Also(NamedTuple):
+    """What a distribution becomes: the files with GPU code, and those that go."""
+
+    files: tuple[Written, ...]
+    left_out: tuple[LeftOut, ...]
+    changes: Changes
+
+
+def find_others(names: tuple[str, ...], site: str, sdk: InstalledSdk) -> tuple[SdkPackage, ...]:
+    """The distributions of these names in a directory. PackagingError for one that is not there or is of the SDK."""
+    return tuple(_find(name, site, sdk) for name in dict.fromkeys(map(canonicalize_name, names)))
+
+
+def make_smaller(package: SdkPackage, site: str, recipe: Recipe, place: Path) -> Also:
+    """Writes new files into the new directory `place`. Raises PackagingError and OSError."""
+    place.mkdir()
+    files = {path: file for path, file in package.files.items() if file.link is None}
+    regular = tuple(sorted(path for path, file in files.items() if str(file.source) == os.path.join(site, path)))
+    try:
+        choice = select_files(Path(site), regular, recipe.wish.gpus, recipe.wish.unofficial)
+    except RocmSdkError as error:
+        raise PackagingError(f"{package.name}: {error.message}", error.fix or "") from error
+    candidates = [file for path, file in files.items() if path not in choice.left_out and _has_code(str(file.source))]
+    written = tuple(write_file(Kept(file, "library", f"of {package.name}"), recipe, place) for file in candidates)
+    rewritten = [each for each in written if each.is_rewritten]
+    left_out = tuple(LeftOut(files[path], f"{package.name}: for other GPUs") for path in choice.left_out)
+    links = (path for path in package.files if path not in files and _target_of(site, path) in choice.left_out)
+    removed = frozenset({*choice.left_out, *links})
+    new = {each.kept.file.path: place / each.kept.file.path for each in rewritten}
+    if new or removed:
+        record = os.path.relpath(package.distribution.record, site)
+        new[record] = _write_record(package, site, place, Changes(new, removed))
+    return Also(tuple(written), left_out, Changes(new, removed))
+
+
+def _find(name: str, site: str, sdk: InstalledSdk) -> SdkPackage:
+    if name in {package.name for package in sdk.packages}:
+        raise PackagingError(f"--also {name}: it is a part of the SDK, which is made smaller anyway", "leave it out")
+    for info in sorted(Path(site).glob("*.dist-info")):
+        if canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) == name:
+            found = Distribution(str(info))
+            if found.fault is not None:
+                raise PackagingError(f"{info}: {found.fault}", f"install {name} again")
+            return package_of(site, found)
+    raise PackagingError(f"--also {name}: {site} has no distribution of this name", _FIX)
+
+
+def _has_code(path: str) -> bool:
+    with open(path, "rb") as file:
+        return is_candidate(file.read(HEAD_SIZE))
+
+
+def _target_of(site: str, link: str) -> str:
+    return os.path.relpath(os.path.realpath(os.path.join(site, link)), site)
+
+
+def _write_record(package: SdkPackage, site: str, place: Path, changes: Changes) -> Path:
+    """RECORD with the new digests, and without what goes."""
+    record = place / "RECORD"
+    rows = read_record(package.distribution.record).rows
+    rows = without_files(rows, site, {os.path.join(site, path): None for path in changes.removed})
+    files = {os.path.join(site, path): str(file) for path, file in changes.new.items()}
+    write_text(record, record_text(with_new_digests(rows, site, files)))
+    return record

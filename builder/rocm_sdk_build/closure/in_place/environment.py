@@ -1,0 +1,132 @@
+"""The environment that is made smaller in place: its site-packages, its commands, and why it may not be changed."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk.base.moving import exchange, refusal_to_move
+from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.file_system import type_of_file_system
+from rocm_sdk_build.files.scratch import scratch_directory
+
+_CHOICE = "run rocm-sdk-build of the environment that has the SDK, or write a closure beside it: --output PLACE"
+_SAME_RUN = (
+    "pruning a lower layer shrinks nothing: prune in the same RUN as the installation,"
+    " which ends with && rocm-sdk-build closure ... --in-place"
+)
+_NOT_EMPTY = (errno.ENOTEMPTY, errno.EEXIST)
+
+
+class Environment(NamedTuple):
+    """Directories of the environment of this Python, as real paths."""
+
+    sites: tuple[str, ...]  # for packages; mostly one
+    scripts: str  # commands
+
+
+def find_environment() -> Environment:
+    """PackagingError if the system's package manager owns it, or ROCM_SDK_ROOT names another SDK."""
+    if os.environ.get("ROCM_SDK_ROOT"):
+        raise PackagingError("ROCM_SDK_ROOT names the SDK, which is of no environment", "unset ROCM_SDK_ROOT")
+    mark = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+    if sys.prefix == sys.base_prefix and os.path.exists(mark):
+        raise PackagingError(
+            f"{sys.prefix} belongs to the system's package manager ({mark})",
+            "install the SDK into an environment: python3 -m venv rocm",
+        )
+    sites = dict.fromkeys(os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib"))
+    return Environment(tuple(sites), os.path.realpath(sysconfig.get_path("scripts")))
+
+
+def site_to_prune(environment: Environment, sdk: InstalledSdk) -> str:
+    """The one directory that holds the SDK. PackagingError if there are several, or it may not be changed."""
+    if len(sdk.sites) != 1:
+        raise PackagingError(f"the SDK comes from several directories: {', '.join(sdk.sites)}", _CHOICE)
+    site = os.path.realpath(sdk.sites[0])
+    if site not in environment.sites:
+        raise PackagingError(f"the SDK is in {sdk.sites[0]}, which is not of the environment {sys.prefix}", _CHOICE)
+    for package in sdk.packages:
+        if _is_editable(package):
+            what = f"{package.name} is installed in editable mode: its files are sources"
+            raise PackagingError(what, "install it as a wheel")
+    require_writable(site)
+    return site
+
+
+def require_writable(site: str) -> None:
+    """PackagingError for a directory that this user may not change."""
+    if os.statvfs(site).f_flag & os.ST_RDONLY:
+        raise PackagingError(f"{site} is on a read-only file system", "mount it writable, or use --output PLACE")
+    if not os.access(site, os.W_OK | os.X_OK):
+        raise PackagingError(f"{site} may not be changed by this user", "run the command as the owner")
+
+
+def place_for_scratch(site: str, packages: Iterable[str]) -> tuple[Path, bool]:
+    """Where the new files are made, and whether site-packages can be exchanged there as a whole.
+
+    packages: names of directories in it. PackagingError if one of them lies in a lower layer of a container image.
+    """
+    with scratch_directory(Path(site)) as scratch:
+        for name in packages:
+            _require_own_layer(os.path.join(site, name), str(scratch / "not-empty"))
+    parent = os.path.dirname(site)
+    if os.access(parent, os.W_OK | os.X_OK):
+        with scratch_directory(Path(parent)) as scratch:
+            if _can_exchange(site, scratch):
+                return Path(parent), True
+    return Path(site), False
+
+
+@contextmanager
+def locked(site: str) -> Iterator[None]:
+    """Lets one process at a time change a directory. PackagingError if another one does."""
+    descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(descriptor), os.stat(site)):
+            raise BlockingIOError(errno.EAGAIN, "exchanged")
+        yield
+    except BlockingIOError as error:
+        raise PackagingError(f"{site}: another rocm-sdk-build closure changes it", "wait for it") from error
+    finally:
+        os.close(descriptor)
+
+
+def _is_editable(package: SdkPackage) -> bool:
+    try:
+        with open(os.path.join(package.distribution.directory, "direct_url.json"), "rb") as file:
+            document = json.loads(file.read(1 << 20))
+        return bool(document["dir_info"]["editable"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _require_own_layer(package: str, obstacle: str) -> None:
+    if not stat.S_ISDIR(os.lstat(package).st_mode) or refusal_to_move(package, obstacle) != errno.EXDEV:
+        return
+    if type_of_file_system(Path(package)) == "overlay":
+        raise PackagingError(f"{package} is in a lower layer of this container", _SAME_RUN)
+    raise PackagingError(f"{package} is a file system of its own", "write a closure beside it: --output PLACE")
+
+
+def _can_exchange(site: str, scratch: Path) -> bool:
+    """Whether the file system exchanges directories, and moves this one."""
+    one, other = scratch / "one", scratch / "other"
+    one.mkdir()
+    other.mkdir()
+    try:
+        exchange(str(one), str(other))
+    except OSError:
+        return False
+    return refusal_to_move(site, str(scratch / "not-empty")) in _NOT_EMPTY

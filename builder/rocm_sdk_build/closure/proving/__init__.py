@@ -1,0 +1,1 @@
+"""Tries a closure where nothing else is."""

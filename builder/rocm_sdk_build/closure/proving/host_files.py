@@ -1,0 +1,101 @@
+"""The files of this system that the closure uses: what the plan names as outside, with its needs, as the linker finds
+them.
+
+A child opens each name and tells which files came into the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rocm_sdk._native import check_host_files, inspect_library
+from rocm_sdk.base import starting
+from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk_build.closure.choosing.selection import Selection
+from rocm_sdk_build.closure.installation import InstalledSdk
+from rocm_sdk_build.code.dlopen_dependencies import is_elf
+from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
+from rocm_sdk_build.errors import PackagingError
+
+# What the proof's program imports, and one file in /proc that lists what is mapped. argv: the names to open.
+_CHILD = """
+import ctypes, importlib.util, json, os, subprocess, sys, ast, hashlib, zlib, select, random, tempfile, bz2, lzma, csv
+import rocm_sdk._native, email.parser, concurrent.futures, xml.etree.ElementTree, unicodedata, _posixsubprocess, struct
+def mapped():
+    with open("/proc/self/maps") as file:
+        lines = (line.split(None, 5) for line in file)
+        return sorted({line[5].rstrip("\\n") for line in lines if len(line) == 6 and line[5].startswith("/")})
+own = mapped()
+missing = []
+for name in sys.argv[1:]:
+    try:
+        ctypes.CDLL(name, os.RTLD_LAZY)
+    except OSError as error:
+        missing.append(str(error))
+print(json.dumps({"own": own, "all": mapped(), "missing": missing}))
+"""
+
+
+class HostFiles(NamedTuple):
+    """Absolute paths. links: path of a name by which the linker looks -> the file's name."""
+
+    paths: tuple[str, ...]
+    links: dict[str, str]
+    directories: tuple[str, ...]  # of libraries
+    of_libraries: tuple[str, ...]  # the libraries that the closure and the application use; not Python's own
+
+
+def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterable[str]) -> HostFiles:
+    """PackagingError if the system lacks one of the names. application: its files, and those that come with it."""
+    libraries = tuple(str(sdk.files[path].source) for path in selection.needed.reasons)
+    names = (*selection.needed.outside, *_needs_of_application(application, libraries))
+    # A name with a slash is no name of the system's: it leads to a file, which may be anybody's.
+    document = _ask([name for name in dict.fromkeys(names) if not name.startswith("ld-linux") and "/" not in name])
+    if document["missing"]:
+        what = f"this system lacks a library: {document['missing'][0]}"
+        raise PackagingError(what, "rocm-sdk check says which package")
+    paths = [path for path in document["all"] if ".so" in os.path.basename(path)]
+    links: dict[str, str] = {}
+    for path in paths:
+        soname = inspect_library(path).soname
+        if soname and soname != os.path.basename(path):
+            links[os.path.join(os.path.dirname(path), soname)] = os.path.basename(path)
+    linker = _interpreter()
+    if linker not in paths:
+        paths.append(linker)
+    own = set(document["own"])
+    return HostFiles(
+        tuple(paths),
+        links,
+        tuple(sorted({os.path.dirname(path) for path in paths})),
+        tuple(path for path in paths if path not in own and path != linker),
+    )
+
+
+def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
+    """DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
+    own = tuple(path for path in files if is_elf(path))
+    return [need.name for file in check_host_files(own, libraries) for need in file.needs if need.place == "system"]
+
+
+def _ask(names: Iterable[str]) -> dict[str, list[str]]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LD_", "ROCM_"))}
+    environment["PYTHONPATH"] = PACKAGE_PARENT
+    done = starting.run(starting.own_code(_CHILD, *names), base=environment)
+    try:
+        document: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        raise PackagingError(f"the system's libraries cannot be found: {done.stderr.strip()[-500:]}") from error
+    return document
+
+
+def _interpreter() -> str:
+    """The dynamic linker of this Python."""
+    with open(os.path.realpath(sys.executable), "rb") as file:
+        elf = read_elf(file.fileno(), sys.executable)
+        segment = next(each for each in elf.segments if each.type == PT_INTERP)
+        return os.pread(file.fileno(), segment.file_size, segment.offset).rstrip(b"\0").decode()

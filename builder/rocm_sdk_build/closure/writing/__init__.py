@@ -1,0 +1,1 @@
+"""The directory of a closure, and what it becomes."""

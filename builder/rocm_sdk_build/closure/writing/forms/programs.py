@@ -1,0 +1,83 @@
+"""The programs of the system that write images: where they are, and what to install where they are not.
+
+They get the environment without what would change their output, and a scratch directory for their temporary files.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk.base import starting
+from rocm_sdk_build.errors import PackagingError
+
+# Program -> the package of Debian and Fedora that has it.
+_PACKAGES = {
+    "mksquashfs": "squashfs-tools",
+    "mkfs.erofs": "erofs-utils",
+    "skopeo": "skopeo",
+    "umoci": "umoci",
+    "buildah": "buildah",
+}
+_CHANGING = ("SOURCE_DATE_EPOCH",)  # mksquashfs refuses its own options for times where it is set
+# Becomes a program that the kernel kills when this process dies, which argv names: PR_SET_PDEATHSIG of prctl(2).
+_ENDING_WITH_US = """
+import ctypes, os, signal, sys
+from rocm_sdk.base import starting
+ctypes.CDLL(None).prctl(1, ctypes.c_ulong(signal.SIGKILL), *[ctypes.c_ulong(0)] * 3)
+if os.getppid() == int(sys.argv[1]):
+    starting.become(sys.argv[2:], dict(os.environb))
+"""
+_SHOWN = 1000  # letters of what a program says
+
+
+class ImageError(PackagingError):
+    """A program that writes images failed. told is what it said."""
+
+    def __init__(self, program: str, told: str) -> None:
+        super().__init__(
+            f"{program} fails: {told}", "is there room for the image? the message of the program says more"
+        )
+        self.told = told
+
+
+class Program(NamedTuple):
+    """A program that was found."""
+
+    path: str
+    scratch: Path  # for temporary files
+
+    def run(self, *words: str | Path) -> str:
+        """Runs it; returns what it prints. ImageError if it fails."""
+        environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
+        environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}
+        command = starting.own_code(_ENDING_WITH_US, str(os.getpid()), self.path, *map(str, words))
+        done = starting.run(command, base=environment)
+        if done.returncode:
+            told = (done.stderr.strip() or done.stdout.strip())[-_SHOWN:] or f"exit status {done.returncode}"
+            raise ImageError(os.path.basename(self.path), told)
+        return done.stdout.strip()
+
+
+def has_program(name: str) -> bool:
+    """Whether this system has it."""
+    return _place_of(name) is not None
+
+
+def find_program(*names: str) -> None:
+    """PackagingError if this system lacks one of them."""
+    if lacking := [name for name in names if not has_program(name)]:
+        packages = " ".join(_PACKAGES[name] for name in lacking)
+        fix = f"install it: apt-get install {packages}, or dnf install {packages}"
+        raise PackagingError(f"{', '.join(lacking)}: not found", fix)
+
+
+def program(name: str, scratch: Path) -> Program:
+    """A program that is there."""
+    find_program(name)
+    return Program(str(_place_of(name)), scratch)
+
+
+def _place_of(name: str) -> str | None:
+    return starting.find_program(name, "/usr/sbin", "/sbin")

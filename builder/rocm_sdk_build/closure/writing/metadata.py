@@ -1,0 +1,198 @@
+"""The dist-info directories of a closure's packages: a version of their own, and RECORDs of what is there.
+
+The version says for which GPUs the package is (`7.10.0+closure.gfx942`), so that nobody takes it for the whole one. pip
+and uv accept it where `==7.10.0` is required. `_dist_info.py` stays as it is: programs compare the SDK's version.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from rocm_sdk.installed.distributions import without_closure
+from rocm_sdk.installed.record import Row, digest_text, record_text
+from rocm_sdk_build.closure.installation import SdkPackage
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_small, refusing_damage
+from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.text_files import write_text
+
+NOTE = "closure.json"
+_AGAIN = "install the package again"
+_SCHEMA = 1
+_MATERIALS = "sboms/"  # of the whole package
+_OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure elsewhere has not been installed
+COMMAND_GROUPS = ("console_scripts", "gui_scripts")
+_NAMED = 4  # GPUs; more become a digest in the version
+
+EntryPoints = dict[str, dict[str, str]]  # group -> name -> what it starts
+
+
+class ClosureVersion(NamedTuple):
+    """What a closure adds to the versions of its packages."""
+
+    gpus: tuple[str, ...]  # targets; (): all
+    is_kept: bool  # the versions stay as they are
+
+    def of(self, version: str) -> str:
+        """The version of a package, or of a closure of it. PackagingError for a version that is none."""
+        if self.is_kept:
+            return version
+        version = without_closure(version)
+        processors = sorted({gpu.partition(":")[0].replace("-", "") for gpu in self.gpus})
+        if len(processors) > _NAMED:
+            processors = [sha256(",".join(processors).encode()).hexdigest()[:8]]
+        local = ".".join(["closure", *processors])
+        try:
+            before = Version(version).local
+        except InvalidVersion as error:
+            raise PackagingError(f"{version}: is no version of a package", _AGAIN) from error
+        return f"{version}.{local}" if before else f"{version}+{local}"
+
+
+class Note(NamedTuple):
+    """What `closure.json` in a dist-info directory says."""
+
+    command: str
+    gpus: tuple[str, ...]
+    version: str  # of the package that it was made of
+
+    @property
+    def text(self) -> str:
+        """JSON, as documented in docs/closure.md."""
+        return json.dumps({"schema": _SCHEMA, **self._asdict()}, indent=2) + "\n"
+
+
+def write_dist_info(
+    site: Path, package: SdkPackage, version: ClosureVersion, note: Note, left_out: frozenset[str], *, in_place: bool
+) -> Path:
+    """Writes the dist-info directory without RECORD; returns it.
+
+    left_out: commands that go. in_place: the closure takes the place of the package, and stays as it was installed.
+    """
+    old = Path(package.distribution.directory)
+    new = version.of(package.distribution.version)
+    base = old.name.removesuffix(".dist-info").rpartition("-")[0]
+    target = site / f"{base}-{new}.dist-info"
+    target.mkdir()
+    for row in package.distribution.files:
+        directory, _, name = row.path.partition("/")
+        if directory != old.name or not name or name == "RECORD" or (name in _OF_INSTALLATION and not in_place):
+            continue
+        if name.startswith(_MATERIALS):  # it names a version and files that are others now
+            continue
+        text: bytes | None = _read(old / name)
+        if name == "METADATA":
+            text = _with_version(_read(old / name), package.distribution.version, new, old)
+        elif name == "entry_points.txt":
+            text = _without_commands(_read(old / name), left_out, old)
+        if text is not None:
+            place = target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+    if new != without_closure(package.distribution.version):
+        write_text(target / NOTE, note.text)
+    return target
+
+
+def write_record(site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row] = ()) -> None:
+    """Writes RECORD: the given files, relative to the site, those of the dist-info directory, and more rows."""
+    own = [str(path.relative_to(site)) for path in dist_info.rglob("*") if path.is_file()]
+    rows = [_row(site, path) for path in sorted({*files, *own})]
+    record = dist_info / "RECORD"
+    write_text(record, record_text([*rows, *more, Row(str(record.relative_to(site)))]))
+
+
+def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> frozenset[str]:
+    """The names of those packages that the requirements lead to, extras included."""
+    by_name = {package.name: package for package in packages}
+    pending = list(applying(requirements))
+    found: set[str] = set()
+    done: set[tuple[str, frozenset[str]]] = set()
+    while pending:
+        name, extras = pending.pop()
+        if name not in by_name or (name, extras) in done:
+            continue
+        done.add((name, extras))
+        found.add(name)
+        pending += _requires(by_name[name], extras)
+    return frozenset(found)
+
+
+def _requires(package: SdkPackage, extras: frozenset[str]) -> list[tuple[str, frozenset[str]]]:
+    headers = _read(Path(package.distribution.directory) / "METADATA").decode("utf-8", "replace").partition("\n\n")[0]
+    lines = (line.partition(":")[2].strip() for line in headers.splitlines() if line.startswith("Requires-Dist:"))
+    return list(applying(lines, extras))
+
+
+def applying(lines: Iterable[str], extras: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:
+    """The normalised names, and the extras, of those requirements that apply here. What is no requirement is left out.
+
+    lines: values of Requires-Dist. extras: those that are asked for.
+    """
+    for line in lines:
+        with suppress(InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
+            requirement = Requirement(line)
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+                yield canonicalize_name(requirement.name), frozenset(requirement.extras)
+
+
+def _read(path: Path) -> bytes:
+    if path.is_symlink() and not os.path.isabs(path.readlink()):
+        raise PackagingError(f"{path}: is a symbolic link", _AGAIN)
+    with path.open("rb") as file, refusing_damage(lambda what: PackagingError(f"{path}: {what}", _AGAIN)):
+        return read_small(file)
+
+
+def _with_version(text: bytes, old: str, new: str, place: Path) -> bytes:
+    pattern = rb"(?m)^Version: " + re.escape(old.encode()) + rb"[ \t\r]*$"
+    changed, count = re.subn(pattern, f"Version: {new}".encode(), text, count=1)
+    if not count:
+        raise PackagingError(f"{place}/METADATA: does not say the version {old}", _AGAIN)
+    return changed
+
+
+def read_entry_points(text: bytes, place: Path) -> EntryPoints:
+    """What an entry_points.txt has. PackagingError for one that cannot be read."""
+    points = configparser.ConfigParser(delimiters="=", interpolation=None, strict=False)
+    points.optionxform = str  # type: ignore[assignment,method-assign]  # names are not lowered
+    try:
+        points.read_string(text.decode("utf-8"))
+    except (configparser.Error, UnicodeDecodeError) as error:
+        what = f"{place}/entry_points.txt: cannot be read: {error}"
+        raise PackagingError(what, _AGAIN) from error
+    return {group: dict(points.items(group)) for group in points.sections()}
+
+
+def entry_points_text(points: EntryPoints) -> str:
+    """The text of entry_points.txt; groups without entries are left out."""
+    lines: list[str] = []
+    for group, rows in points.items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in rows.items()), ""] if rows else []
+    return "\n".join(lines)
+
+
+def _without_commands(text: bytes, left_out: frozenset[str], place: Path) -> bytes | None:
+    """entry_points.txt without the commands that go; None if nothing is left."""
+    points = {
+        group: {name: value for name, value in rows.items() if group not in COMMAND_GROUPS or name not in left_out}
+        for group, rows in read_entry_points(text, place).items()
+    }
+    return entry_points_text(points).encode() or None
+
+
+def _row(site: Path, path: str) -> Row:
+    return Row(path, digest_text(sha256_of(site / path)), str((site / path).stat().st_size))

@@ -1,0 +1,130 @@
+"""Writes the closure as a directory like site-packages: files with the GPU code that stays, links, dist-info."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import Coverage
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.distributions import without_closure
+from rocm_sdk.installed.record import Row
+from rocm_sdk_build.closure.choosing.selection import Kept, Selection
+from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
+from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkPackage
+from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.tree_file import write_tree_file
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.input_file import open_input
+
+from .commands import write_commands
+from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
+
+_WITHOUT_CODE = "E-CODE-012"
+
+
+class Written(NamedTuple):
+    """A file of the closure. Sizes are in bytes. dropped: targets whose code went; remark: why it stays whole."""
+
+    kept: Kept
+    size: int
+    dropped: tuple[str, ...] = ()
+    remark: str | None = None
+    has_no_code: bool = False  # for the GPUs, though for others
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether it is another file than that of the SDK."""
+        return bool(self.dropped)
+
+
+class Site(NamedTuple):
+    """The directory that was written."""
+
+    place: Path
+    files: tuple[Written, ...]
+    packages: tuple[tuple[str, str], ...]  # name, version
+    scripts: frozenset[str] = frozenset()  # commands of the environment that RECORDs list, as they name them
+    left_alone: frozenset[str] = frozenset()  # distributions of the SDK that stay as they are
+    code: Coverage | None = None  # what check-gpu says of it for the GPUs; None without GPUs
+
+
+class Recipe(NamedTuple):
+    """What files and packages become. command: of the user, for the note in each package."""
+
+    wish: Wish
+    version: ClosureVersion
+    command: str
+    requires: tuple[str, ...]  # what the applications require, and in place what else is installed
+    in_place: bool = False  # it takes the place of the SDK: the same files wherever they do not change
+
+
+def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
+    """Writes the new directory `place`. Raises OSError; ChangedInputError for a file that changes meanwhile."""
+    place.mkdir()
+    names, left_alone = _package_names(sdk, selection, recipe)
+    packages = [package for package in sdk.packages if package.name in names - left_alone]
+    chosen = [each for each in selection.kept if each.file.distribution in {package.name for package in packages}]
+    commands = kept_commands(each.file for each in chosen)
+    left_out = commands_left_out(commands)
+    files = tuple(write_file(each, recipe, place) for each in chosen)
+    kept = {each.file.path for each in chosen}
+    scripts: set[str] = set()
+    for package in packages:
+        note = Note(recipe.command, recipe.wish.gpus, without_closure(package.distribution.version))
+        info = write_dist_info(place, package, recipe.version, note, left_out, in_place=recipe.in_place)
+        own = [path for path in package.files if path in kept]
+        own += write_commands(place, package, info, commands) if not recipe.in_place else []
+        more = list(_rows_of_installation(package, kept, left_out)) if recipe.in_place else []
+        write_record(place, info, own, more)
+        scripts |= {row.path for row in more}.intersection(package.scripts)
+    versions = tuple((each.name, recipe.version.of(each.distribution.version)) for each in packages)
+    return Site(place, files, versions, frozenset(scripts), left_alone)
+
+
+def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> tuple[set[str], frozenset[str]]:
+    """The packages that have a kept file that is more than their module, and those that they or others require.
+
+    With those that stay as they are: the development tree, where something that is installed requires it.
+    """
+    own = {each.file.distribution for each in selection.kept if each.kind != "module"}
+    own |= {package.name for package in sdk.packages if package.name in ("rocm", "rocm-sdk-core")}
+    extras = ["rocm[libraries]"] if "rocm-sdk-libraries" in own else []
+    found = required(sdk.packages, [*own - {DEVELOPMENT}, *extras, *recipe.requires])
+    left_alone = found & {DEVELOPMENT} if recipe.in_place else frozenset[str]()
+    return own | found, left_alone
+
+
+def _rows_of_installation(package: SdkPackage, kept: set[str], left_out: frozenset[str]) -> Iterator[Row]:
+    """The rows of what the installer made: commands that stay, and caches of modules that do."""
+    for file in package.distribution.files:
+        name = os.path.basename(file.path)
+        is_command = file.path in package.scripts and name not in left_out
+        if is_command or (name.endswith(".pyc") and _module_of(file.path) in kept):
+            yield Row(file.path, file.digest, "" if file.size is None else str(file.size))
+
+
+def _module_of(cache: str) -> str:
+    """The source of pkg/__pycache__/module.cpython-312.pyc."""
+    directory, name = os.path.split(cache)
+    return os.path.join(os.path.dirname(directory), f"{name.partition('.')[0]}.py")
+
+
+def write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
+    """Writes a file of the closure, with the GPU code that stays, below `place`."""
+    target = place / kept.file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if kept.file.link is not None:
+        target.symlink_to(kept.file.link)
+        return Written(kept, 0)
+    with open_input(str(kept.file.source)) as source:
+        try:
+            made = write_tree_file(source, str(target), recipe.wish, may_link=recipe.in_place)
+        except RocmSdkError as error:
+            raise PackagingError(f"{source.path}: {error.message}", error.fix or "") from error
+    remark = made.left.detail if made.left is not None else None
+    dropped = made.rewritten.dropped if made.rewritten is not None else ()
+    has_none = made.left is not None and made.left.code == _WITHOUT_CODE
+    return Written(kept, made.size, dropped, remark, has_none)

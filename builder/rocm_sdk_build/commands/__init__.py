@@ -1,0 +1,1 @@
+"""The subcommands of `rocm-sdk-build`, a file each."""

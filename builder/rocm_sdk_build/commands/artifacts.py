@@ -1,0 +1,119 @@
+"""The command `artifacts`: packages of the artifacts of a ROCm build."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rocm_sdk.web.server import SCHEMES, Limits
+from rocm_sdk_build.build import build, choice_of, estimate
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.catalog import everything
+from rocm_sdk_build.inputs.download import download
+from rocm_sdk_build.inputs.overlay import OVERLAY
+from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimates
+from rocm_sdk_build.packages.families import expand
+from rocm_sdk_build.packages.version import default_version
+
+from .options import add_count, add_version_file, add_writing, wish_of
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Where the artifacts are, and what is made of them."""
+    command.add_argument(
+        "artifacts", nargs="*", metavar="DIR", help="directories of artifacts, or http(s) addresses of pages with links"
+    )
+    command.add_argument("--artifact-dir", metavar="DIR", help="one more of them")
+    most = "size of an archive from a server (32,000, and 256 if the server does not say the size first)"
+    add_count(command, "--download-limit", "MB", most)
+    place = command.add_mutually_exclusive_group(required=True)
+    place.add_argument("--output", type=Path, metavar="DIR", help="where the packages go")
+    place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
+    for system in ("linux", "windows"):
+        command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
+    only = "make these packages alone: core,device-gfx942 (other runs make the others; families are needed)"
+    command.add_argument("--only", type=_names, default=(), metavar="NAMES", help=only)
+    dry = "write nothing, and tell what each package would be, and the memory and disk that it takes at most"
+    command.add_argument("--dry-run", action="store_true", help=dry)
+    command.add_argument("--json", action="store_true", help="with --dry-run: print the answer for programs")
+    command.add_argument(
+        "--allow-no-profiler",
+        action="store_true",
+        help="make no rocm-profiler where the artifacts have no files for it",
+    )
+    command.add_argument("--version", default="", help="of the packages (that of version.json, with .dev0)")
+    add_version_file(command)
+    command.add_argument(
+        "--build-packages",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="make packages (on); without, directories with what they would have",
+    )
+    add_writing(command)
+    for option, compression in (("--devel-tarball-compression", "xz"), ("--no-devel-tarball-compression", "none")):
+        command.add_argument(
+            option,
+            action="store_const",
+            const=compression,
+            dest="devel_compression",
+            help=f"the same as --devel-compression {compression}",
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the packages that are made, or with --dry-run what they would be."""
+    places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
+    if not places:
+        raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
+    if options.json and not options.dry_run:
+        raise PackagingError("--json is the form of the answer of --dry-run", "--dry-run --json")
+    families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
+    output = options.output or options.dest_dir
+
+    def local(is_wanted: Callable[[str], bool]) -> list[Path]:
+        return [_local(place, output, families, options.download_limit, is_wanted) for place in places]
+
+    options.version = options.version or default_version(options.version_file)
+    rules = read_rules(options.rules)
+    wish = wish_of(options, (), output)._replace(
+        linux_families=families[0],
+        windows_families=families[1],
+        needs_profiler=not options.allow_no_profiler,
+        makes_packages=options.build_packages,
+        only=options.only,
+    )
+    if wish.only:  # what is downloaded depends on how the build was made
+        wish = wish._replace(artifacts=local(lambda stem: stem == OVERLAY))
+    choice = choice_of(wish, rules)
+    wish = wish._replace(artifacts=local(choice.needs if choice else everything))
+    if options.dry_run:
+        (write_estimates if options.json else tell_estimates)(estimate(wish, rules))
+        return 0
+    for path in build(wish, rules):
+        print(path)
+    return 0
+
+
+def _local(
+    place: str, output: Path, families: Sequence[str | None], limit: int, is_wanted: Callable[[str], bool]
+) -> Path:
+    """The directory of artifacts; those of a web server are downloaded into one below the output.
+
+    limit: megabytes of an archive; 0: the usual ones. is_wanted: whether an artifact of this name is downloaded.
+    """
+    if not place.startswith(SCHEMES):
+        return Path(place)
+    named = [name for text in families if text for name in text.replace(";", ",").split(",") if name.strip()]
+    wanted = {name.strip() for name in named}.union(*(expand(text) or () for text in families))
+    limits = Limits(limit * 1_000_000, limit * 1_000_000) if limit else Limits()
+    return download(place, output / ".artifacts/downloads", wanted, limits, is_wanted)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """What commas or semicolons separate."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.replace(";", ",").split(",") if name.strip()))
+    if not names:
+        raise ValueError(text)
+    return names

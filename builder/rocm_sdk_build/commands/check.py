@@ -1,0 +1,77 @@
+"""The command `rocm-sdk-build check`: its arguments and its answer, for people and as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rocm_sdk.base.value_text import counted
+from rocm_sdk.terminal.output import tell
+from rocm_sdk_build.checking.check import Checked, check
+from rocm_sdk_build.packages.parts import short_name
+
+_SCHEMA = 1
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which directory, and how the answer is printed."""
+    command.description = (
+        "Checks the packages of an SDK in a directory: all are there, say the same, are what their RECORDs say, and "
+        "work where they are installed together, with each device package in turn. It is the counterpart of `index`, "
+        "which comes after it. Status 0: nothing is wrong; 1: problems; 2: wrong usage."
+    )
+    command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are, of all machines")
+    scratch = "where the packages are installed for the test, and removed again (DIR)"
+    command.add_argument("--scratch", type=Path, metavar="DIR", help=scratch)
+    command.add_argument("--json", action="store_true", help="print the answer for programs")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the answer; status 1 if there is a problem, 2 without a directory."""
+    directory: Path = options.directory
+    if not directory.is_dir():
+        print(f"error: {directory}: there is no such directory", file=sys.stderr)
+        print("fix: name the directory that has the packages", file=sys.stderr)
+        return 2
+    found = check(directory, options.scratch or directory)
+    if options.json:
+        _print_document(directory, found)
+    else:
+        _print_text(directory, found)
+    return 1 if found.problems else 0
+
+
+def _print_text(directory: Path, found: Checked) -> None:
+    for problem in found.problems:
+        tell(f"{problem.file}: {problem.what}")
+        tell(f"  fix: {problem.fix}")
+    for names in found.tested:
+        tell(f"installed and tested together: {', '.join(names)}")
+    if not found.tested and found.packages:
+        tell("nothing was installed: the problems above come first")
+    versions = ", ".join(found.versions) or "no version"
+    verdict = f"{counted(len(found.problems), 'problem')}" if found.problems else "complete"
+    tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}: {verdict}")
+
+
+def _print_document(directory: Path, found: Checked) -> None:
+    document = {
+        "schema": _SCHEMA,
+        "directory": str(directory),
+        "versions": found.versions,
+        "packages": [
+            {
+                "name": short_name(each.project),
+                "project": each.project,
+                "version": each.version,
+                "file": str(each.path),
+                "bytes": each.path.stat().st_size,
+            }
+            for each in found.packages
+        ],
+        "tested": [list(names) for names in found.tested],
+        "problems": [{"file": str(each.file), "what": each.what, "fix": each.fix} for each in found.problems],
+    }
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")

@@ -1,0 +1,18 @@
+"""The command `clear-execstack`: an installed library that asks for no executable stack any more."""
+
+from __future__ import annotations
+
+import argparse
+
+from rocm_sdk_build.code import installed_stack
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which library."""
+    command.add_argument("file", metavar="FILE", help="the library")
+    command.add_argument("--record", metavar="RECORD", help="of its distribution: gets the new digest")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints what was done; status 1 if the library is unchanged."""
+    return installed_stack.run(options)

@@ -1,0 +1,135 @@
+"""The command `closure`: the SDK that an application needs for its GPUs. Its proof runs code of the application."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
+from rocm_sdk_build.closure.closure import Request, make_closure
+from rocm_sdk_build.closure.in_place.pruning import prune_environment
+from rocm_sdk_build.closure.telling.page import write_page
+from rocm_sdk_build.closure.telling.report import report_json, tell_report
+from rocm_sdk_build.code.choice import chosen_gpus
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.new_file import refuse_output
+
+DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
+FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What the SDK is for, and what it becomes."""
+    command.description = (
+        "Make an SDK of what an application needs for its GPUs. "
+        "The proof runs code of what you name, with no rights; --no-proof runs none."
+    )
+    roots = command.add_argument_group("what it is for")
+    word = "FILE|DIRECTORY|WHEEL|DISTRIBUTION"
+    roots.add_argument(
+        "--for", dest="words", action="append", default=[], metavar=word, help="an application (several times)"
+    )
+    for option, what in (
+        ("--library", "a library that the application opens itself (several times)"),
+        ("--preload", "a library that it preloads (several times)"),
+        ("--tool", "a program of the SDK, as hipcc (several times)"),
+    ):
+        roots.add_argument(option, action="append", default=[], metavar="NAME", help=what)
+    roots.add_argument(
+        "--trace", action="store_true", help="run the application, and keep what else it uses: -- COMMAND"
+    )
+    roots.add_argument("traced", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+    code = command.add_argument_group("GPU code")
+    code.add_argument("--gpu", metavar="TARGETS", help="targets and families with commas between, or `machine` (all)")
+    code.add_argument("--exact", action="store_true", help="no generic code for a GPU that has code of its own")
+    code.add_argument("--also-unofficial", action="store_true", help="also code that only patched runtimes try")
+    code.add_argument(
+        "--drop-code", action="store_true", help="libraries without code for the GPUs lose that for other GPUs"
+    )
+    place = command.add_argument_group("result")
+    place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file (closure)")
+    place.add_argument("--in-place", action="store_true", help="make the SDK of this environment smaller")
+    place.add_argument(
+        "--also", action="append", default=[], metavar="DISTRIBUTION", help="with --in-place: as torch (several times)"
+    )
+    place.add_argument("--form", choices=FORMS, help="what is written (site)")
+    place.add_argument("--base", default="", metavar="IMAGE", help="with oci: an image of the closure on this one")
+    place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
+    proof = place.add_mutually_exclusive_group()
+    proof.add_argument(
+        "--proof",
+        nargs="?",
+        const=DO,
+        choices=(DO, UNSAFE),
+        help="run the code of a file, directory or wheel, to try the result before it appears, as is done with what is "
+        "installed; unsafe: also where this system gives no namespaces for it (root)",
+    )
+    proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run no code of it")
+    place.add_argument("--json", action="store_true", help="print the report for programs")
+    place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with a picture of sizes")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Makes the closure, and tells what it has."""
+    if options.trace != bool(options.traced):
+        raise PackagingError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
+    _refuse_places(options)
+    if options.html is not None:
+        refuse_output(str(options.html))
+    request = Request(
+        words=tuple(options.words),
+        libraries=tuple(options.library),
+        preloads=tuple(options.preload),
+        tools=tuple(options.tool),
+        traced=tuple(options.traced),
+        gpus=chosen_gpus(options.gpu, "--gpu") if options.gpu is not None else (),
+        unofficial=options.also_unofficial,
+        exact=options.exact,
+        drops_code=options.drop_code,
+        form=options.form or "site",
+        base=options.base,
+        keeps_version=options.keep_version,
+        proof=options.proof,
+        output=options.output or DEFAULT_OUTPUT,
+        command=_command_text(options),
+    )
+    made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
+    if made is None:
+        print("completed what was interrupted")
+        return 0
+    if options.html is not None:
+        write_page(made, options.html)
+    if options.json:
+        sys.stdout.write(report_json(made))
+    else:
+        tell_report(made)
+    return 0
+
+
+def _refuse_places(options: argparse.Namespace) -> None:
+    """PackagingError if the place of the result is not clear."""
+    if options.in_place and (options.output is not None or options.form is not None):
+        raise PackagingError("--in-place writes nothing but this environment", "leave out --output, --form")
+    if options.also and not options.in_place:
+        raise PackagingError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
+
+
+# Options that decide what the closure has, in the order of its command; values, then flags.
+_VALUES = (
+    *(("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool")),
+    ("--also", "also"),
+)
+_FLAGS = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
+
+
+def _command_text(options: argparse.Namespace) -> str:
+    """The command that makes the same again. It does not say where: the same closure has the same bytes elsewhere."""
+    words = [word for option, name in _VALUES for value in getattr(options, name) for word in (option, value)]
+    words += ["--gpu", options.gpu] if options.gpu is not None else []
+    words += [option for option, name in _FLAGS if getattr(options, name)]
+    words += ["--keep-version"] if options.keep_version else []
+    words += ["--in-place"] if options.in_place else []
+    words += ["--trace", "--", *options.traced] if options.trace else []
+    return shlex.join(["rocm-sdk-build", "closure", *words])

@@ -1,0 +1,20 @@
+"""The command `code`: files with less GPU code, or with the code in another container."""
+
+from __future__ import annotations
+
+import argparse
+
+from rocm_sdk.gpu_code.options import add_rewrite_arguments
+from rocm_sdk_build.code import command as writing
+from rocm_sdk_build.inputs.data_selection import select_for
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which files, and what new ones hold."""
+    command.add_argument("files", nargs="+", metavar="FILE", help="files, directories and wheels with GPU code")
+    add_rewrite_arguments(command)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes each file; the status is that of `code.command`."""
+    return writing.run(options, select_for)

@@ -1,0 +1,41 @@
+"""The command `debian`: packages of Debian's ROCm."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rocm_sdk_build.build_prefix import Wish
+from rocm_sdk_build.code.patchelf import Shape
+from rocm_sdk_build.debian import Source, build_wheels
+from rocm_sdk_build.errors import PackagingError
+
+from .options import add_cache, add_parts, add_shape, add_writing, wish_of
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which packages of which suite, and what is made of them."""
+    command.add_argument("--suite", metavar="SUITE", help="release of Debian (that of this system, from its sources)")
+    command.add_argument(
+        "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
+    )
+    names = "of packages with libraries or tools, with or without number: librocblas,libmiopen (all)"
+    command.add_argument("--packages", metavar="NAMES", help=names)
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
+    add_cache(command)
+    add_shape(command, "rpath")
+    add_parts(command)
+    command.add_argument("--version", default="", help="version of the wheels (default: that of Debian's HIP)")
+    add_writing(command, checks=False, size_limit="none")  # libraries of shape none need the loader
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the packages that are made."""
+    names = tuple(name.strip() for name in (options.packages or "").split(",") if name.strip())
+    if options.mirror and not options.suite:
+        raise PackagingError("--mirror is the address of a suite's packages", "--suite SUITE")
+    packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
+    wish = Wish(packages, families=options.families, is_split=options.split)
+    for path in build_wheels(Source(options.cache, options.suite, options.mirror, names), wish, options.rules):
+        print(path)
+    return 0

@@ -1,0 +1,20 @@
+"""The command `dlopen-dependencies`: libraries that name other libraries without needing them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rocm_sdk_build.code.dlopen_dependencies import find_dlopen_dependencies
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Of which SDK."""
+    command.add_argument("directory", type=Path, metavar="DIR", help="an installed SDK")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints a line for each pair."""
+    for dependency in find_dlopen_dependencies(options.directory):
+        print(f"{dependency.library} -> {dependency.name}")
+    return 0

@@ -1,0 +1,31 @@
+"""The command `index`: pages from which pip and uv install."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rocm_sdk_build.output.index import write_index
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Where the packages are."""
+    command.description = (
+        "Write pages from which pip and uv install. `check` says before whether the packages are complete."
+    )
+    command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
+    command.add_argument(
+        "--root",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="one more directory that has packages (may be given several times)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the pages."""
+    for page in write_index(options.directory, options.root):
+        print(page)
+    return 0

@@ -1,0 +1,44 @@
+"""The command `init-module`: the module that brings up a framework's libraries."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from rocm_sdk import RocmSdkError
+from rocm_sdk._native import sdk_facts
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.output.init_module import ESTABLISHED, checked, make, shortnames_for
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which libraries, and where the module goes."""
+    names = command.add_mutually_exclusive_group(required=True)
+    names.add_argument("--for", dest="files", type=Path, nargs="+", metavar="FILE", help="libraries of the framework")
+    names.add_argument(
+        "--shortnames", nargs="*", metavar="NAME", help="libraries of the SDK (without names: as PyTorch lists them)"
+    )
+    command.add_argument("--version", help="of the SDK (the one that is installed)")
+    command.add_argument("--output", type=Path, metavar="FILE", help="_rocm_init.py (standard output)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the module, and prints what it requires."""
+    version = options.version
+    if version is None:
+        try:
+            version = str(sdk_facts()["version"])
+        except RocmSdkError as error:
+            raise PackagingError(error.message, "--version VERSION") from error
+    names = shortnames_for(options.files) if options.files else checked(options.shortnames or ESTABLISHED)
+    module = make(names, version)
+    if options.output is None:
+        sys.stdout.write(module.text)
+    else:
+        with new_file(str(options.output)) as new:
+            os.write(new, module.text.encode())
+    print(f"requires: {module.requirement}", file=sys.stderr if options.output is None else sys.stdout)
+    return 0

@@ -1,0 +1,116 @@
+"""Arguments that several commands have, and the types of their values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocm_sdk_build.build import Wish
+
+
+def add_shape(command: argparse.ArgumentParser, usual: str) -> None:
+    """The shape of the libraries."""
+    command.add_argument(
+        "--shape", choices=("none", "rpath", "runpath"), default=usual, help=f"how libraries find each other ({usual})"
+    )
+
+
+def add_cache(command: argparse.ArgumentParser) -> None:
+    """Where Debian's packages are kept."""
+    command.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("build/debian"),
+        metavar="DIR",
+        help="downloads and their files (build/debian)",
+    )
+
+
+def add_version_file(command: argparse.ArgumentParser) -> None:
+    """The file with the version of a build."""
+    note = "with rocm-version (version.json)"
+    command.add_argument("--version-file", type=Path, default=Path("version.json"), metavar="FILE", help=note)
+
+
+def add_parts(command: argparse.ArgumentParser) -> None:
+    """How libraries are divided by their GPU code."""
+    parts = command.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
+    )
+    parts.add_argument("--split", action="store_true", help="make device packages of files for single targets")
+
+
+def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_limit: str = "100") -> None:
+    """What the wheels are, and how they are written. `wish_of` takes the answers."""
+    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
+    command.add_argument(
+        "--wheel-compression",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="deflate what is in the wheels (on)",
+    )
+    command.add_argument(
+        "--devel-compression",
+        choices=("none", "xz", "zstd"),
+        default="none",
+        help="of the development tree in its wheel (none: the wheel deflates it)",
+    )
+    command.add_argument(
+        "--check",
+        action=argparse.BooleanOptionalAction,
+        default=checks,
+        help=f"install and test the packages before they appear ({'on' if checks else 'off'})",
+    )
+    command.add_argument(
+        "--keep-execstack",
+        action="store_true",
+        help="leave libraries that ask for an executable stack, which glibc 2.41 refuses, as they are",
+    )
+
+    split = "put debug information of libraries and programs into packages of its own, rocm-sdk-debug-* (by eu-strip)"
+    command.add_argument("--split-debug", action="store_true", help=split)
+    command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
+    limit = f"of a file on the index, or none ({size_limit}{', as PyPI' if size_limit == '100' else ''})"
+    command.add_argument("--size-limit", type=_size, default=_size(size_limit), metavar="MB", help=limit)
+    command.add_argument("--loader", type=Path, metavar="WHEEL", help="of rocm-sdk-loader: puts it beside the packages")
+    add_count(command, "--jobs", "N", "threads (one for each processor)")
+    command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
+
+
+def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:
+    """A number of at least 1; 0 if it is not given."""
+    command.add_argument(option, type=_count, default=0, metavar=metavar, help=text)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _size(text: str) -> int | None:
+    """Bytes; None for `none`."""
+    return None if text == "none" else _count(text) * 1_000_000
+
+
+def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) -> Wish:
+    """What `add_writing` has asked for."""
+    return Wish(
+        artifacts,
+        output,
+        options.version,
+        options.version_suffix,
+        deflate=options.wheel_compression,
+        devel_compression=options.devel_compression,
+        is_checked=options.check,
+        jobs=options.jobs,
+        size_limit=options.size_limit,
+        platform_tag=options.platform_tag,
+        keeps_stack=options.keep_execstack,
+        splits_debug=options.split_debug,
+        loader=options.loader,
+        dist=options.output,
+    )

@@ -1,0 +1,25 @@
+"""The command `promote`: a release of a release candidate's packages."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rocm_sdk_build.output.promotion import promote
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Which packages, and of which release."""
+    command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where those of the release go")
+    command.add_argument("--version", required=True, help="of the release")
+    command.add_argument("--keep-targets", metavar="TARGETS", help="device packages that the release has (all)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the packages of the release."""
+    names = options.keep_targets.replace(";", ",").split(",") if options.keep_targets is not None else None
+    targets = None if names is None else frozenset(name.strip() for name in names if name.strip())
+    for path in promote(options.directory, options.output, options.version, targets):
+        print(path)
+    return 0
