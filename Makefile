@@ -289,11 +289,15 @@ PKGCONF := env PKG_CONFIG_LIBDIR=$(AARCH64_SYSTEM)/usr/lib/aarch64-linux-gnu/pkg
     PKG_CONFIG_SYSROOT_DIR=$(AARCH64_SYSTEM) $(PKGCONF)
 endif
 FLAGS := $(shell cat csrc/compiler-flags)
-INCLUDES = -Icsrc/include -Icsrc -Itests/c $(shell $(PKGCONF) --cflags libelf)
+# once(NAME,COMMAND): what a command prints, which runs when it is first needed, and not for each file that is compiled.
+once = $(eval $1 := $(shell $2))$($1)
+LIBELF_INCLUDES = $(call once,LIBELF_INCLUDES,$(PKGCONF) --cflags libelf)
+INCLUDES = -Icsrc/include -Icsrc -Itests/c $(LIBELF_INCLUDES)
 # A new warning of a compiler must not keep users from installing.
 STRICT = $(if $(filter-out install,$(VARIANT)),-Werror)
 CFLAGS_C = $(FLAGS) $(STRICT) -O2 -g -fPIC $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
-LIBS = $(shell $(PKGCONF) --libs libelf)
+LIBS = $(call once,LIBS,$(PKGCONF) --libs libelf)
+CMOCKA = $(call once,CMOCKA,$(PKGCONF) --libs cmocka)
 
 LIBRARY := $(OUT)/librocm_sdk.a
 LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c)))
@@ -357,8 +361,8 @@ $(OUT)/%.o: %.c Makefile
 	@$(CC) $(CFLAGS_C) -MMD -MP -c $< -o $@
 
 # The compiler sees the binding as in the wheel: against the limited API, without warnings about Python's own headers.
-PYTHON_INCLUDES = $(shell cat csrc/python/compiler-flags) \
-    -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+PYTHON_HEADERS = $(call once,PYTHON_HEADERS,$(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+PYTHON_INCLUDES = $(shell cat csrc/python/compiler-flags) -isystem $(PYTHON_HEADERS)
 $(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)
 
 # An embedding program sees the public headers and nothing else.
@@ -370,7 +374,7 @@ $(OUT)/tests/c/test_out_of_memory: LINK_FLAGS = \
 
 $(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) -rdynamic $(LINK_FLAGS) $(filter %.o,$^) $(LIBRARY) $(LIBS) \
-	    $(shell $(PKGCONF) --libs cmocka) -o $@
+	    $(CMOCKA) -o $@
 
 $(EMBEDDINGS): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $< $(LIBRARY) $(LIBS) -o $@

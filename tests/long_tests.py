@@ -7,8 +7,10 @@ A row is a path below tests/: a directory, a file, or a test as pytest names it,
 LONG = (
     # killed, or cut off from power, and other attackers
     "attack",
+    "builder/test_proof.py::test_killed_at_any_point",
     "closure/test_in_place_killed.py",
     "devel/test_killed.py",
+    "rewriting/test_outputs.py::test_killed",
     # on a cluster: of Slurm, and of simulated nodes
     "cluster",
     "test_ranks.py",

@@ -28,10 +28,11 @@ def test_the_smoke_is_a_part_of_what_depends_on_the_interpreter() -> None:
         assert not {*names(row)}.isdisjoint(INTERPRETER), row
 
 
-def test_each_file_is_usual_or_long() -> None:
-    files = [path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")]
-    assert {is_chosen(file, None) for file in files} == {True}
-    assert [file for file in files if is_chosen(file, USUAL) is is_chosen(file, "long")] == []
+def test_each_test_is_usual_or_long() -> None:
+    tests = [f"{path.relative_to(TESTS).as_posix()}::test" for path in TESTS.rglob("test_*.py")]
+    tests += [row for row in TABLES["long"] if "::" in row]
+    assert {is_chosen(test, None) for test in tests} == {True}
+    assert [test for test in tests if is_chosen(test, USUAL) is is_chosen(test, "long")] == []
 
 
 def test_the_option_chooses_the_tests_of_the_table(tmp_path: Path) -> None:

@@ -75,17 +75,17 @@ def test_what_fails_is_not_kept_and_what_is_old_goes(tmp_path: Path) -> None:
 # ---- tests/stored_compiler, with a cc that says how often it runs
 
 
-def compile_with(directory: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+def compile_with(directory: Path, *words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     cc = directory / "bin/cc"
     if not cc.exists():
         cc.parent.mkdir()
-        cc.write_text(f'#!/bin/sh\necho x >>{directory}/runs\nexec /usr/bin/gcc "$@"\n')
+        cc.write_text(f'#!/bin/sh\necho "$@" >>{directory}/runs\nexec /usr/bin/gcc "$@"\n')
         cc.chmod(0o755)
         (directory / "tests").mkdir()
         shutil.copy(Path(stored_builds.__file__).with_name("stored_compiler"), directory / "tests")
     environment = {**os.environ, "PATH": f"{cc.parent}:{os.environ['PATH']}"}
     command = [directory / "tests/stored_compiler", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_program_is_compiled_once(tmp_path: Path) -> None:
@@ -94,11 +94,27 @@ def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     for target, value, expected in (("one", 3, 1), ("two", 3, 1), ("three", 4, 2)):
         assert compile_with(tmp_path, f"-DVALUE={value}", source, "-o", tmp_path / target).returncode == 0
         assert subprocess.run([tmp_path / target], check=False).returncode == value
-        assert len(runs.read_text().split()) == expected
+        assert len([each for each in runs.read_text().splitlines() if "-E" not in each]) == expected
     source.write_text("int main(void) { return VALUE + 1; }")
     assert compile_with(tmp_path, "-DVALUE=3", source, "-o", tmp_path / "four").returncode == 0
     assert subprocess.run([tmp_path / "four"], check=False).returncode == 4
     assert (tmp_path / "one").stat().st_mode & 0o777 == 0o755
+
+
+def test_an_object_has_what_its_headers_have(tmp_path: Path) -> None:
+    """In any directory; the program is linked anew."""
+    runs = tmp_path / "runs"
+    for place, value, expected in (("one", 3, 2), ("two", 3, 3), ("three", 4, 5)):
+        here = tmp_path / place
+        here.mkdir()
+        (here / "a.h").write_text(f"#define VALUE {value}\n")
+        (here / "a.c").write_text('#include "a.h"\nint main(void) { return VALUE; }')
+        words = ("-g", f"-I{here}", f"-ffile-prefix-map={here}=.", "-c", "a.c", "-o", here / "a.o")
+        assert compile_with(tmp_path, *words, cwd=here).returncode == 0
+        assert compile_with(tmp_path, here / "a.o", "-o", here / "a").returncode == 0
+        assert subprocess.run([here / "a"], check=False).returncode == value
+        assert len([each for each in runs.read_text().splitlines() if "-E" not in each]) == expected
+    assert (tmp_path / "one/a.o").read_bytes() == (tmp_path / "two/a.o").read_bytes()
 
 
 def test_what_cannot_be_compiled_is_said_each_time(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.Comple
     assert count == 1, text
     python = Path(sys.executable).resolve().parent
     environment = clean_environment() | {"PIP_ROOT_USER_ACTION": "ignore", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    environment["CFLAGS"] = "-O1"  # quick
+    environment |= {"CFLAGS": "-O1", "CC": str(ROOT / "tests/stored_compiler")}  # quick
     environment["PIP_CONSTRAINT"] = os.devnull  # of this machine: it may want another torch
     environment["PATH"] = f"{python}:{environment['PATH']}"
     result = subprocess.run(

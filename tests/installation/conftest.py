@@ -34,6 +34,7 @@ def run_module(source_tree: Path) -> Run:
 
     def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore", "CFLAGS": "-O1"}  # quick
+        settings["CC"] = str(ROOT / "tests/stored_compiler")
         return subprocess.run(
             [sys.executable, "-m", *arguments],
             cwd=source_tree,
