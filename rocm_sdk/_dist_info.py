@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from . import _native
 from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError, warn
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -5,7 +5,7 @@ extension creates them from the C library's errors. They may hold text of any fi
 printed warning) are harmless; their attributes are exact.
 """
 
-TYPE_CHECKING = False  # importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Protocol

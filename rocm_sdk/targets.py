@@ -13,7 +13,7 @@ from rocm_sdk import _native
 from rocm_sdk._native import Target
 from rocm_sdk.base.value_text import listed
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO

@@ -18,7 +18,7 @@ import sys
 
 from .named_tuple import NamedTuple
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ import os
 
 from rocm_sdk.errors import LibraryAccessError
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -4,7 +4,7 @@ import sys
 
 from rocm_sdk.terminal.output import complain, complain_of, tell
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable

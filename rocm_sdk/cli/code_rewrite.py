@@ -10,7 +10,7 @@ from rocm_sdk.gpu_code.build_command import NotInstalledError, build_command
 from rocm_sdk.gpu_code.options import words_of
 from rocm_sdk.terminal.output import complain, end_without_output
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 

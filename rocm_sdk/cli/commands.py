@@ -1,6 +1,6 @@
 """The table of subcommands, and their modules."""
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than some commands
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 

@@ -10,7 +10,7 @@ from rocm_sdk.terminal.output import complain
 from .gpu_option import add_gpu_options, chosen_variables
 from .path import directory_in
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The options `--gpu` and `--layer` of commands that choose GPUs for a program."""
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than a command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

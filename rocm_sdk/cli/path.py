@@ -9,7 +9,7 @@ import os
 from rocm_sdk._native import locate, package_directory
 from rocm_sdk.terminal.output import complain, complain_of, tell_json
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

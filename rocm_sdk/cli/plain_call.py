@@ -5,7 +5,7 @@ A plain call has names, and options that are written in full, each with one valu
 reads. Whatever is not plain, wrong usage included, is left to argparse.
 """
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than some commands
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any

@@ -3,7 +3,7 @@
 from rocm_sdk._native import built_targets
 from rocm_sdk.terminal.output import complain, tell, tell_json
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable

@@ -4,7 +4,7 @@ import os
 
 from rocm_sdk._native import open_sdk
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

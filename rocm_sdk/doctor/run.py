@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from time import perf_counter
+from types import ModuleType
 from typing import Final
 
 from rocm_sdk.errors import LibraryAccessError
@@ -16,7 +16,8 @@ from .options import Options
 from .recorder import Recorder
 from .subject_table import INDEX, SUBJECTS, Subject
 
-Check = Callable[[Installed, Recorder, Options], None]
+# Of a subject: what it has to test there, as a sentence, if it has tested nothing; None: there is nothing.
+Owed = Callable[[Installed], "str | None"]
 
 _SUBJECT_FAILED: Final = "E-TEST-001"
 
@@ -33,11 +34,11 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
         recorders.append(recorder)
         begin = perf_counter()
         try:
-            check: Check = import_module(f"{__package__}.subjects.{name}").check
-            check(installation, recorder, options)
-            untested = _untested(name, installation, recorder, is_chosen=name in options.only)
-            if untested is not None:
-                recorder.bad("E-TEST-002", subject=name, detail=untested)
+            module = import_module(f"{__package__}.subjects.{name}")
+            module.check(installation, recorder, options)
+            owed = _owed(module, installation, recorder, is_chosen=name in options.only)
+            if owed is not None:
+                recorder.bad("E-TEST-002", subject=name, detail=owed)
         except LibraryAccessError as error:  # of a directory in which others lie too deep
             recorder.bad(error.code, error.path, detail=error.detail)
         except Exception as error:
@@ -48,23 +49,17 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
         yield recorder
 
 
-def _untested(name: str, installation: Installed, recorder: Recorder, *, is_chosen: bool) -> str | None:
+def _owed(module: ModuleType, installation: Installed, recorder: Recorder, *, is_chosen: bool) -> str | None:
     """What a subject should have tested but skipped without a reason; None if all is well.
 
     is_chosen: the user wants this subject, so that nothing else tests the prefix.
     """
     if installation.prefix is not None and is_chosen and not recorder.count and not recorder.problems:
         return f"{installation.site} has nothing that it could test"
-    if recorder.count or recorder.problems or recorder.not_tried:
+    if recorder.count or recorder.problems or recorder.not_tried or not hasattr(module, "owed"):
         return None
-    if name == "files" and installation.owners:
-        return f"RECORD lists {len(installation.owners):,} files, and none was looked at"
-    if name == "libraries":
-        listed = [path for path, owner in installation.owners.items() if owner.has_sdk_files]
-        paths = [path for path in listed if ".so" in os.path.basename(path) and "_devel/" not in path]
-        present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
-        return f"there are {len(present):,} libraries, and none was loaded" if present else None
-    return None
+    owed: Owed = module.owed
+    return owed(installation)
 
 
 def _applies(row: Subject, installation: Installed) -> bool:

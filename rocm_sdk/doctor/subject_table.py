@@ -2,7 +2,7 @@
 
 from rocm_sdk.base.named_tuple import NamedTuple
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the table
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

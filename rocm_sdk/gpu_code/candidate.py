@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk._native import DeviceCode
     from rocm_sdk.errors import RocmSdkError

@@ -2,7 +2,7 @@
 
 import os
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any

@@ -12,7 +12,7 @@ from rocm_sdk.errors import RocmSdkError
 
 from .candidate import HEAD_SIZE, is_candidate
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO

@@ -10,7 +10,7 @@ from rocm_sdk.errors import RocmSdkError
 from .coverage import with_code
 from .words import codes_of
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -7,7 +7,7 @@ import os
 from rocm_sdk import _native, targets
 from rocm_sdk.installed.installation import current
 
-TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

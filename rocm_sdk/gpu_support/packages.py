@@ -17,7 +17,7 @@ from rocm_sdk.problems.fixes import install_fix
 
 from .coverage import supported_by_code
 
-TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 

@@ -7,7 +7,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import with_code
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 

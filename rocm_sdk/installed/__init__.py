@@ -9,7 +9,7 @@ This module imports next to nothing: commands that scripts call often pass throu
 import os
 import sys
 
-TYPE_CHECKING = False  # for type checkers
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

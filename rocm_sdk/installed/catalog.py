@@ -2,7 +2,7 @@
 
 from rocm_sdk import _native
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     Row = tuple[str, str, str, str, str, bool]
 

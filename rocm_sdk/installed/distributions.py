@@ -9,7 +9,7 @@ import os
 
 from rocm_sdk.base.files import names_in, read_beginning
 
-TYPE_CHECKING = False  # for type checkers; what a message needs of this module imports nothing heavy
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .record import RecordedFile
 

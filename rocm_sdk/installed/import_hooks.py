@@ -7,7 +7,7 @@ installed hooks.
 import os
 import sys
 
-TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from importlib.machinery import ModuleSpec

@@ -18,7 +18,7 @@ from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from . import chosen_site
 from .distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 
-TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than most commands
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

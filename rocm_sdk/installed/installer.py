@@ -17,7 +17,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 
 from .distributions import Distribution, name_of_directory, sdk_distributions
 
-TYPE_CHECKING = False  # for type checkers; a message needs this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -16,7 +16,7 @@ from rocm_sdk.installed.distributions import normalised
 
 from .refusal import InstallRefusedError
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -14,7 +14,7 @@ from .gpu_choice import nearest_targets
 from .refusal import InstallRefusedError
 from .request import Requirement
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -12,7 +12,7 @@ from rocm_sdk.installed.distributions import normalised
 from .asking import compiling, plain_options, pre_releases, run_installer, variables
 from .refusal import InstallRefusedError
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

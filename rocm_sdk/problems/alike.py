@@ -6,7 +6,7 @@ from rocm_sdk.base.value_text import one_line
 
 from .problem import Problem
 
-TYPE_CHECKING = False  # for type checkers; importing collections.abc takes as long as what is here
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

@@ -8,7 +8,7 @@ from rocm_sdk.base.value_text import harmless, one_line
 
 from .registry import ENTRIES
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than telling of a problem
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

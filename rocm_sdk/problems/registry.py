@@ -3,7 +3,7 @@
 from rocm_sdk._native import problem_aliases, problem_fixes, problem_table
 from rocm_sdk.base.named_tuple import NamedTuple
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the table
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 

@@ -5,7 +5,7 @@ Output for programs (a path, flags, JSON, a graph) is printed as it is, quoted f
 
 import sys
 
-TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 

@@ -48,6 +48,12 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     _check_unowned(installation, recorder)
 
 
+def owed(installation: Installed) -> str | None:
+    """What it has to test, if it has tested nothing."""
+    count = len(installation.owners)
+    return f"RECORD lists {count:,} files, and none was looked at" if count else None
+
+
 def _is_of_tree(file: RecordedFile) -> bool:
     """Whether the extraction wrote it: the subject `devel` has a better list of those."""
     return not file.digest and file.path.startswith(layout.TREE_PREFIX)

@@ -44,6 +44,14 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     _load(installation, objects, loadable, recorder, options)
 
 
+def owed(installation: Installed) -> str | None:
+    """What it has to test, if it has tested nothing."""
+    listed = [path for path, owner in installation.owners.items() if owner.has_sdk_files]
+    paths = [path for path in listed if ".so" in os.path.basename(path) and "_devel/" not in path]
+    present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
+    return f"there are {len(present):,} libraries, and none was loaded" if present else None
+
+
 # ---- files
 
 

@@ -7,7 +7,7 @@ import pwd
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rocm_sdk import _native
 from rocm_sdk._native import LibraryLocation, LoadedLibrary
@@ -86,9 +86,23 @@ class Process:
             source, package = "need", package or _package_of(path)
         else:
             source, package = self.origins.of(path), None
-        # Types that are made in C take one sequence.
-        location = LibraryLocation((shortname, path, _soname_of(path), package, source))  # type: ignore[arg-type,call-arg]
-        return LoadedLibrary((location, None, None, None, False))  # type: ignore[arg-type,call-arg]
+        location = _made(
+            LibraryLocation,
+            shortname=shortname,
+            path=path,
+            soname=_soname_of(path),
+            package=package,
+            found_via=source,
+        )
+        return _made(LoadedLibrary, location=location, requested=False)
+
+
+_Made = TypeVar("_Made", LibraryLocation, LoadedLibrary)
+
+
+def _made(kind: type[_Made], **fields: object) -> _Made:
+    """A value of a type that the extension makes, by the names of its fields; what is not named is None."""
+    return kind([fields.get(name) for name in kind.__match_args__])  # type: ignore[arg-type,call-arg]
 
 
 def _overrides(variables: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from rocm_sdk.gpu_support.packages import owner_of
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.problems import problem
 
-TYPE_CHECKING = False  # for type checkers
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk.problems import Problem
 

@@ -13,7 +13,7 @@ from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.installed.catalog import stem
 from rocm_sdk.problems import problem
 
-TYPE_CHECKING = False  # for type checkers
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk._native import HostFile, HostNeed
     from rocm_sdk.problems import Problem

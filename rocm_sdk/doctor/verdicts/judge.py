@@ -20,7 +20,7 @@ from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .subject import Subject, open_subject, sdk_subject, shared_libraries
 
-TYPE_CHECKING = False  # for type checkers
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk._native import Coverage
     from rocm_sdk.installed.installation import Installed

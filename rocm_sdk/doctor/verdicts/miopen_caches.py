@@ -14,7 +14,7 @@ from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.base.walking import walk
 from rocm_sdk.problems import problem
 
-TYPE_CHECKING = False  # for type checkers
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk.problems import Problem
 
