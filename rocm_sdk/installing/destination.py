@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from rocm_sdk.base.files import names_in
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
-from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.installer import further_places, installation_facts
+from rocm_sdk.installed.others import versions_in
 
 from .refusal import InstallRefusedError
 
@@ -54,7 +53,7 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
             "make an environment: python3 -m venv rocm && . rocm/bin/activate, and run the command again",
         )
     name, command = _command(row, installer, python, int(minor), site)
-    return Destination(python, site, int(minor), name, command, tuple(further_places(name, prefix)), _versions(site))
+    return Destination(python, site, int(minor), name, command, tuple(further_places(name, prefix)), versions_in(site))
 
 
 def _active_python() -> str:
@@ -97,9 +96,3 @@ def _command(row: str, wanted: str | None, python: str, minor: int, site: str) -
 
 def _has_pip(python: str) -> bool:
     return run(question(python, "import pip")).returncode == 0
-
-
-def _versions(site: str) -> dict[str, str]:
-    """Of the distributions in a directory, by the names of their metadata directories."""
-    found = (name.removesuffix(".dist-info").rpartition("-") for name in names_in(site) if name.endswith(".dist-info"))
-    return {normalised(name): version for name, _, version in found}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Iterable, Iterator
 
 from rocm_sdk.gpu_support.packages import owner_of
 from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.others import find, versions
 from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False
@@ -21,16 +21,14 @@ def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]
 
     Those have an extra for each target, "device-gfx942". One without such extras has its code in itself.
     """
-    base = importlib.metadata.distribution(name)
+    base = find(name)
+    if base is None:
+        return
     offered = {extra for extra in base.metadata.get_all("Provides-Extra") or () if extra.startswith(_EXTRA)}
     if not offered:
         return
     stem = f"amd-{normalised(name)}-device-"
-    installed = {
-        normalised(each.metadata["Name"] or ""): each.version
-        for each in importlib.metadata.distributions()
-        if normalised(each.metadata["Name"] or "").startswith(stem)
-    }
+    installed = versions(stem)
     for gpu in gpus:
         owner = owner_of(gpu.partition(":")[0])
         wanted, version = f"{stem}{owner}", base.version

@@ -150,16 +150,15 @@ def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[
 
 
 def _distribution(name: str) -> Subject:
-    import importlib.metadata
+    from rocm_sdk.installed.others import find
 
-    try:
-        found = importlib.metadata.distribution(name)
-    except (importlib.metadata.PackageNotFoundError, ValueError) as error:
+    found = find(name)
+    if found is None:
         raise LibraryNotFoundError(
             f"{name}: there is no such file, and no such distribution is installed",
             "name a file, a wheel, a directory, or a distribution as `pip list` prints it",
             name,
-        ) from error
+        )
     site = str(found.locate_file(""))
     own = [path for path in (str(found.locate_file(file)) for file in found.files or ()) if _is_elf(path)]
     tops = dict.fromkeys(os.path.relpath(path, site).partition(os.sep)[0] for path in own)
