@@ -292,7 +292,10 @@ BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", 
 
 
 # The same for the parts of closure/, and how many imports the folders among them have of each other.
-CLOSURE_PARTS = "__init__ disk_use installation choosing writing proving closure in_place telling".split()
+CLOSURE_PARTS = (
+    *("__init__", "disk_use", "installation", "choosing", "writing", "proving"),
+    *("closure", "in_place", "telling"),
+)
 IMPORTS_OF_CLOSURE = 16
 
 
