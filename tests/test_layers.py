@@ -288,7 +288,7 @@ def test_builder_layers() -> None:
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", "closure")
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "building", "checking", "closure")
 
 
 # The same for the parts of closure/, and how many imports the folders among them have of each other.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rocm_sdk.web.server import SCHEMES, Limits
-from rocm_sdk_build.build import build, choice_of, estimate
+from rocm_sdk_build.building.artifacts import build, choice_of, estimate
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import everything
 from rocm_sdk_build.inputs.download import download
