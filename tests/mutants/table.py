@@ -279,9 +279,9 @@ MUTATIONS = (
              (f"{_CLOSURE_TESTS}_in_place_limits.py::test_something_is_installed_before_the_exchange",)),
     Mutation(_ALSO, "frozenset({*choice.left_out, *links})", "frozenset(choice.left_out)",
              (f"{_CLOSURE_TESTS}_in_place_limits.py::test_a_link_to_what_goes_goes_too",)),
-    Mutation(_ROOTS, "        if wrong := wrong_member(archive):", "        if wrong := archive.testzip():",
+    Mutation(f"{_FILES}/members.py", "    if wrong := wrong_member(archive):", "    if wrong := archive.testzip():",
              (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_with_a_name_twice",)),
-    Mutation(_ROOTS, "        if size > free:", "        if size < 0:", (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_without_room",)),
+    Mutation(f"{_FILES}/members.py", "    if size * copies > free:", "    if size < 0:", (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_without_room",)),
     # where packages come from
     Mutation("rocm_sdk/installing/choice.py", 'origin.scheme == "file" and ours.scheme != "file"', 'origin.scheme == "file"',
              ("tests/installing/test_origins.py",)),
