@@ -151,5 +151,5 @@ def _init_modules(directories: Iterable[str], kind: str, word: str) -> list[Path
 def _refuse_unknown(name: str, where: str) -> None:
     if name not in ALL_LIBRARIES:
         near = nearest_names(name, tuple(ALL_LIBRARIES))
-        fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list --all` lists them"
+        fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list` lists them"
         raise PackagingError(f"{where}{name!r} is not a library of the SDK", fix)
