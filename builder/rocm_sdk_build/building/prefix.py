@@ -21,7 +21,7 @@ from rocm_sdk_build.inputs.prefix.target_code import for_family, runs, split
 from rocm_sdk_build.inputs.prefix.tree import DOCUMENTS, Tree, lay_out
 from rocm_sdk_build.inputs.rules import Rules
 from rocm_sdk_build.packages.dist_info import SdkFacts
-from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.families import Families, names_in
 from rocm_sdk_build.packages.licences import find_licences
 from rocm_sdk_build.packages.prefix_facts import targets, with_facts
 
@@ -72,7 +72,7 @@ def _refuse_output(roots: Iterable[Path], output: Path) -> None:
 
 def _families(names: str | None) -> dict[str, tuple[str, ...]]:
     """Family, by the name that the user gave it -> its targets."""
-    found = {name.strip(): _expanded(name) for name in (names or "").replace(";", ",").split(",") if name.strip()}
+    found = {name: _expanded(name) for name in names_in(names or "")}
     if names is not None and not found:
         raise PackagingError("--families names none", "--families gfx103X-all,gfx90a")
     return found

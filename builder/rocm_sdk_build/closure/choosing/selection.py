@@ -217,7 +217,8 @@ class _Decision:
             return Kept(file, data.kind, "always stays")
         if file.path in self._own and data is not None:
             why = self.data.held.get(file.path)
-            return Kept(file, data.kind, f"data of {_readers(data)}{f'; {why}' if why else ''}")
+            readers = ", ".join(data.libraries)
+            return Kept(file, data.kind, f"data of {readers}{f'; {why}' if why else ''}")
         if data is not None:
             return f"{data.kind}: for other GPUs" if file.path in self.data.dropped else f"{data.kind}: not needed"
         if any(matches(file.place, glob) for glob in self._development):
@@ -234,7 +235,3 @@ class _Decision:
         if (library := next(neighbours, None)) is not None:
             return Kept(file, UNKNOWN, f"lies beside {os.path.basename(library)}")
         return "what no kept library reads"
-
-
-def _readers(data: DataFile) -> str:
-    return ", ".join(data.libraries)
