@@ -21,6 +21,7 @@ from rocm_sdk_build.files.members import unpack
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
 from rocm_sdk_build.packages.staging import members_of
@@ -98,7 +99,7 @@ def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) 
         for member, place in unpack(archive, str(site), refuse, no_room):
             if not member.is_dir():
                 Path(place).chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
-    base = path.name.split("-")[0]
+    base = wheel_name(path).base
     info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
     _change_files(path, site, info, promotion)
     wheel = directory / path.name.replace(f"-{promotion.old}-", f"-{promotion.new}-", 1)
