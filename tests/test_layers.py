@@ -243,6 +243,7 @@ SEAM: dict[str, set[str] | None] = {
     "installed.init_module": {"preload_names"},
     "installed.installation": {"current"},
     "installed.record": None,
+    "installed.shared_objects": {"linker_name"},
     "targets": None,
     "terminal.output": {"complain", "end_without_output", "succeeds", "tell", "tell_table"},
     "web": None,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import device_code
+from rocm_sdk.installed.shared_objects import linker_name
 from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkFile
-from rocm_sdk_build.code.dlopen_dependencies import linker_name_of
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
 from rocm_sdk_build.inputs.file_kind import Kind
@@ -145,7 +145,7 @@ class _Data:
     def of(self, libraries: Iterable[str]) -> list[DataFile]:
         """What the libraries, by their paths, read and the GPUs use."""
         paths = tuple(libraries)
-        readers = {linker_name_of(os.path.basename(path)) for path in paths}
+        readers = {linker_name(os.path.basename(path)) for path in paths}
         archives = self._archives_of(paths)
         return [
             each
