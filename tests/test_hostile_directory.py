@@ -25,7 +25,8 @@ from sample_prefix import sound_stage
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk.base import starting
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))

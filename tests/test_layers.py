@@ -238,6 +238,7 @@ SEAM: dict[str, set[str] | None] = {
     "errors": None,
     "gpu_code": None,
     "gpu_support.image_kinds": {"image_kind", "serves"},
+    "installed.catalog": {"linker_name"},
     "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
     "installed.init_module": {"preload_names"},
     "installed.installation": {"current"},
@@ -287,21 +288,14 @@ def test_builder_layers() -> None:
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", "closure")
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "building", "checking", "closure")
 
 
 # The same for the parts of closure/, and how many imports the folders among them have of each other.
-CLOSURE_PARTS = [
-    "__init__",
-    "disk_use",
-    "installation",
-    "choosing",
-    "writing",
-    "proving",
-    "closure",
-    "in_place",
-    "telling",
-]
+CLOSURE_PARTS = (
+    *("__init__", "disk_use", "installation", "choosing", "writing", "proving"),
+    *("closure", "in_place", "telling"),
+)
 IMPORTS_OF_CLOSURE = 16
 
 

@@ -14,15 +14,19 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
-from . import build_prefix as prefix
-from .build import Wish
+from .building import prefix
+from .building.plan import Plan
+from .building.site import make_site
+from .building.wheels import make_wheels
+from .building.wish import Wish
 from .code.patchelf import Shape
 from .errors import PackagingError
 from .files.new_file import new_file
@@ -76,7 +80,7 @@ def build_site(source: Source, shape: Shape, version: str | None = None) -> Path
         site = sites / f"{shape.value}-{_key(packages, prefix.Wish(wish), None)[:16]}"
         if not site.exists():
             sites.mkdir(exist_ok=True)
-            _build(apt, packages, prefix.Wish(wish._replace(site=site)), read_rules())
+            _build(apt, packages, prefix.Wish(wish), read_rules(), partial(make_site, site=site))
             for outdated in sites.glob(f"{shape.value}-*"):
                 if outdated != site:
                     shutil.rmtree(outdated)
@@ -170,10 +174,17 @@ def _checked(version: str) -> str:
     return version
 
 
-def _build(apt: Apt, packages: Packages, wish: prefix.Wish, rules: Rules) -> list[Path]:
+def _build(
+    apt: Apt,
+    packages: Packages,
+    wish: prefix.Wish,
+    rules: Rules,
+    make: Callable[[Plan], list[Path]] = make_wheels,
+) -> list[Path]:
     _log.info("downloading and unpacking the packages of %s", packages.release)
     roots = tuple(apt.unpack(packages.found).values())
-    return prefix.build(wish._replace(packages=wish.packages._replace(artifacts=roots), is_complete=True), rules)
+    wish = wish._replace(packages=wish.packages._replace(artifacts=roots), is_complete=True)
+    return prefix.build(wish, rules, make)
 
 
 def _made_before(note: Path, output: Path, key: str) -> list[Path]:
@@ -189,7 +200,7 @@ def _made_before(note: Path, output: Path, key: str) -> list[Path]:
 def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
     """A digest of everything that the result depends on: packages, choices, tools and this code."""
     names = [package.store_name for package in packages.found]
-    places = wish.packages._replace(output=Path(), dist=None, site=None, jobs=0, is_checked=True)
+    places = wish.packages._replace(output=Path(), dist=None, jobs=0, is_checked=True)
     choices = repr(wish._replace(packages=places))
     table = rules.read_text(encoding="utf-8") if rules is not None else ""
     inputs = [names, choices, packages.version, table, checked_tag(None), source_date(), program_digest()]

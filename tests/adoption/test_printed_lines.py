@@ -17,7 +17,8 @@ from environments import environment_with_pip
 from sample_machine import Machine
 from sample_site import clean_environment, compile_library
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
 

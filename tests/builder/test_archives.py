@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from artifact_tree import MANIFEST, STAGE, usual_tree
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.archives import unpack
 from rocm_sdk_build.inputs.catalog import read_catalog

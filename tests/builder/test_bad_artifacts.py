@@ -16,7 +16,8 @@ import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from sample_devel import as_root
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 

@@ -27,7 +27,8 @@ from artifact_tree import usual_tree
 from other_user import OtherUser
 from stored_builds import stored
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 
 VERSION = "7.10.0"

@@ -19,8 +19,9 @@ import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from installed_rocm import usual_rocm
 
-from rocm_sdk_build import build_prefix as prefix_build
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building import prefix as prefix_build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.rules import read_rules
@@ -91,7 +92,8 @@ def test_the_next_run_takes_what_is_finished(
 SCRIPT = """
 import logging, sys
 from pathlib import Path
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 logging.basicConfig(format="%(message)s", level=logging.INFO)
 build(Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules())

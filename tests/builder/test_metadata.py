@@ -15,7 +15,8 @@ from artifact_tree import ArtifactTree, usual_tree
 from packaging.metadata import Metadata
 
 from rocm_sdk import _native
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.rules import read_rules

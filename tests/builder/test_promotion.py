@@ -16,7 +16,8 @@ from artifact_tree import ArtifactTree, usual_tree
 from system_calls import traced
 
 from rocm_sdk import RewriteError
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code import rewrite
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.proof import prove
@@ -120,7 +121,8 @@ def test_the_limit_of_the_index(tree: ArtifactTree, tmp_path: Path) -> None:
 BUILD_AGAIN_AND_AGAIN = """
 import os, signal, sys, time
 from pathlib import Path
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 wish, rules = Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules()
 for line in sys.stdin:

@@ -22,7 +22,8 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from hostile_input import TEXTS
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.promotion import promote
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text

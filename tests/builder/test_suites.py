@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from small_debian import Archive, compile_library
 
-from rocm_sdk_build import build_prefix as prefix
-from rocm_sdk_build.build import Wish
+from rocm_sdk_build.building import prefix
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import PackagingError

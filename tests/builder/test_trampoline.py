@@ -15,7 +15,8 @@ import pytest
 from artifact_tree import usual_tree
 from stored_builds import stored
 
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import file_kind
 from rocm_sdk_build.inputs.rules import Script, read_rules

@@ -16,7 +16,8 @@ from sample_closure import VERSION, closure, errors_of, names_in
 from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk.installed.record import read_record
-from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.building.artifacts import build
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.closure.writing.forms.wheels import as_wheels
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.rules import read_rules

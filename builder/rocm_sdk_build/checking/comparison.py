@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Needed, Selector, lacking, read_selector
+from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, lacking, read_selector
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.packages.families import expand, is_family
 
@@ -105,17 +105,14 @@ def _group(
     ]:
         problems.tell(file.path, f"chooses {', '.join(more)}, of which the packages do not say", again(SELECTOR))
     _tell_lacking(file, pool, facts, problems)
-    wanted = {canonicalize_name(each.requirement.name) for each in _all_of(selector)}
+    required = (*selector.requires, *(each.requirement for each in selector.extras))
+    wanted = {canonicalize_name(each.name) for each in required}
     return [Group(file, tuple(each for each in pool if each.project in wanted and each.is_of_sdk))]
 
 
 def _targets_of(family: str, known: set[str]) -> set[str]:
     """The targets of a family of libraries; itself, if packages name it so."""
     return {family} if family in known or not is_family(family) else set(expand(family) or ())
-
-
-def _all_of(selector: Selector) -> Sequence[Needed]:
-    return [*(Needed("", each) for each in selector.requires), *selector.extras]
 
 
 def _tell_lacking(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rocm_sdk.base.value_text import counted
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.output.proof import Site
@@ -59,8 +60,7 @@ class Installation:
 
     def _check_promise(self, wheel: Path, files: Iterable[Path]) -> None:
         """Whether the systems that the platform tag names have what the files need of a system."""
-        tag = wheel.stem.rpartition("-")[2]
-        if broken := broken_promise(tag, needs_of(files, self._libraries)):
+        if broken := broken_promise(wheel_name(wheel).platform, needs_of(files, self._libraries)):
             fix = "make it again without --platform-tag, or make the package again that has what it needs"
             self._problems.tell(wheel, broken, fix)
 

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from packaging.utils import canonicalize_name
-
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.packages.parts import short_name
 
 
@@ -55,4 +54,4 @@ def again(project: str, version: str = "") -> str:
 
 def project_of(wheel: Path) -> str:
     """The distribution of a wheel by its name, normalised."""
-    return canonicalize_name(wheel.name.partition("-")[0])
+    return wheel_name(wheel).project

@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_name
 
@@ -41,27 +42,27 @@ class WheelFacts(NamedTuple):
 def read_facts(package: PackageFile) -> WheelFacts:
     """PackagingError for a damaged wheel, and if it says another name, version or tag than its file's name."""
     path = package.path
-    base, _, tag = path.stem.partition("-")[0], "", path.stem.split("-", 2)[2]
-    info = f"{base}-{path.name.split('-')[1]}.dist-info"
+    name = wheel_name(path)
+    info = f"{name.base}-{name.version}.dist-info"
     with (
         refusing_damage(package_damage(path)),
         path.open("rb") as stream,
         open_zip(str(path), stream) as archive,
     ):
-        metadata, wheel = (_read(archive, f"{info}/{name}", path) for name in ("METADATA", "WHEEL"))
+        metadata, wheel = (_read(archive, f"{info}/{text}", path) for text in ("METADATA", "WHEEL"))
         headers, about = BytesParser().parsebytes(metadata), BytesParser().parsebytes(wheel)
         told = (canonicalize_name(str(headers["Name"])), str(headers["Version"]))
         if told != (package.project, package.version):
             raise PackagingError(f"{path}: its METADATA is of {' '.join(told)}")
         tags = list(map(str, about.get_all("Tag", ())))
-        if tag not in tags:
+        if name.tag not in tags:
             raise PackagingError(f"{path}: its WHEEL has the tag {', '.join(tags) or 'of nothing'}")
-        modules = [name for name in archive.namelist() if re.fullmatch(r"[^/_][^/]*/_dist_info\.py", name)]
+        modules = [each for each in archive.namelist() if re.fullmatch(r"[^/_][^/]*/_dist_info\.py", each)]
         shared = None
-        for name in modules:
-            lines = _read(archive, name, path).decode("utf-8").splitlines()
+        for module in modules:
+            lines = _read(archive, module, path).decode("utf-8").splitlines()
             shared = tuple(line for line in lines if _SHARED.fullmatch(line))
-        return WheelFacts(metadata, tag.rpartition("-")[2], shared, _inputs(archive, info, package))
+        return WheelFacts(metadata, name.platform, shared, _inputs(archive, info, package))
 
 
 def _inputs(archive: zipfile.ZipFile, info: str, package: PackageFile) -> Mapping[str, str]:

@@ -160,10 +160,7 @@ def _refuse_gpus_without_code(site: Site, found: Coverage, gpus: tuple[str, ...]
     """No library has code for a GPU, although some have code for others: the application would fail on it."""
     having = {on.gpu for library in found.libraries for on in library.gpus if on.verdict not in ("none", "not needed")}
     others = sorted({target.target for library in found.libraries for target in library.targets})
-    if missing := [gpu for gpu in gpus if gpu not in having] if others or _lost_code(site) else []:
+    lost = any(each.dropped or each.has_no_code for each in site.files)
+    if missing := [gpu for gpu in gpus if gpu not in having] if others or lost else []:
         what = f"there is code for {', '.join(others)}" if others else "all code was for other GPUs"
         raise PackagingError(f"nothing that is needed has code for {', '.join(missing)}: {what}", "rocm-sdk check-gpu")
-
-
-def _lost_code(site: Site) -> bool:
-    return any(each.dropped or each.has_no_code for each in site.files)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from rocm_sdk import RocmSdkError
 from rocm_sdk._native import inspect_library
 from rocm_sdk.base.walking import refuse_deep
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
 from rocm_sdk_build.errors import PackagingError
 
@@ -32,11 +33,6 @@ class DlopenDependency(NamedTuple):
     name: str
 
 
-def linker_name_of(name: str) -> str:
-    """`libamd_comgr.so` of `libamd_comgr.so.2`."""
-    return name.partition(".so")[0] + ".so"
-
-
 def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
     """Searches all libraries below `directory`; sorted. PackagingError if there is none or one is damaged."""
     refuse_deep(directory)
@@ -44,13 +40,13 @@ def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
     if not files:
         raise PackagingError(f"{directory}: no shared libraries here", "give the directory of an installed SDK")
     facts = {path: _inspect(path) for path in files}
-    linker_names = {linker_name_of(fact.soname or path.name) for path, fact in facts.items()}
+    linker_names = {linker_name(fact.soname or path.name) for path, fact in facts.items()}
     found = set()
     for path, fact in facts.items():
         library = fact.soname or path.name
-        known = {linker_name_of(name) for name in (library, *fact.needed)}
+        known = {linker_name(name) for name in (library, *fact.needed)}
         others = linker_names - known
-        found |= {DlopenDependency(library, name) for name in library_names(path) if linker_name_of(name) in others}
+        found |= {DlopenDependency(library, name) for name in library_names(path) if linker_name(name) in others}
     return sorted(found)
 
 

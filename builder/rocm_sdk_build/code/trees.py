@@ -24,7 +24,7 @@ from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.files.damaged import refusing_damage
 from rocm_sdk_build.files.input_file import InputFile, open_input
-from rocm_sdk_build.files.members import wrong_member
+from rocm_sdk_build.files.members import unpack
 from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
 from rocm_sdk_build.files.scratch import scratch_directory
 
@@ -342,15 +342,12 @@ def _refuse_name(path: str, output: str) -> None:
 
 def _unpack(archive: zipfile.ZipFile, directory: str, path: str) -> list[tuple[zipfile.ZipInfo, str]]:
     """Writes the members below a directory; returns each with its place there."""
-    if wrong := wrong_member(archive):
-        raise refusal(path, wrong)
-    free = shutil.disk_usage(os.path.dirname(directory)).free
-    members = archive.infolist()
-    if sum(each.file_size for each in members) * 2 > free:
-        raise refusal(path, f"its members take more than the {free} bytes that are free for them, twice")
-    os.mkdir(directory)
+
+    def no_room(_: int, free: int) -> Exception:
+        return refusal(path, f"its members take more than the {free} bytes that are free for them, twice")
+
     with refusing_damage(lambda what: refusal(path, f"it is damaged, or its members cannot be read: {what}")):
-        return [(member, archive.extract(member, directory)) for member in members]
+        return unpack(archive, directory, partial(refusal, path), no_room, copies=2)
 
 
 def _pack(

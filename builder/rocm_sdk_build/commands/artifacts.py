@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rocm_sdk.web.server import SCHEMES, Limits
-from rocm_sdk_build.build import build, choice_of, estimate
+from rocm_sdk_build.building.artifacts import build, choice_of, estimate
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import everything
 from rocm_sdk_build.inputs.download import download
 from rocm_sdk_build.inputs.overlay import OVERLAY
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimates
-from rocm_sdk_build.packages.families import expand
+from rocm_sdk_build.packages.families import expand, names_in
 from rocm_sdk_build.packages.version import default_version
 
 from .options import add_count, add_version_file, add_writing, wish_of
@@ -105,15 +105,12 @@ def _local(
     """
     if not place.startswith(SCHEMES):
         return Path(place)
-    named = [name for text in families if text for name in text.replace(";", ",").split(",") if name.strip()]
-    wanted = {name.strip() for name in named}.union(*(expand(text) or () for text in families))
+    wanted = {*names_in(",".join(text or "" for text in families))}.union(*(expand(text) or () for text in families))
     limits = Limits(limit * 1_000_000, limit * 1_000_000) if limit else Limits()
     return download(place, output / ".artifacts/downloads", wanted, limits, is_wanted)
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """What commas or semicolons separate."""
-    names = tuple(dict.fromkeys(name.strip() for name in text.replace(";", ",").split(",") if name.strip()))
-    if not names:
+    if not (names := names_in(text)):
         raise ValueError(text)
     return names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.build_prefix import Wish
+from rocm_sdk_build.building.prefix import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import PackagingError

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rocm_sdk.base.starting import find_program
-from rocm_sdk_build import build_prefix as prefix
-from rocm_sdk_build.build import Wish
+from rocm_sdk_build.building import prefix
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels, release_of_source
 from rocm_sdk_build.demo.environment import Environment

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocm_sdk_build.build import Wish
+from rocm_sdk_build.building.wish import Wish
 
 
 def add_shape(command: argparse.ArgumentParser, usual: str) -> None:

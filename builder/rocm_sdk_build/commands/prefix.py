@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.build_prefix import Wish, build
+from rocm_sdk_build.building.prefix import Wish, build
 from rocm_sdk_build.inputs.rules import read_rules
 
 from .options import add_parts, add_writing, wish_of

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from rocm_sdk_build.output.promotion import promote
+from rocm_sdk_build.packages.families import names_in
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -18,8 +19,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the packages of the release."""
-    names = options.keep_targets.replace(";", ",").split(",") if options.keep_targets is not None else None
-    targets = None if names is None else frozenset(name.strip() for name in names if name.strip())
+    targets = None if options.keep_targets is None else frozenset(names_in(options.keep_targets))
     for path in promote(options.directory, options.output, options.version, targets):
         print(path)
     return 0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rocm_sdk.base.starting import module_command, run
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.wheel_name import wheel_name
 
 _PIP = ("pip", "--disable-pip-version-check", "--quiet", "--python")
 _INSTALL = ("install", "--no-index", "--no-deps", "--force-reinstall", "--no-warn-script-location")
@@ -28,10 +29,11 @@ class Environment:
     def install(self, wheels: Sequence[Path]) -> list[Path]:
         """Installs the wheels as they are, without dependencies; returns those that were not there already."""
         state = self._read_state()
-        known = {_distribution(wheel): _file_identity(wheel) for wheel in wheels}
-        changed = [wheel for wheel in wheels if state.get(_distribution(wheel)) != known[_distribution(wheel)]]
+        known = {wheel_name(wheel).base: _file_identity(wheel) for wheel in wheels}
+        changed = [wheel for wheel in wheels if state.get(base := wheel_name(wheel).base) != known[base]]
         if changed:
-            self._write_state({name: value for name, value in state.items() if name not in map(_distribution, changed)})
+            gone = {wheel_name(wheel).base for wheel in changed}
+            self._write_state({name: value for name, value in state.items() if name not in gone})
             _run(module_command(*_PIP, str(self.python), *_INSTALL, *map(str, changed)))
             self._write_state({**state, **known})
         return changed
@@ -56,10 +58,6 @@ class Environment:
 
 def _python_identity() -> str:
     return f"{sys.version.split()[0]} {sys.base_prefix}"
-
-
-def _distribution(wheel: Path) -> str:
-    return wheel.name.partition("-")[0]
 
 
 def _file_identity(wheel: Path) -> str:

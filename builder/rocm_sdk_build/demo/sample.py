@@ -6,12 +6,17 @@ It replaces the real one if there is no apt, or if a run has to be quick.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.starting import run
-from rocm_sdk_build import build_prefix as prefix
-from rocm_sdk_build.build import Wish
+from rocm_sdk_build.building import prefix
+from rocm_sdk_build.building.plan import Plan
+from rocm_sdk_build.building.site import make_site
+from rocm_sdk_build.building.wheels import make_wheels
+from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
@@ -73,7 +78,7 @@ _LINKS = {"lib/libamdhip64.so": "libamdhip64.so.5"}
 
 def write_sample_site(shape: Shape, site: Path) -> None:
     """Writes the sample SDK as pip installs it into the new directory `site`; PackagingError without a compiler."""
-    _build(Wish((), site.parent, VERSION, shape=shape, site=site, is_checked=False))
+    _build(Wish((), site.parent, VERSION, shape=shape, is_checked=False), partial(make_site, site=site))
 
 
 def write_sample_wheels(shape: Shape, output: Path) -> list[Path]:
@@ -82,11 +87,12 @@ def write_sample_wheels(shape: Shape, output: Path) -> list[Path]:
     return _build(Wish((), output, VERSION, deflate=False, shape=shape, dist=output, is_checked=False))
 
 
-def _build(wish: Wish) -> list[Path]:
+def _build(wish: Wish, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=wish.output) as partial:
         rocm, host = Path(partial, "rocm"), Path(partial, "host")
         _write_prefix(Path(partial))
-        return prefix.build(prefix.Wish(wish._replace(artifacts=(rocm, host)), is_complete=True), read_rules())
+        wish = wish._replace(artifacts=(rocm, host))
+        return prefix.build(prefix.Wish(wish, is_complete=True), read_rules(), make)
 
 
 def _write_prefix(directory: Path) -> None:

@@ -1,9 +1,15 @@
-"""Members of zip files, which are hostile: a name may lead anywhere, two may be one file, a size may be any number."""
+"""Members of zip files, which are hostile: a name may lead anywhere, two may be one file, a size may be any number.
+
+Wheels of others are unpacked here; `output/proof.py` compares each file with RECORD while it writes it.
+"""
 
 from __future__ import annotations
 
+import shutil
 import stat
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 
 from rocm_sdk.base.walking import DEPTH_LIMIT
 
@@ -47,3 +53,27 @@ def wrong_size(archive: zipfile.ZipFile) -> str:
         if member.file_size > member.compress_size * _RATIO + _HEAD:
             return f"its member {member.filename!r} claims {member.file_size} bytes, more than it can hold"
     return ""
+
+
+def unpack(
+    archive: zipfile.ZipFile,
+    directory: str,
+    refuse: Callable[[str], Exception],
+    no_room: Callable[[int, int], Exception],
+    *,
+    copies: int = 1,
+    is_there: Callable[[zipfile.ZipInfo], bool] = lambda _: False,
+) -> list[tuple[zipfile.ZipInfo, str]]:
+    """Writes the members below a directory but those that are there; returns each with its place.
+
+    Nothing is written if their names are not sound, or they have no room. refuse: makes the error of what is wrong.
+    no_room: that of the bytes that they take, and that are free. copies: how often there must be room for them.
+    """
+    if wrong := wrong_member(archive):
+        raise refuse(wrong)
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    members = [each for each in archive.infolist() if not is_there(each)]
+    size, free = sum(each.file_size for each in members), shutil.disk_usage(directory).free
+    if size * copies > free:
+        raise no_room(size, free)
+    return [(member, archive.extract(member, directory)) for member in members]

@@ -46,11 +46,15 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
     with scratch_directory(directory) as scratch:
         fresh = scratch / "simple"
         fresh.mkdir()
-        pages = [_write(fresh / "index.html", _root_page(sorted(projects)))]
-        _write(fresh / "index.json", json.dumps(_root_document(sorted(projects)), indent=2) + "\n")
+        names = sorted(projects)
+        root_lines = (f'<a href="{name}/">{name}</a>' for name in names)
+        pages = [_write(fresh / "index.html", _page("Simple index", root_lines))]
+        root = {"meta": {"api-version": "1.1"}, "projects": [{"name": name} for name in names]}
+        _write(fresh / "index.json", json.dumps(root, indent=2) + "\n")
         for project, own in sorted(projects.items()):
             own.sort(key=lambda file: file.path.name)
-            pages.append(_write(fresh / project / "index.html", _project_page(project, own, directory)))
+            lines = [_link(file, _project_address(directory, file)) for file in own]
+            pages.append(_write(fresh / project / "index.html", _page(f"Links for {project}", lines)))
             document = json.dumps(_project_document(project, own, directory), indent=2)
             _write(fresh / project / "index.json", document + "\n")
         for path, content in {**metadata, str(flat): _page("All packages", links).encode()}.items():
@@ -100,18 +104,6 @@ def _metadata_of(wheel: Path) -> bytes:
 def _address(page: Path, file: IndexedFile) -> str:
     """From a page in the directory `page`."""
     return quote(os.path.relpath(file.path, page))
-
-
-def _root_document(projects: Iterable[str]) -> dict[str, object]:
-    return {"meta": {"api-version": "1.1"}, "projects": [{"name": name} for name in projects]}
-
-
-def _root_page(projects: Iterable[str]) -> str:
-    return _page("Simple index", (f'<a href="{name}/">{name}</a>' for name in projects))
-
-
-def _project_page(project: str, files: Iterable[IndexedFile], directory: Path) -> str:
-    return _page(f"Links for {project}", (_link(file, _project_address(directory, file)) for file in files))
 
 
 def _project_address(directory: Path, file: IndexedFile) -> str:

@@ -17,10 +17,11 @@ from packaging.version import Version
 from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.members import wrong_member
+from rocm_sdk_build.files.members import unpack
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
 from rocm_sdk_build.packages.staging import members_of
@@ -86,18 +87,19 @@ def _version_of(source: Path, packages: list[PackageFile], new: str) -> str:
 def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) -> Path:
     if path.suffix != ".whl":
         return _promote_selector(path, promotion, directory)
+
+    def refuse(what: str) -> PackagingError:
+        return PackagingError(f"{path}: {what}", "get the package from where it was made")
+
+    def no_room(size: int, free: int) -> PackagingError:
+        return PackagingError(f"{directory}: has {free} bytes free, and the members of {path} take {size}")
+
     with refusing_damage(package_damage(path)), path.open("rb") as stream, open_zip(str(path), stream) as archive:
-        if wrong := wrong_member(archive):
-            raise PackagingError(f"{path}: {wrong}", "get the package from where it was made")
-        size, free = sum(each.file_size for each in archive.infolist()), shutil.disk_usage(directory).free
-        if size > free:
-            raise PackagingError(f"{directory}: has {free} bytes free, and the members of {path} take {size}")
         deflate = any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
-        for member in archive.infolist():
-            place = Path(archive.extract(member, site))
+        for member, place in unpack(archive, str(site), refuse, no_room):
             if not member.is_dir():
-                place.chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
-    base = path.name.split("-")[0]
+                Path(place).chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
+    base = wheel_name(path).base
     info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
     _change_files(path, site, info, promotion)
     wheel = directory / path.name.replace(f"-{promotion.old}-", f"-{promotion.new}-", 1)

@@ -20,10 +20,11 @@ from rocm_sdk.installed.record import digest_text, parse_record
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.members import wrong_member, wrong_size
+from rocm_sdk_build.files.wheel_name import wheel_name
 
 _CHUNK = 1 << 20
 _WITHOUT_LOADING, _FILES = "packages,files", "files"
-_CORE = "rocm_sdk_core"
+_CORE = "rocm-sdk-core"
 
 
 def prove(wheels: Iterable[Path], site: Path) -> None:
@@ -34,7 +35,7 @@ def prove(wheels: Iterable[Path], site: Path) -> None:
     installed = Site(site)
     projects: set[str] = set()
     for wheel in wheels:
-        project = wheel.name.partition("-")[0]
+        project = wheel_name(wheel).project
         if project in projects:
             read_back(wheel)
         else:
@@ -74,8 +75,9 @@ class Site:
 
         Nothing is loaded if a wheel is for another machine than this. Without core only the files are checked.
         """
-        is_native = all(wheel.stem.endswith((f"_{platform.machine()}", "-any")) for wheel in self._wheels)
-        has_core = any(wheel.name.partition("-")[0] == _CORE for wheel in self._wheels)
+        names = [*map(wheel_name, self._wheels)]
+        is_native = all(each.platform == "any" or each.platform.endswith(f"_{platform.machine()}") for each in names)
+        has_core = any(each.project == _CORE for each in names)
         _test(self.directory, "" if has_core and is_native else _WITHOUT_LOADING if has_core else _FILES)
 
 

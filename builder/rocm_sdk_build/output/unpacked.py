@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from packaging.utils import canonicalize_name
-
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
+from rocm_sdk_build.files.wheel_name import wheel_name
 
 _PLATFORM, _MODULE = "platform", "src"
 _OURS = re.compile(rf"{_PLATFORM}|{_MODULE}|.*\.(dist-info|data)")
@@ -27,7 +26,7 @@ def unpack(package: Path, parent: Path, scratch: Path) -> Path:
     run has left there is replaced; PackagingError if something else is there. scratch: a directory of the same file
     system, in which the new one is made.
     """
-    directory = parent / canonicalize_name(package.name.partition("-")[0])
+    directory = parent / wheel_name(package).project
     refuse_unknown(directory)
     fresh = Path(tempfile.mkdtemp(dir=scratch)) / "new"
     with refusing_damage(package_damage(package)):

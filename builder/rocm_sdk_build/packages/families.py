@@ -6,9 +6,14 @@ from rocm_sdk import UnknownTargetError, targets
 from rocm_sdk_build.errors import PackagingError
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """What `,` or `;` separate, each once."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, text.replace(";", ",").split(",")))))
+
+
 def expand(names: str | None) -> tuple[str, ...] | None:
     """The targets of families, separated by `,` or `;`, sorted; None if nothing is named: there is no such platform."""
-    if names is None or not names.replace(",", ";").strip("; "):
+    if names is None or not names_in(names):
         return None
     try:
         return tuple(sorted(targets.expand(names)))
@@ -31,8 +36,7 @@ class Families:
     def __init__(self, linux: str | None, windows: str | None, present: set[str]) -> None:
         """linux, windows: families that were asked for. present: those of the artifacts, features included."""
         self.linux, self.windows = expand(linux) or (), expand(windows) or ()
-        texts = ",".join(text for text in (linux, windows) if text).replace(";", ",").split(",")
-        self.named = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))  # as the user calls them
+        self.named = names_in(f"{linux or ''},{windows or ''}")  # as the user calls them
         if self.linux or self.windows:
             self.available = tuple(sorted({*self.linux, *self.windows}))
             both = sorted(set(self.linux) & set(self.windows))

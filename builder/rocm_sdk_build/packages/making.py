@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from rocm_sdk_build.files.rest import Rest
 from rocm_sdk_build.inputs.catalog import Artifact
 
 from .development import DevelEntry
-from .platform_tag import ANY, Needs, machine_of
+from .platform_tag import Needs, machine_of
 from .staging import Package
 
 _NO_FILES: Mapping[str, Path] = {}
@@ -26,14 +26,24 @@ class Making(NamedTuple):
     """A wheel that is to be made."""
 
     package: Package
-    directory: str  # below `dist`
-    licences: Mapping[str, Path]
+    name: str  # of the wheel, without its tag
+    tag: str
     needs: Needs
-    usual_platform: str = ANY  # the tag without programs and libraries
+    sources: Sequence[Path]  # its files
+    facts: object  # what decides on its content beside files; repr() shows it
+    stage: Callable[[Path], Contents]  # writes what it has of its own to a new directory
+    licences: Mapping[str, Path]
+    directory: str = ""  # below `dist`
     changed: Sequence[Path] = ()  # files of which it has copies
     programs: int = 0  # small programs that are compiled
     artifacts: Sequence[Artifact] = ()  # from which it has files
     tools: Sequence[Path] = ()  # programs that make its files, beside those of `making_tools`
+    compression: str = "none"  # of the development tree in it: a key of DEVEL_ARCHIVES
+
+    @property
+    def file(self) -> str:
+        """The wheel, below `dist`."""
+        return f"{self.directory}/{self.name}-{self.tag}.whl".removeprefix("/")
 
     @property
     def input_files(self) -> Iterator[Path]:

@@ -25,15 +25,11 @@ def metadata_text(package: Package, sdk: SdkFacts, rules: Iterable[MetadataRule]
         f"Requires-Python: {_PYTHON}",
         *(f"Requires-Dist: {each}" for each in package.requires),
     ]
-    return "\n".join([*lines, "", *_description(package)])
+    told = "`pip install rocm` installs what fits a machine; `rocm-sdk test` checks what is installed."
+    return "\n".join([*lines, "", f"# {package.distribution}", "", f"{package.summary}.", "", told, ""])
 
 
 def wheel_text(tag: str) -> str:
     """WHEEL. Purelib, although the files are for one machine: the packages find each other as siblings."""
     lines = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {tag}"]
     return "\n".join(lines) + "\n"
-
-
-def _description(package: Package) -> list[str]:
-    told = "`pip install rocm` installs what fits a machine; `rocm-sdk test` checks what is installed."
-    return [f"# {package.distribution}", "", f"{package.summary}.", "", told, ""]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
 from rocm_sdk._native import check_host_files, inspect_library
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
-from rocm_sdk_build.code.dlopen_dependencies import library_names, linker_name_of
+from rocm_sdk_build.code.dlopen_dependencies import library_names
 from rocm_sdk_build.code.elf64 import ET_EXEC, read_elf
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind
@@ -84,7 +85,7 @@ class _Search:
                 self._libraries.append(file)
                 soname = sdk.facts(file).soname
                 name = os.path.basename(file.path)
-                for each in {name, soname or name, linker_name_of(soname or name)}:
+                for each in {name, soname or name, linker_name(soname or name)}:
                     self._by_name.setdefault(each, []).append(file)
 
     def take_files(self, paths: Sequence[str]) -> list[str]:
@@ -147,9 +148,9 @@ class _Search:
             if path in self._named:
                 continue
             self._named.add(path)
-            own = linker_name_of(os.path.basename(path))
+            own = linker_name(os.path.basename(path))
             for name in _names_in_data(path):
-                for file in self._by_name.get(name, ()) if linker_name_of(name) != own else ():
+                for file in self._by_name.get(name, ()) if linker_name(name) != own else ():
                     if file.path not in self.reasons:
                         self.reasons[file.path] = f"{os.path.basename(self.roots.shown(path))} has its name in its data"
                         yield str(file.source)

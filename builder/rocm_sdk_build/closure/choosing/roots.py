@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipInfo
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk._native import nearest_names
@@ -18,7 +18,7 @@ from rocm_sdk.doctor.verdicts.subject import Subject, open_subject
 from rocm_sdk.installed.init_module import preload_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
-from rocm_sdk_build.files.members import wrong_member
+from rocm_sdk_build.files.members import unpack
 
 _INIT = "_rocm_init.py"
 _DEPTH = 3  # directories below a wheel or directory in which a framework's module is looked for
@@ -107,23 +107,21 @@ def _application(word: str, block: ExitStack) -> Application:
 
 def _unpack_rest(wheel: str, directory: Path) -> None:
     """What a check of a wheel does not read, and its import does: its modules."""
-    with open(wheel, "rb") as file, open_zip(wheel, file) as archive:
-        if wrong := wrong_member(archive):
-            raise PackagingError(f"{wheel}: {wrong}", "get the wheel from where it was made")
-        rest = [each for each in archive.infolist() if not _is_there(directory / each.filename, each.file_size)]
-        size, free = sum(each.file_size for each in rest), shutil.disk_usage(directory).free
-        if size > free:
-            place = tempfile.gettempdir()
-            what = f"{wheel}: its members take {size} bytes, and {place} has {free} free"
-            raise PackagingError(what, "TMPDIR names another place")
-        with refusing_damage(package_damage(Path(wheel))):
-            for member in rest:
-                archive.extract(member, directory)
 
+    def refuse(what: str) -> PackagingError:
+        return PackagingError(f"{wheel}: {what}", "get the wheel from where it was made")
 
-def _is_there(path: Path, size: int) -> bool:
-    """Whether a member is unpacked with its content; a check writes some without."""
-    return path.is_dir() or (path.is_file() and path.stat().st_size == size)
+    def no_room(size: int, free: int) -> PackagingError:
+        what = f"{wheel}: its members take {size} bytes, and {tempfile.gettempdir()} has {free} free"
+        return PackagingError(what, "TMPDIR names another place")
+
+    def is_there(member: ZipInfo) -> bool:
+        """With its content; a check writes some without."""
+        path = directory / member.filename
+        return path.is_dir() or (path.is_file() and path.stat().st_size == member.file_size)
+
+    with open(wheel, "rb") as file, open_zip(wheel, file) as archive, refusing_damage(package_damage(Path(wheel))):
+        unpack(archive, str(directory), refuse, no_room, is_there=is_there)
 
 
 def _preloads_of(subject: Subject, word: str) -> Iterator[str]:
@@ -153,5 +151,5 @@ def _init_modules(directories: Iterable[str], kind: str, word: str) -> list[Path
 def _refuse_unknown(name: str, where: str) -> None:
     if name not in ALL_LIBRARIES:
         near = nearest_names(name, tuple(ALL_LIBRARIES))
-        fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list --all` lists them"
+        fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list` lists them"
         raise PackagingError(f"{where}{name!r} is not a library of the SDK", fix)

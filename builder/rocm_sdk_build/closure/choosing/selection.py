@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import device_code
+from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkFile
-from rocm_sdk_build.code.dlopen_dependencies import linker_name_of
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
 from rocm_sdk_build.inputs.file_kind import Kind
@@ -145,7 +145,7 @@ class _Data:
     def of(self, libraries: Iterable[str]) -> list[DataFile]:
         """What the libraries, by their paths, read and the GPUs use."""
         paths = tuple(libraries)
-        readers = {linker_name_of(os.path.basename(path)) for path in paths}
+        readers = {linker_name(os.path.basename(path)) for path in paths}
         archives = self._archives_of(paths)
         return [
             each
@@ -217,7 +217,8 @@ class _Decision:
             return Kept(file, data.kind, "always stays")
         if file.path in self._own and data is not None:
             why = self.data.held.get(file.path)
-            return Kept(file, data.kind, f"data of {_readers(data)}{f'; {why}' if why else ''}")
+            readers = ", ".join(data.libraries)
+            return Kept(file, data.kind, f"data of {readers}{f'; {why}' if why else ''}")
         if data is not None:
             return f"{data.kind}: for other GPUs" if file.path in self.data.dropped else f"{data.kind}: not needed"
         if any(matches(file.place, glob) for glob in self._development):
@@ -234,7 +235,3 @@ class _Decision:
         if (library := next(neighbours, None)) is not None:
             return Kept(file, UNKNOWN, f"lies beside {os.path.basename(library)}")
         return "what no kept library reads"
-
-
-def _readers(data: DataFile) -> str:
-    return ", ".join(data.libraries)

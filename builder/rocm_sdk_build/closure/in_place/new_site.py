@@ -66,8 +66,8 @@ def make_new_site(site: str, place: Path, changes: Changes) -> None:
         below = os.path.relpath(parent, site)
         for name in (*directories, *files):
             path = os.path.normpath(os.path.join(below, name))
-            is_link = name not in directories or stat.S_ISLNK(_mode_of(name, descriptor))
-            if not is_link:
+            facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False) if name in directories else None
+            if facts is not None and not stat.S_ISLNK(facts.st_mode):
                 (place / path).mkdir(_FLAGS_OF_NEW)
             elif path not in left_out:
                 os.link(name, place / path, src_dir_fd=descriptor, follow_symlinks=False)
@@ -78,10 +78,6 @@ def make_new_site(site: str, place: Path, changes: Changes) -> None:
         with suppress(OSError):  # something is left in it
             (place / directory).rmdir()
     _finish_directories(site, place, {*directories_of([*changes.new, *changes.removed]), "."})
-
-
-def _mode_of(name: str, descriptor: int) -> int:
-    return os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
 
 
 def _finish_directories(site: str, place: Path, changed: set[str]) -> None:

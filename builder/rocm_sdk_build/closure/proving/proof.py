@@ -90,13 +90,15 @@ def prove(  # noqa: PLR0917
     application = application_files(roots)
     host = find_host_files(sdk, selection, application.files)
     loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
+    # What they need may come from others, which their import loads.
+    of_packages = {path for each in roots.applications if each.kind != "file" for path in each.files}
     search_path = [f"{_OWN}/loader", f"{_OWN}/closure", *application.search_path]
     wish: dict[str, Any] = {
         "preloads": roots.preloaded,
         "libraries": roots.shortnames,
         "paths": list(selection.needed.reasons),
         "files": loaded,
-        "behind": [path for path in loaded if path in _of_packages(roots)],
+        "behind": [path for path in loaded if path in of_packages],
         "modules": modules,
         "search_path": search_path,
     }
@@ -120,11 +122,6 @@ def prove(  # noqa: PLR0917
         host.of_libraries,
         time.monotonic() - start,
     )
-
-
-def _of_packages(roots: Roots) -> set[str]:
-    """Files of applications that have packages: what they need may come from others, which their import loads."""
-    return {path for each in roots.applications if each.kind != "file" for path in each.files}
 
 
 def _fix_of(wrong: Sequence[dict[str, str]]) -> str:

@@ -110,7 +110,8 @@ def write_dist_info(
 def write_record(site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row] = ()) -> None:
     """Writes RECORD: the given files, relative to the site, those of the dist-info directory, and more rows."""
     own = [str(path.relative_to(site)) for path in dist_info.rglob("*") if path.is_file()]
-    rows = [_row(site, path) for path in sorted({*files, *own})]
+    paths = {name: site / name for name in sorted({*files, *own})}
+    rows = [Row(name, digest_text(sha256_of(path)), str(path.stat().st_size)) for name, path in paths.items()]
     record = dist_info / "RECORD"
     write_text(record, record_text([*rows, *more, Row(str(record.relative_to(site)))]))
 
@@ -192,7 +193,3 @@ def _without_commands(text: bytes, left_out: frozenset[str], place: Path) -> byt
         for group, rows in read_entry_points(text, place).items()
     }
     return entry_points_text(points).encode() or None
-
-
-def _row(site: Path, path: str) -> Row:
-    return Row(path, digest_text(sha256_of(site / path)), str((site / path).stat().st_size))

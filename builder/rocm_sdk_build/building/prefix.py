@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import UnknownTargetError
 from rocm_sdk import targets as gpu_targets
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, Entry
+from rocm_sdk_build.inputs.prefix.classification import DEVEL
+from rocm_sdk_build.inputs.prefix.code_split import reads_archives, split_code
+from rocm_sdk_build.inputs.prefix.document_owners import DocumentOwners
+from rocm_sdk_build.inputs.prefix.file_list import read_lists
+from rocm_sdk_build.inputs.prefix.roots import Search, find_files
+from rocm_sdk_build.inputs.prefix.target_code import for_family, runs, split
+from rocm_sdk_build.inputs.prefix.tree import DOCUMENTS, Tree, lay_out
+from rocm_sdk_build.inputs.rules import Rules
+from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.families import Families, names_in
+from rocm_sdk_build.packages.licences import find_licences
+from rocm_sdk_build.packages.prefix_facts import targets, with_facts
 
-from . import build as artifacts_build
-from .build import check_names, write_packages
-from .errors import PackagingError
-from .files.scratch import scratch_directory
-from .inputs.catalog import GENERIC, Artifact, Entry
-from .inputs.prefix.classification import DEVEL
-from .inputs.prefix.code_split import reads_archives, split_code
-from .inputs.prefix.document_owners import DocumentOwners
-from .inputs.prefix.file_list import read_lists
-from .inputs.prefix.roots import Search, find_files
-from .inputs.prefix.target_code import for_family, runs, split
-from .inputs.prefix.tree import DOCUMENTS, Tree, lay_out
-from .inputs.rules import Rules
-from .packages.dist_info import SdkFacts
-from .packages.families import Families
-from .packages.licences import find_licences
-from .packages.prefix_facts import targets, with_facts
+from .plan import Plan
+from .wheels import make_wheels
+from .wish import Wish as PackagesWish
+from .wish import check_names, naming_output
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +36,7 @@ _log = logging.getLogger(__name__)
 class Wish(NamedTuple):
     """What is to be built."""
 
-    packages: artifacts_build.Wish  # of roots in place of artifacts
+    packages: PackagesWish  # of roots in place of artifacts
     lists: Sequence[Path] = ()  # files with the names of files
     families: str | None = None  # the libraries become a package for each
     is_split: bool = False  # the files for single targets become a package for each
@@ -42,8 +44,8 @@ class Wish(NamedTuple):
     is_complete: bool = False  # the roots have all that libraries need, except what every system has
 
 
-def build(wish: Wish, rules: Rules) -> list[Path]:
-    """Writes the packages; returns their files.
+def build(wish: Wish, rules: Rules, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
+    """Makes the packages; returns their files.
 
     PackagingError says what is missing or wrong. Nothing half-written is left in the output then.
     """
@@ -53,7 +55,9 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     search = find_files(packages.artifacts, read_lists(list(wish.lists)), wish.llvm)
     _refuse_output(search.whole, packages.output)
     with scratch_directory(packages.output) as scratch:
-        return _Build(wish, rules, families, search, scratch).run()
+        plan = _Build(wish, rules, families, search, scratch).plan()
+        with naming_output(packages):
+            return make(plan)
 
 
 def _refuse_output(roots: Iterable[Path], output: Path) -> None:
@@ -68,7 +72,7 @@ def _refuse_output(roots: Iterable[Path], output: Path) -> None:
 
 def _families(names: str | None) -> dict[str, tuple[str, ...]]:
     """Family, by the name that the user gave it -> its targets."""
-    found = {name.strip(): _expanded(name) for name in (names or "").replace(";", ",").split(",") if name.strip()}
+    found = {name: _expanded(name) for name in names_in(names or "")}
     if names is not None and not found:
         raise PackagingError("--families names none", "--families gfx103X-all,gfx90a")
     return found
@@ -91,7 +95,8 @@ class _Build:
             artifacts=search.roots, written=scratch, needs_profiler=False, is_whole=True
         )
 
-    def run(self) -> list[Path]:
+    def plan(self) -> Plan:
+        """Lays out the files, and makes artifacts of them."""
         tree = lay_out(self.search, self.rules, self.scratch / "texts", is_complete=self.wish.is_complete)
         self._tell(tree)
         found = [each for each in targets(tree) if self._is_wanted(each)]
@@ -117,7 +122,7 @@ class _Build:
             nonce=self.packages.nonce,
             one_libraries_package=not self.families,
         )
-        return write_packages(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
+        return Plan(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
 
     def _is_wanted(self, target: str) -> bool:
         gpus = [gpu for family in self.families.values() for gpu in family]

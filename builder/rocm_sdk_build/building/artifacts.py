@@ -1,0 +1,80 @@
+"""From artifacts to packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.catalog import GENERIC, everything, read_catalog
+from rocm_sdk_build.inputs.overlay import OVERLAY, is_kpack_split
+from rocm_sdk_build.inputs.rules import Rules
+from rocm_sdk_build.packages.costs import Estimate
+from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.parts import Choice, choose
+
+from .estimates import estimate_packages
+from .plan import Plan
+from .wheels import make_wheels
+from .wish import Wish, check_names, naming_output
+
+
+def build(wish: Wish, rules: Rules) -> list[Path]:
+    """Writes the packages; returns their files.
+
+    PackagingError says what is missing or wrong. Nothing half-written is left in `dist` then.
+    """
+    with naming_output(wish):
+        return make_wheels(_plan(wish, rules))
+
+
+def estimate(wish: Wish, rules: Rules) -> list[Estimate]:
+    """What `build` would write, and its cost. Archives of artifacts are unpacked for it. Errors as of `build`."""
+    with naming_output(wish):
+        return estimate_packages(_plan(wish, rules))
+
+
+def _plan(wish: Wish, rules: Rules) -> Plan:
+    check_names(wish)
+    choice = choice_of(wish, rules)
+    catalog = read_catalog(wish.artifacts, wish.output / ".artifacts", choice.needs if choice else everything)
+    present = {each.family for each in catalog if each.family != GENERIC}
+    families = Families(wish.linux_families, wish.windows_families, present)
+    is_kpack = choice.is_kpack if choice else is_kpack_split(catalog, wish.artifacts[0])
+    if choice:
+        choice.refuse_absent(catalog, wish.names)
+    elif is_kpack and families.linux:
+        missing = sorted(set(families.linux) - present)
+        if missing:
+            raise PackagingError(
+                f"{wish.names}: no artifact is for {', '.join(missing)}",
+                "fetch the artifacts of these targets, or leave them out of --linux-amdgpu-families",
+            )
+    sdk = SdkFacts(
+        wish.version,
+        families.available,
+        families.default,
+        wish.nonce,
+        families.linux if families.linux or families.windows else (),
+        families.windows if families.linux or families.windows else (),
+        is_kpack,
+    )
+    return Plan(wish, rules, catalog, families, sdk, choice=choice)
+
+
+def choice_of(wish: Wish, rules: Rules) -> Choice | None:
+    """The packages that are asked for; None: all that the artifacts have. Reads the one artifact that all need.
+
+    PackagingError for a name that no package has, and without families: nobody sees the artifacts of all.
+    """
+    if not wish.only:
+        return None
+    families = Families(wish.linux_families, wish.windows_families, set())
+    if not families.available:
+        raise PackagingError(
+            "--only: the packages say for which targets the SDK is, and one machine need not have the artifacts of all",
+            "name them: --linux-amdgpu-families gfx94X-dcgpu,gfx1100",
+        )
+    overlay = read_catalog(wish.artifacts, wish.output / ".artifacts", lambda stem: stem == OVERLAY)
+    is_kpack = is_kpack_split(overlay, wish.artifacts[0])
+    return choose(wish.only, families.targets() if is_kpack else families.named, is_kpack, rules)

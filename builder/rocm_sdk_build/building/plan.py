@@ -1,0 +1,238 @@
+"""The packages of a build: what each is made of, and how its own files are staged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rocm_sdk_build.code.debug_split import which_strip
+from rocm_sdk_build.code.stack_decision import decide
+from rocm_sdk_build.inputs.catalog import GENERIC, Artifact
+from rocm_sdk_build.inputs.rules import Rules
+from rocm_sdk_build.packages.absent_libraries import find_absent
+from rocm_sdk_build.packages.debug_files import DEBUG, DebugFiles
+from rocm_sdk_build.packages.development import plan_development
+from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.licences import find_licences
+from rocm_sdk_build.packages.making import Making
+from rocm_sdk_build.packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
+from rocm_sdk_build.packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, oldest_tag, tag_of, usual_tag
+from rocm_sdk_build.packages.population import Population
+from rocm_sdk_build.packages.sbom import inputs_of
+from rocm_sdk_build.packages.staging import Changes, Package, is_changed
+
+from .populations import Populations
+from .stages import stage_debug, stage_development, stage_runtime
+from .wish import Wish
+
+_log = logging.getLogger(__name__)
+
+Runtime = Mapping[Package, Population]
+
+
+class Plan:
+    """What is made of which artifacts. Nothing is written here but debug information, in a scratch directory."""
+
+    def __init__(
+        self,
+        wish: Wish,
+        rules: Rules,
+        catalog: Sequence[Artifact],
+        families: Families,
+        sdk: SdkFacts,
+        *,
+        choice: Choice | None = None,
+    ) -> None:
+        self.wish, self.rules, self.families, self.sdk = wish, rules, families, sdk
+        self._catalog, self._choice, self._is_kpack = catalog, choice, sdk.one_libraries_package
+        self._populations = Populations(wish, rules, catalog, sdk, choice)
+        self._platform = checked_tag(wish.platform_tag)
+
+    def packages(self, scratch: Path) -> Iterator[Making]:
+        """All but the selector, in their order. A package is made before the next one is asked for."""
+        runtime = self._populations.runtime()
+        for package, population in runtime.items():
+            if self._populations.makes(package.distribution):
+                yield from self._of_files(package, population, runtime, scratch)
+        for package, population in self._populations.devices():
+            yield from self._of_files(package, population, runtime, scratch)
+        if self._populations.makes("rocm-sdk-devel"):
+            yield from self._development(runtime)
+
+    def selectors(self) -> list[tuple[str, str]]:
+        """The directory below `dist` of each selector, and the family that it is restricted to; "" for all."""
+        if not self._populations.makes(SELECTOR):
+            return []
+        families = ([] if self._is_kpack else self._populations.families()) or [""]
+        return [(family if len(families) > 1 else "", family) for family in families]
+
+    def offered(self, made: set[str]) -> set[str]:
+        """Logical names of the packages of the SDK, also of those that other machines make."""
+        if self._choice is None:
+            return made
+        has_profiler = self.wish.needs_profiler and self.rules.packages["profiler"].artifacts
+        return {"libraries", "devel", *(["device"] if self._is_kpack else []), *(["profiler"] if has_profiler else [])}
+
+    def artifacts_of(self, name: str) -> tuple[str, ...]:
+        """The names of the artifacts that a package, by its short name, is made of."""
+        if self._choice is not None:
+            families = list(self._choice.families)
+        else:
+            own = (each for each in self._catalog if each.family != GENERIC)
+            families = sorted({each.target if self._is_kpack else each.family for each in own})
+        alone = choose([name], families, self._is_kpack, self.rules)
+        return tuple(each.directory.name for each in self._catalog if alone.needs(each.directory.name))
+
+    def _of_files(self, package: Package, population: Population, runtime: Runtime, scratch: Path) -> Iterator[Making]:
+        """A runtime or device package, and the one with its debug information."""
+        sources = [file.source for file in population.files.values()]
+        rules = self.rules.packages[package.logical_name]
+        without_stack = self._without_stack(package, population)
+        absent = find_absent(package.logical_name, population.files)
+        own = [each for each in self._catalog if each.name in population.artifacts]
+        own = [each for each in own if each.component in LICENCE_COMPONENTS]
+        artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
+        debug = self._debug_files(package, population, scratch)
+        changes = Changes(without_stack, debug)
+        changed = [each.source for each in population.files.values() if is_changed(package, each, changes)]
+        facts = (population.files, population.aliases, rules.scripts, absent, sorted(without_stack), debug is not None)
+        programs = sum(bool(each.link) for each in population.files.values())
+        programs += sum(script.path in population.files for script in rules.scripts)
+        needs, inputs = self._needs(package, population, runtime), inputs_of(self._catalog, sources)
+        usual = (
+            ANY
+            if needs.machines
+            else oldest_tag(entry.source for each in artifacts for entry in each.entries if entry.kind == "file")
+        )
+        tools = [Path(which_strip())] if debug is not None else []
+        changed += debug.sources if debug is not None else []  # each becomes two files
+        making = self._making(
+            package,
+            needs,
+            usual,
+            licences=find_licences(artifacts),
+            changed=changed,
+            programs=programs,
+            artifacts=inputs,
+            tools=tools,
+            sources=sources,
+            facts=facts,
+            stage=partial(
+                stage_runtime,
+                package,
+                population,
+                absent=absent,
+                changes=changes,
+                scripts=rules.scripts,
+                sdk=self.sdk,
+            ),
+        )
+        yield making
+        if debug is not None and debug.sources:
+            yield self._debug(making, debug)
+            debug.clear()
+
+    def _debug_files(self, package: Package, population: Population, scratch: Path) -> DebugFiles | None:
+        """The log lists libraries that keep their debug information."""
+        if not self.wish.splits_debug:
+            return None
+        found = DebugFiles(population.files.values(), scratch / f"debug-{package.distribution}")
+        for path, why in sorted(found.kept.items()):
+            _log.warning("%s: %s keeps its debug information: %s", package.distribution, path, why)
+        return found
+
+    def _debug(self, whole: Making, debug: DebugFiles) -> Making:
+        """The package with the debug information of another one."""
+        of = whole.package.distribution
+        package = Package(
+            logical_name="debug",
+            distribution=f"{DEBUG}{short_name(of)}",
+            summary=f"ROCm SDK: debug information of {of}",
+            pure_module=None,
+            platform_directory=f"_rocm_debug_{short_name(of).replace('-', '_')}{self.sdk.nonce}",
+            family=whole.package.family,
+        )
+        inputs = inputs_of(self._catalog, debug.sources)
+        return whole._replace(
+            package=package,
+            name=f"{package.file_name}-{self.sdk.version}",
+            changed=debug.sources,
+            programs=0,
+            artifacts=inputs,
+            sources=debug.sources,
+            facts=of,
+            stage=partial(stage_debug, package, debug),
+        )
+
+    def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
+        """The libraries that ask for an executable stack by mistake. The log lists them."""
+        files = population.files.values()
+        flagged = {file.path: file.source for file in files if file.facts.executable_stack and not file.link}
+        decision = decide(flagged, self.wish.keeps_stack)
+        if decision.told:
+            _log.warning("%s: %s", package.distribution, decision.told)
+        return decision.cleared
+
+    def _development(self, runtime: Runtime) -> Iterator[Making]:
+        """The development tree; without kpack archives one for each family."""
+        linked = {each: found for each, found in runtime.items() if each.logical_name != "profiler"}
+        core = next(each for each in linked if each.logical_name == "core")
+        names = {name for population in linked.values() for name in population.artifacts}
+        names |= self.rules.devel["kpack" if self._is_kpack else "family"]
+        own = [
+            each for each in self._catalog if each.name in names and (each.component != "test" or not self._is_kpack)
+        ]
+        families = [None] if self._is_kpack else self._populations.families()
+        for family in families:
+            artifacts = [each for each in own if each.family in (GENERIC, family)]
+            trees = {
+                str(each.platform_directory): found
+                for each, found in linked.items()
+                if family is None or each.family in (None, family)
+            }
+            summary = "ROCm SDK: headers, CMake packages, build tools"
+            compression = self.wish.devel_compression
+            requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # it brings a reader of that form
+            package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
+            entries = plan_development(artifacts, trees)
+            sources = [entry.source for entry in entries if entry.source is not None]
+            directory = "" if family is None or len(families) == 1 else family
+            others = Names(_sonames(linked.values()), self.rules.libraries_of_others("core", "libraries", "device"))
+            needs = needs_of(sources, others)
+            usual = ANY if needs.machines else usual_tag(self._needs(core, linked[core], runtime))
+            yield self._making(
+                package,
+                needs,
+                usual,
+                directory=directory,
+                licences=find_licences(artifacts),
+                artifacts=inputs_of(artifacts, sources),
+                sources=sources,
+                facts=(entries, compression),
+                stage=partial(stage_development, package, entries, self.sdk),
+                compression=compression,
+            )
+
+    def _needs(self, package: Package, population: Population, runtime: Runtime) -> Needs:
+        """What a package's files need, from these alone: that another one has a library is known by the rules."""
+        own = package.logical_name
+        libraries = ("libraries", "device") if own in ("libraries", "device") else (own,)
+        others = Names(frozenset(), self.rules.libraries_of_others(*libraries))
+        if self.wish.is_whole:
+            others = Names(_sonames(runtime.values()))
+        return needs_of((file.source for file in population.files.values() if not file.link), others)
+
+    def _making(self, package: Package, needs: Needs, usual: str, **more: Any) -> Making:
+        """usual: the platform tag without programs and libraries."""
+        name = f"{package.file_name}-{self.sdk.version}"
+        return Making(package, name, f"py3-none-{self._platform or tag_of(name, needs, usual)}", needs, **more)
+
+
+def _sonames(populations: Iterable[Population]) -> frozenset[str]:
+    """The SONAMEs and file names of the files that packages have."""
+    files = (file for population in populations for file in population.files.values())
+    return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)

@@ -1,0 +1,50 @@
+"""What a package has of its own: its files are staged as pip would install them, in a new directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.inputs.rules import Script
+from rocm_sdk_build.packages import staging
+from rocm_sdk_build.packages.absent_libraries import FACTS, facts_text
+from rocm_sdk_build.packages.debug_files import DebugFiles
+from rocm_sdk_build.packages.development import DevelEntry
+from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.making import Contents
+from rocm_sdk_build.packages.population import Population
+from rocm_sdk_build.packages.staging import Changes, Package, write_pure_module, write_scripts
+
+
+def stage_runtime(
+    package: Package,
+    population: Population,
+    site: Path,
+    *,
+    absent: list[str],
+    changes: Changes,
+    scripts: Sequence[Script],
+    sdk: SdkFacts,
+) -> Contents:
+    """The files of a runtime or device package, and its commands. absent: libraries that it does not have."""
+    staged = staging.stage_runtime(package, population, sdk, site, changes)
+    facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
+    if facts is not None or (absent and package.logical_name == "libraries"):
+        write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, absent))
+    if not package.pure_module or not scripts:
+        return Contents(unchanged=staged.unchanged, rests=staged.rests)
+    entry_points = write_scripts(package, population, scripts, sdk, site)
+    return Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
+
+
+def stage_development(package: Package, entries: list[DevelEntry], sdk: SdkFacts, site: Path) -> Contents:
+    """The module of the development package."""
+    write_pure_module(package, sdk, site)
+    return Contents(development=entries)
+
+
+def stage_debug(package: Package, debug: DebugFiles, site: Path) -> Contents:
+    """The debug information of a package's files."""
+    site.mkdir()
+    return Contents(unchanged=debug.members(str(package.platform_directory)))

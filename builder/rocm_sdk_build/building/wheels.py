@@ -1,0 +1,112 @@
+"""Makes the wheels and selectors of a plan, tests them, and lets them appear together."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rocm_sdk.base.value_text import size_text
+from rocm_sdk_build.files.new_file import move_files
+from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.output.finished import Finished, Keys
+from rocm_sdk_build.output.proof import prove
+from rocm_sdk_build.output.selector import write_selector
+from rocm_sdk_build.output.unpacked import unpack
+from rocm_sdk_build.packages.making import Making, making_tools
+
+from .plan import Plan
+from .writing import Writer
+
+_log = logging.getLogger(__name__)
+
+
+def make_wheels(plan: Plan) -> list[Path]:
+    """Returns the files that appear; nothing half-written is left."""
+    wish = plan.wish
+    dist = wish.dist or wish.output / "dist"
+    if wish.makes_packages:
+        dist.mkdir(parents=True, exist_ok=True)
+    finished = Finished(wish.output / ".rocm-sdk-finished")
+    with scratch_directory(wish.output) as scratch:
+        fresh = scratch / "dist"
+        fresh.mkdir()
+        made = [*_wheels(plan, fresh, scratch, finished)]
+        _warn_of_sizes(made, wish.size_limit)
+        if wish.is_checked:
+            _log.info("testing %d packages", len(made))
+            prove((path for path in made if path.suffix == ".whl"), scratch / "installed")
+        if wish.makes_packages:
+            appeared = _appear(made, fresh, dist, wish.loader)
+        else:
+            appeared = [unpack(path, wish.output / path.parent.relative_to(fresh), scratch) for path in made]
+    finished.clear()
+    return appeared
+
+
+def _wheels(plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> Iterator[Path]:
+    """The wheels, and then the selectors."""
+    maker, logical = _Maker(plan, fresh, scratch, finished), set()
+    for making in plan.packages(scratch):
+        logical.add(making.package.logical_name)
+        yield maker.make(making)
+    is_kpack, packages = plan.sdk.one_libraries_package, plan.offered(logical)
+    for place, family in plan.selectors():
+        (fresh / place).mkdir(exist_ok=True)
+        yield write_selector(fresh / place, plan.sdk, plan.families, family, is_kpack=is_kpack, packages=packages)
+
+
+class _Maker:
+    def __init__(self, plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> None:
+        """fresh: the directory of the new wheels."""
+        self._plan, self._fresh, self._finished = plan, fresh, finished
+        self._keys, self._writer = Keys(plan.wish.written), Writer(plan, scratch)
+
+    def make(self, making: Making) -> Path:
+        """Makes a wheel, or takes the one of an earlier run."""
+        wish, wheel = self._plan.wish, self._fresh / making.file
+        wheel.parent.mkdir(exist_ok=True)
+        key = self._key(making, wheel)
+        if self._finished.take(key, wheel):
+            _log.info("%s: an earlier run has made it", wheel.name)
+            return wheel
+        _log.info("%s: staging", wheel.name)
+        info = f"{making.name}.dist-info"
+        self._writer.write(making, writing(wheel, info, wish.key, deflate=wish.deflate, jobs=wish.jobs))
+        _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
+        if self._key(making, wheel) == key:
+            self._finished.keep(key, wheel)
+        return wheel
+
+    def _key(self, making: Making, wheel: Path) -> str | None:
+        """Of everything that decides on its content."""
+        wish = self._plan.wish
+        files = [*making.sources, *making.licences.values(), *making.input_files, *making_tools(), *making.tools]
+        place = (wheel.name, making.directory, making.licences)
+        metadata = self._plan.rules.metadata
+        return self._keys.of(
+            (making.package, place, self._plan.sdk, metadata, wish.deflate, wish.key, making.facts), files
+        )
+
+
+def _warn_of_sizes(made: Iterable[Path], limit: int | None) -> None:
+    for path in made:
+        size = path.stat().st_size
+        if limit is not None and size > limit:
+            _log.warning(
+                "%s has %s; the index takes files of at most %s (--size-limit; PyPI: 100 MB)",
+                *(path.name, size_text(size), size_text(limit)),
+            )
+
+
+def _appear(made: Sequence[Path], fresh: Path, dist: Path, loader: Path | None) -> list[Path]:
+    """loader: its wheel, which appears beside them."""
+    files = list(made)
+    if loader is not None:
+        files.append(fresh / loader.name)
+        shutil.copyfile(loader, files[-1])
+    targets = {path: dist / path.relative_to(fresh) for path in files}
+    move_files(targets)
+    return list(targets.values())

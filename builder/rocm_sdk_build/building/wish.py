@@ -1,0 +1,79 @@
+"""What is to be built."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+from rocm_sdk_build.code.patchelf import Shape
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.packages.version import check_version
+
+_NONCE = re.compile(r"[A-Za-z0-9_]*")
+
+
+class Wish(NamedTuple):
+    """What is to be built."""
+
+    artifacts: Sequence[Path]
+    output: Path  # working directory; gets a directory `dist`
+    version: str
+    nonce: str = ""
+    linux_families: str | None = None
+    windows_families: str | None = None
+    deflate: bool = True
+    devel_compression: str = "none"  # of the development tree's archive: a key of DEVEL_ARCHIVES
+    is_checked: bool = True  # the packages are installed and tested before they appear
+    jobs: int = 0  # threads that compress; 0: one for each processor
+    size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
+    platform_tag: str | None = None  # of all wheels; None: each has that of its files
+    makes_packages: bool = True  # False: directories with what they would have
+    keeps_stack: bool = False  # libraries may ask for an executable stack
+    splits_debug: bool = False  # debug information goes into packages of its own
+    needs_profiler: bool = True  # there must be files for rocm-profiler
+    loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
+    dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
+    written: Path | None = None  # a directory of input that this run has written itself
+    shape: Shape = Shape.RPATH
+    key: str = ""  # is written into the wheels, see `wheel_key`
+    only: Sequence[str] = ()  # short names of the packages that are made; (): all
+    is_whole: bool = False  # its packages are always made together, so that each knows the libraries of the others
+
+    @property
+    def names(self) -> str:
+        """The artifacts, for messages."""
+        return ", ".join(map(str, self.artifacts))
+
+
+def check_names(wish: Wish) -> None:
+    """PackagingError for an invalid version or nonce, and for a file that is not the loader's wheel."""
+    check_version(wish.version)
+    if wish.loader is not None and not _is_loader(wish.loader):
+        raise PackagingError(f"--loader {wish.loader}: is not a wheel of rocm-sdk-loader")
+    if not _NONCE.fullmatch(wish.nonce):
+        raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
+
+
+def _is_loader(path: Path) -> bool:
+    try:
+        name, *_ = parse_wheel_filename(path.name)
+        return name == "rocm-sdk-loader" and zipfile.is_zipfile(path)
+    except InvalidWheelFilename:
+        return False
+
+
+@contextmanager
+def naming_output(wish: Wish) -> Iterator[None]:
+    """An error of the system that names no file is one of the output."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise PackagingError(f"{wish.output}: the packages cannot be written there: {error.strerror}") from error

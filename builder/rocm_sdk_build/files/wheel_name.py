@@ -1,0 +1,30 @@
+"""The parts of a wheel's name. `output/package_files.py` refuses names that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.utils import NormalizedName, canonicalize_name
+
+
+class WheelName(NamedTuple):
+    """As the file has them; "" for what its name lacks."""
+
+    base: str  # the distribution, mostly with `_` for `-`
+    version: str
+    tag: str  # "py3-none-any"
+
+    @property
+    def project(self) -> NormalizedName:
+        return canonicalize_name(self.base)
+
+    @property
+    def platform(self) -> str:
+        return self.tag.rpartition("-")[2]
+
+
+def wheel_name(path: Path) -> WheelName:
+    """Of a wheel; of a source distribution `base` alone."""
+    base, version, tag = (*path.stem.split("-", 2), "", "")[:3]
+    return WheelName(base, version, tag)
