@@ -231,7 +231,7 @@ SEAM: dict[str, set[str] | None] = {
     "base.tar_reader": {"TarReader"},
     "base.zip_file": {"DAMAGE", "open_zip"},
     "base.starting": {"PACKAGE_PARENT", "find_program", "module_command", "own_code", "run"},
-    "base.value_text": {"counted", "harmless", "quoted_for_shell", "size_text"},
+    "base.value_text": {"counted", "harmless", "listed", "quoted_for_shell", "size_text"},
     "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
     "base.zstd": {"import_zstd"},
     "doctor.verdicts.subject": {"Subject", "open_subject"},

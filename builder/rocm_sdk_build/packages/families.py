@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rocm_sdk import UnknownTargetError, targets
+from rocm_sdk.base.value_text import listed
 from rocm_sdk_build.errors import PackagingError
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """What `,` or `;` separate, each once."""
-    return tuple(dict.fromkeys(filter(None, map(str.strip, text.replace(";", ",").split(",")))))
+    return tuple(dict.fromkeys(listed(text)))
 
 
 def expand(names: str | None) -> tuple[str, ...] | None:
