@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from rocm_sdk_build.code.debug_split import which_strip
 from rocm_sdk_build.code.stack_decision import decide
@@ -103,33 +102,15 @@ class Plan:
         programs = sum(bool(each.link) for each in population.files.values())
         programs += sum(script.path in population.files for script in rules.scripts)
         needs, inputs = self._needs(package, population, runtime), inputs_of(self._catalog, sources)
-        usual = (
-            ANY
-            if needs.machines
-            else oldest_tag(entry.source for each in artifacts for entry in each.entries if entry.kind == "file")
-        )
+        entries = (entry for each in artifacts for entry in each.entries if entry.kind == "file")
+        usual = ANY if needs.machines else oldest_tag(entry.source for entry in entries)
         tools = [Path(which_strip())] if debug is not None else []
         changed += debug.sources if debug is not None else []  # each becomes two files
-        making = self._making(
-            package,
-            needs,
-            usual,
-            licences=find_licences(artifacts),
-            changed=changed,
-            programs=programs,
-            artifacts=inputs,
-            tools=tools,
-            sources=sources,
-            facts=facts,
-            stage=partial(
-                stage_runtime,
-                package,
-                population,
-                absent=absent,
-                changes=changes,
-                scripts=rules.scripts,
-                sdk=self.sdk,
-            ),
+        name, tag = self._name_and_tag(package, needs, usual)
+        stage = partial(stage_runtime, package, population, rules.scripts, self.sdk, absent=absent, changes=changes)
+        licences = find_licences(artifacts)
+        making = Making(
+            package, name, tag, needs, sources, facts, stage, licences, "", changed, programs, inputs, tools
         )
         yield making
         if debug is not None and debug.sources:
@@ -156,17 +137,9 @@ class Plan:
             platform_directory=f"_rocm_debug_{short_name(of).replace('-', '_')}{self.sdk.nonce}",
             family=whole.package.family,
         )
-        inputs = inputs_of(self._catalog, debug.sources)
-        return whole._replace(
-            package=package,
-            name=f"{package.file_name}-{self.sdk.version}",
-            changed=debug.sources,
-            programs=0,
-            artifacts=inputs,
-            sources=debug.sources,
-            facts=of,
-            stage=partial(stage_debug, package, debug),
-        )
+        name, stage = f"{package.file_name}-{self.sdk.version}", partial(stage_debug, package, debug)
+        whole = whole._replace(package=package, name=name, sources=debug.sources, facts=of, stage=stage)
+        return whole._replace(changed=debug.sources, programs=0, artifacts=inputs_of(self._catalog, debug.sources))
 
     def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
         """The libraries that ask for an executable stack by mistake. The log lists them."""
@@ -183,9 +156,8 @@ class Plan:
         core = next(each for each in linked if each.logical_name == "core")
         names = {name for population in linked.values() for name in population.artifacts}
         names |= self.rules.devel["kpack" if self._is_kpack else "family"]
-        own = [
-            each for each in self._catalog if each.name in names and (each.component != "test" or not self._is_kpack)
-        ]
+        left = {"test"} if self._is_kpack else set()  # components
+        own = [each for each in self._catalog if each.name in names and each.component not in left]
         families = [None] if self._is_kpack else self._populations.families()
         for family in families:
             artifacts = [each for each in own if each.family in (GENERIC, family)]
@@ -204,18 +176,11 @@ class Plan:
             others = Names(_sonames(linked.values()), self.rules.libraries_of_others("core", "libraries", "device"))
             needs = needs_of(sources, others)
             usual = ANY if needs.machines else usual_tag(self._needs(core, linked[core], runtime))
-            yield self._making(
-                package,
-                needs,
-                usual,
-                directory=directory,
-                licences=find_licences(artifacts),
-                artifacts=inputs_of(artifacts, sources),
-                sources=sources,
-                facts=(entries, compression),
-                stage=partial(stage_development, package, entries, self.sdk),
-                compression=compression,
-            )
+            name, tag = self._name_and_tag(package, needs, usual)
+            inputs, facts = inputs_of(artifacts, sources), (entries, compression)
+            stage, licences = partial(stage_development, package, entries, self.sdk), find_licences(artifacts)
+            made = Making(package, name, tag, needs, sources, facts, stage, licences, directory, artifacts=inputs)
+            yield made._replace(compression=compression)
 
     def _needs(self, package: Package, population: Population, runtime: Runtime) -> Needs:
         """What a package's files need, from these alone: that another one has a library is known by the rules."""
@@ -226,10 +191,10 @@ class Plan:
             others = Names(_sonames(runtime.values()))
         return needs_of((file.source for file in population.files.values() if not file.link), others)
 
-    def _making(self, package: Package, needs: Needs, usual: str, **more: Any) -> Making:
-        """usual: the platform tag without programs and libraries."""
+    def _name_and_tag(self, package: Package, needs: Needs, usual: str) -> tuple[str, str]:
+        """Of its wheel. usual: the platform tag without programs and libraries."""
         name = f"{package.file_name}-{self.sdk.version}"
-        return Making(package, name, f"py3-none-{self._platform or tag_of(name, needs, usual)}", needs, **more)
+        return name, f"py3-none-{self._platform or tag_of(name, needs, usual)}"
 
 
 def _sonames(populations: Iterable[Population]) -> frozenset[str]:

@@ -20,12 +20,12 @@ from rocm_sdk_build.packages.staging import Changes, Package, write_pure_module,
 def stage_runtime(
     package: Package,
     population: Population,
+    scripts: Sequence[Script],
+    sdk: SdkFacts,
     site: Path,
     *,
     absent: list[str],
     changes: Changes,
-    scripts: Sequence[Script],
-    sdk: SdkFacts,
 ) -> Contents:
     """The files of a runtime or device package, and its commands. absent: libraries that it does not have."""
     staged = staging.stage_runtime(package, population, sdk, site, changes)
