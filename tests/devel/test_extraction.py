@@ -251,7 +251,7 @@ def init_with(statement: str) -> list[str]:
 def test_progress_on_a_terminal(make_site: MakeSite) -> None:
     site = site_of_many(make_site)
     terminal, end = pty.openpty()
-    command = init_with("from rocm_sdk.cli import progress; progress._SECONDS_BETWEEN = 0.0")
+    command = init_with("from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN = 0.0")
     process = subprocess.Popen(command, env=site.environment(), stdout=subprocess.PIPE, stderr=end)
     os.close(end)
     shown = b""
@@ -274,7 +274,7 @@ def read_terminal(terminal: int) -> bytes:
 def test_interrupted_by_the_user(make_site: MakeSite) -> None:
     site = site_of_many(make_site)
     before = site.names()
-    slow = "import time; from rocm_sdk.devel import reporter; reporter._LineProgress.show = lambda _: time.sleep(0.01)"
+    slow = "import time; from rocm_sdk.terminal import reporter; reporter._LineProgress.show = lambda _: time.sleep(0.01)"
     process = subprocess.Popen(
         init_with(slow), env=site.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
