@@ -306,12 +306,12 @@ _INSTALLS = """
 import sys
 from pathlib import Path
 from rocm_sdk_build.__main__ import main
-from rocm_sdk_build.closure.in_place import pruning as in_place
-real = in_place.sync_file_system
+from rocm_sdk_build.closure.in_place import pruning
+real = pruning.sync_file_system
 def installing(path):
     Path(sys.argv[1], "new.py").write_text("new")
     real(path)
-in_place.sync_file_system = installing
+pruning.sync_file_system = installing
 sys.exit(main(sys.argv[2:]))
 """
 
