@@ -224,6 +224,7 @@ SEAM: dict[str, set[str] | None] = {
         *("LibraryFacts", "catalog", "check_host_files", "compatibility", "host_packages", "inspect_library"),
         *("kernel_table_kind", "kernel_table_names", "nearest_names", "sdk_facts", "target_id", "target_in_name"),
     },
+    "base.html_page": {"page_start"},
     "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
     "base.moving": {"exchange", "refusal_to_move", "sync_directory", "sync_file_system"},
     "base.own_wheels": {"install_command"},

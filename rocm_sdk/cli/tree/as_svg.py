@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from html import escape
 from typing import NamedTuple
 
+from rocm_sdk.base.html_page import page_start
 from rocm_sdk.base.value_text import counted, harmless, size_text
 
 from .as_text import time_text
@@ -64,12 +65,9 @@ def as_html(tree: Tree, arrows: Sequence[Arrow] = ()) -> str:
     """The same in a page: the row under the pointer is marked, and described below the picture."""
     hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: #f1f4f7 }"
     picture = _picture(tree, arrows, f"<style>{_STYLE}\n{hover}</style>", hovers=True)
-    style = "body { margin: 24px; background: #ffffff; font-family: sans-serif } h1 { font-size: 1.2rem }"
-    style += "\nsvg { max-width: 100%; height: auto }"
-    return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>What loading brings into a process</title>\n'
-        f"<style>{style}</style>\n<main><h1>What loading brings into a process</h1>\n{picture}</main>\n</html>"
-    )
+    title = "What loading brings into a process"
+    start = page_start(title, "body { background: #fff } svg { max-width: 100%; height: auto }")
+    return f"{start}<h1>{title}</h1>\n{picture}</main></body></html>"
 
 
 def _picture(tree: Tree, arrows: Sequence[Arrow], style: str, *, hovers: bool) -> str:

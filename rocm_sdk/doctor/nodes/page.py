@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from rocm_sdk.base.html_page import page_start
 from rocm_sdk.base.value_text import counted, harmless
 from rocm_sdk.doctor.report.complete_file import complete_file
 
 from .comparison import Group, Merged
 
 _STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem;color:#1b1b1b;background:#fff}
-h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}ul.nodes{list-style:none;padding:0;display:flex;flex-wrap:wrap}
+body{color:#1b1b1b;background:#fff}ul.nodes{list-style:none;padding:0;display:flex;flex-wrap:wrap}
 ul.nodes li{padding:.1rem .4rem;margin:.1rem;font:13px/1.5 ui-monospace,monospace;border:1px solid #767676}
 .norm{background:#e3f2e6}.other{background:#fff0c9}.error{background:#fbdcdc}.absent{background:#e4e4e4}
-table{border-collapse:collapse}
-th,td{text-align:left;padding:.2rem .8rem .2rem 0;vertical-align:top;overflow-wrap:anywhere}
 th{border-bottom:2px solid #1b1b1b}
 """
 
@@ -29,9 +27,7 @@ def write_page(path: str, merged: Merged) -> None:
 
 def _page(merged: Merged) -> Iterator[str]:
     title = f"{counted(merged.report_count, 'report')}: {counted(len(merged.groups), 'outcome')}"
-    yield '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
-    yield f"<body><main><h1>{title}</h1>"
+    yield f"{page_start(title, _STYLE)}<h1>{title}</h1>"
     yield '<ul class="nodes">'
     for group in merged.groups:
         kind = "error" if group.errors else "norm" if group.is_norm else "other"

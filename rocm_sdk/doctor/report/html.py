@@ -10,6 +10,7 @@ from html import escape
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
+from rocm_sdk.base.html_page import page_start
 from rocm_sdk.base.value_text import harmless, size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
@@ -25,11 +26,7 @@ _STYLE = """
 :root { color-scheme: light dark; --line: #8886 }
 :root { --error: light-dark(#b71c1c, #ff8a80); --warning: light-dark(#8a5200, #ffb74d) }
 :root { --note: light-dark(#2a56c6, #8ab4f8); --good: light-dark(#1b6e22, #81c784) }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
-h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
-table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
-th, td { overflow-wrap: anywhere } th.number, td.number { text-align: right }
+table { width: 100% } th, td { border-bottom: 1px solid var(--line) } th.number, td.number { text-align: right }
 code, pre, td.path { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 .problem { border-left: 4px solid var(--line); padding: .25rem 0 .25rem 1rem; margin: 1rem 0 }
 .problem.error { border-color: var(--error) } .problem.warning { border-color: var(--warning) }
@@ -55,9 +52,7 @@ def _page(
     installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
 ) -> Iterator[str]:
     title = f"ROCm SDK {installation.version}: {errors_text(problems)}"
-    yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body><main>"
+    yield page_start(_text(title), _STYLE)
     yield f"<h1>{_text(title)}</h1><p>{_text(installation.site)}. {_text(end)}</p>"
     for found in problems:
         yield from _problem(found)

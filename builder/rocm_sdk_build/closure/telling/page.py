@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.base.html_page import page_start
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk_build.closure.closure import Made
@@ -21,10 +22,8 @@ _LEFT_OUT = "left out"
 # Fill and text of an area, by what is in it; each pair has a contrast of more than 4.5.
 _COLOURS = {"library": ("#1d4e89", "#ffffff"), "data": ("#2a6f4e", "#ffffff"), _LEFT_OUT: ("#e4e4e4", "#333333")}
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem;color:#1b1b1b}"
-    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.2rem .8rem;text-align:left;vertical-align:top}"
-    "th{border-bottom:2px solid #1b1b1b}td.n,th.n{text-align:right;white-space:nowrap}svg{width:100%;height:auto}"
-    ".wide{overflow-x:auto}"
+    "body{color:#1b1b1b;background:#fff}th{border-bottom:2px solid #1b1b1b}"
+    "td.n,th.n{text-align:right;white-space:nowrap}svg{width:100%;height:auto}.wide{overflow-x:auto}"
 )
 
 
@@ -64,8 +63,7 @@ def page(made: Made) -> str:
     left = [(reason, str(count), size_text(size)) for reason, (count, size) in group_sizes(made).items()]
     return "".join(
         (
-            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
-            f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>',
+            page_start(escape(title), _STYLE),
             f"<h1>{escape(title)}</h1>",
             f"<p>{size_text(made.size_before)} → {size_text(made.size)}{escape(gpus)}</p>",
             _picture(made),
