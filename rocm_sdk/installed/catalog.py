@@ -9,9 +9,14 @@ if TYPE_CHECKING:
 
 def rows_of(name: str) -> "list[Row]":
     """The rows whose pattern a file name fits, in the catalog's order."""
+    return [row for row in _native.catalog() if fits(name, row[2])]
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Whether a file name fits the pattern of a row."""
     from fnmatch import fnmatchcase  # here: what it imports takes longer than listing a library
 
-    return [row for row in _native.catalog() if fnmatchcase(name, row[2])]
+    return fnmatchcase(name, pattern)
 
 
 def linker_name(name: str) -> str:

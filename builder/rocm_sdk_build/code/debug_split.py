@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rocm_sdk import RewriteError
 from rocm_sdk.base.starting import find_program, run
+from rocm_sdk.doctor.provenance.debug_names import debug_name
 from rocm_sdk_build.errors import PackagingError
 
 from .elf64 import HEADER, SHT_NOBITS, Elf, read_elf, read_exactly
@@ -33,7 +34,7 @@ class Debuggable(NamedTuple):
     @property
     def place(self) -> str:
         """The file for its debug information, below a directory in which debuggers look."""
-        return f".build-id/{self.build_id[:2]}/{self.build_id[2:]}.debug"
+        return debug_name(self.build_id)
 
 
 def which_strip() -> str:

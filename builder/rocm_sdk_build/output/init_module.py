@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from packaging.version import Version
 from rocm_sdk import RocmSdkError
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk._native import inspect_library, nearest_names
+from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.version import check_version
 
@@ -36,9 +36,7 @@ def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
     What those need in turn comes with them. PackagingError for a file that is not a library, and if none is needed.
     """
     needed = {PurePosixPath(name).name for path in files for name in _needed_by(path)}
-    found = tuple(
-        name for name, entry in ALL_LIBRARIES.items() if any(fnmatchcase(each, entry.so_pattern) for each in needed)
-    )
+    found = tuple(name for name, entry in ALL_LIBRARIES.items() if any(fits(each, entry.so_pattern) for each in needed))
     if not found:
         raise PackagingError("none of the files needs a library of the SDK by name", "name them: --shortnames NAME...")
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from rocm_sdk._native import catalog
+from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import PackagingError
 
 FACTS = "share/therock/dist_info.json"
@@ -19,7 +19,7 @@ def find_absent(package: str, files: Iterable[str]) -> list[str]:
     absent = []
     for shortname, owner, pattern, _, directory, is_optional in catalog():
         names = (path.name for path in paths if str(path.parent) == directory)
-        if owner == package and not is_optional and not any(fnmatchcase(name, pattern) for name in names):
+        if owner == package and not is_optional and not any(fits(name, pattern) for name in names):
             absent.append(shortname)
     return sorted(absent)
 

@@ -19,7 +19,7 @@ def debuginfod_path(build_id: str) -> str:
 
 def debug_file(build_id: str) -> str:
     """The file in which debuggers look on this machine."""
-    return _place(DEFAULT_DIRECTORY, build_id)
+    return f"{DEFAULT_DIRECTORY}/{debug_name(build_id)}"
 
 
 def debug_directories(site: str) -> list[str]:
@@ -30,8 +30,9 @@ def debug_directories(site: str) -> list[str]:
 
 def installed_debug_file(build_id: str, directories: list[str]) -> str | None:
     """The debug information of a build ID in one of the directories; None if none has it."""
-    return next(filter(os.path.isfile, (_place(directory, build_id) for directory in directories)), None)
+    return next(filter(os.path.isfile, (f"{directory}/{debug_name(build_id)}" for directory in directories)), None)
 
 
-def _place(directory: str, build_id: str) -> str:
-    return f"{directory}/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+def debug_name(build_id: str) -> str:
+    """The file below a directory in which debuggers look."""
+    return f".build-id/{build_id[:2]}/{build_id[2:]}.debug"

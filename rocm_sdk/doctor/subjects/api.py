@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 from rocm_sdk import _native
 from rocm_sdk.base.starting import own_code
@@ -15,6 +14,7 @@ from rocm_sdk.doctor.library_table import SYMBOLS
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, RocmSdkError
+from rocm_sdk.installed.catalog import fits
 from rocm_sdk.installed.installation import Installed
 
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
@@ -112,7 +112,7 @@ def _locate(
 
 def _is_recorded(installation: Installed, pattern: str) -> bool:
     """Whether the RECORD of a package lists such a file. Releases have different libraries."""
-    return any(fnmatchcase(path.rpartition("/")[2], pattern) for path in installation.owners)
+    return any(fits(path.rpartition("/")[2], pattern) for path in installation.owners)
 
 
 def _judge(installation: Installed, location: _native.LibraryLocation, ended: Ended, recorder: Recorder) -> None:
