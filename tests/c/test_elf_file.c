@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "child_process.h"
+#include "file_damages.h"
 #include "problem_text.h"
 #include "sample_sdk.h"
 
@@ -78,16 +79,6 @@ static int clear(void **state) {
     rsdk_arena_clear(&f->arena);
     rsdk_error_clear(&f->error);
     return 0;
-}
-
-static rsdk_status find_damages(const char *name, rsdk_arena *arena, rsdk_elf_damages *damages) {
-    rsdk_file file = {0};
-    rsdk_status status = rsdk_file_open(name, &file, NULL);
-    if (status == RSDK_OK) {
-        status = rsdk_elf_layout_find_damages(&file, arena, damages, NULL);
-        rsdk_file_close(&file);
-    }
-    return status;
 }
 
 static rsdk_status read_path(fixture *f, const char *path) {

@@ -13,6 +13,7 @@
 
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "file_damages.h"
 
 enum { IMAGE_LIMIT = 1 << 20, SEGMENT_LIMIT = 64 };
 
@@ -74,16 +75,6 @@ static ElfW(Phdr) * segment_of(headers *h, uint32_t type, unsigned number) {
     }
     fail_msg("no segment of type %u", type);
     return NULL;
-}
-
-static rsdk_status find_damages(const char *name, rsdk_arena *arena, rsdk_elf_damages *damages) {
-    rsdk_file file = {0};
-    rsdk_status status = rsdk_file_open(name, &file, NULL);
-    if (status == RSDK_OK) {
-        status = rsdk_elf_layout_find_damages(&file, arena, damages, NULL);
-        rsdk_file_close(&file);
-    }
-    return status;
 }
 
 /* The damages of the file as it is, in one text. */
