@@ -865,18 +865,13 @@ int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
     return add_types(module, state, 0, RSDK_TYPE_SECTION);
 }
 
-/* Where there is no GIL, two threads may come here at once. */
 int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state) {
     int result = 0;
-#ifdef Py_BEGIN_CRITICAL_SECTION
-    Py_BEGIN_CRITICAL_SECTION(module);
-#endif
+    RSDK_BEGIN_FIRST_USE(module);
     if (state->types[RSDK_TYPE_COUNT - 1] == NULL) {
         result = add_types(module, state, RSDK_TYPE_SECTION, RSDK_TYPE_COUNT);
     }
-#ifdef Py_BEGIN_CRITICAL_SECTION
-    Py_END_CRITICAL_SECTION();
-#endif
+    RSDK_END_FIRST_USE();
     return result;
 }
 

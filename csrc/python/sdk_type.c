@@ -278,15 +278,11 @@ static PyType_Spec spec = {.name = "rocm_sdk._native.Sdk",
 
 /* The type, made at its first use: an import does not pay for it. Borrowed; NULL with an exception. */
 static PyObject *type_of(PyObject *module, rsdk_module_state *state) {
-#ifdef Py_BEGIN_CRITICAL_SECTION
-    Py_BEGIN_CRITICAL_SECTION(module);
-#endif
+    RSDK_BEGIN_FIRST_USE(module);
     if (state->sdk_type == NULL) {
         state->sdk_type = PyType_FromModuleAndSpec(module, &spec, NULL);
     }
-#ifdef Py_BEGIN_CRITICAL_SECTION
-    Py_END_CRITICAL_SECTION();
-#endif
+    RSDK_END_FIRST_USE();
     return state->sdk_type;
 }
 

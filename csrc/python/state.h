@@ -46,4 +46,13 @@ typedef struct rsdk_module_state {
 
 rsdk_module_state *rsdk_state_get(PyObject *module);
 
+/* Around what makes a part of the state at its first use: where there is no GIL, two threads may come there at once. */
+#ifdef Py_BEGIN_CRITICAL_SECTION
+#define RSDK_BEGIN_FIRST_USE(module) Py_BEGIN_CRITICAL_SECTION(module)
+#define RSDK_END_FIRST_USE()         Py_END_CRITICAL_SECTION()
+#else
+#define RSDK_BEGIN_FIRST_USE(module) {
+#define RSDK_END_FIRST_USE()         }
+#endif
+
 #endif
