@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from rocm_sdk._native import load_plan, package_directory
+from rocm_sdk._native import load_plan
 from rocm_sdk.base.starting import become, find_program
 from rocm_sdk.terminal.output import complain
 
@@ -19,6 +19,8 @@ from .gpu_option import add_gpu_options, chosen_variables
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from rocm_sdk.installed.installation import Installed
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 DESCRIPTION = """\
@@ -48,6 +50,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Becomes the program. Returns only if that fails: 127 or 126, as in shells; 2 if no program is named."""
+    from rocm_sdk.installed.installation import current
+
     if options.program is None:
         complain("no program is named", f"name one: {EXAMPLE}")
         return 2
@@ -59,10 +63,11 @@ def run(options: "Namespace") -> int:
         environment.pop(name.encode(), None)
         if value is not None:
             environment[name.encode()] = value.encode()
-    libraries = _planned_libraries()
+    installed = current()
+    libraries = _planned_libraries(installed)
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
-    _prepend(environment, b"PATH", tool_directories())
+    _prepend(environment, b"PATH", _tool_directories(installed))
     if _is_of_packed_tree(options.program, environment):
         _prepend(environment, b"PATH", [os.path.dirname(path) for path in _extracted_tool(options.program)])
     if options.watch is not None:
@@ -91,15 +96,13 @@ class _Libraries(NamedTuple):
     files: list[str]
 
 
-def _planned_libraries() -> _Libraries:
+def _planned_libraries(installed: "Installed") -> _Libraries:
     """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there.
 
     Files that it would not find there are named: those whose names differ from their SONAMEs, and those that are used
     in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
-    from rocm_sdk.installed.installation import current
-
-    locations = current().locations
+    locations = installed.locations
     steps = load_plan(*locations).steps
     overrides = {place.path for place in locations.values() if place.found_via == "override"}
     first, files = [], []
@@ -124,11 +127,11 @@ def _planned_libraries() -> _Libraries:
     return _Libraries(directories, files)
 
 
-def tool_directories() -> list[str]:
+def _tool_directories(installed: "Installed") -> list[str]:
     """The directories of programs, in the development tree if it is extracted, and in the core package."""
-    roots = [package_directory("core")]
+    roots = [installed.sdk.package_directory("core")]
     with suppress(ModuleNotFoundError):
-        roots.insert(0, package_directory("devel"))
+        roots.insert(0, installed.sdk.package_directory("devel"))
     directories = (f"{root}/{directory}" for directory in _TOOL_DIRECTORIES for root in roots)
     return [directory for directory in directories if os.path.isdir(directory)]
 
