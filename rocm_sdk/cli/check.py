@@ -4,6 +4,8 @@ import sys
 
 from rocm_sdk.terminal.output import complain, complain_of, tell
 
+from .checking import add_against, chosen_gpus, print_code
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,14 +31,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         metavar="FILE",
         help="a library or program, a wheel, a directory, or the name of an installed distribution",
     )
-    parser.add_argument(
-        "--gpu",
-        action="append",
-        metavar="GPU",
-        help="targets or families, with commas, or `machine` (the default): the GPUs of this machine",
-    )
-    parser.add_argument("--sdk", metavar="DIR", help="the SDK to check against, instead of the installed one")
-    parser.add_argument("--json", action="store_true", help="all facts, for programs")
+    add_against(parser, "the SDK to check against, instead of the installed one")
 
 
 def run(options: "Namespace") -> int:
@@ -48,10 +43,9 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.errors import LibraryNotFoundError
     from rocm_sdk.installed.installation import current
 
-    from .check_gpu import chosen_gpus
     from .demangled import demangled
 
-    gpus, _ = chosen_gpus(options.gpu or ["machine"])
+    gpus, _ = chosen_gpus(options.gpu)
     question = Question(tuple(gpus), current(), options.sdk, demangled)
     try:
         with removed_at_signals():
@@ -72,17 +66,16 @@ def _check_sdk(options: "Namespace") -> int:
     from rocm_sdk.doctor.verdicts import Question, judge
     from rocm_sdk.installed.installation import current
 
-    from .check_gpu import chosen_gpus, print_coverage
     from .demangled import demangled
 
-    gpus, products = chosen_gpus(options.gpu or ["machine"])
+    gpus, products = chosen_gpus(options.gpu)
     verdict = judge(None, Question(tuple(gpus), current(), None, demangled))
     if options.json:
         _print_json([verdict], gpus)
         return _status([verdict.works])
     _print(verdict, without=("CODE",))
     if gpus:
-        print_coverage(verdict.coverage, gpus, products, verdict.lacks)
+        print_code(verdict.code, gpus, products)
         if not options.gpu:
             _point_to_health()
     else:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from rocm_sdk import _native
 from rocm_sdk.errors import PackageNotInstalledError
-from rocm_sdk.gpu_support.code_problems import problems_on
+from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.gpu_support.coverage import with_code
 from rocm_sdk.gpu_support.image_kinds import image_kinds
 from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
@@ -58,8 +57,7 @@ class Verdict(NamedTuple):
     line: str
     problems: tuple[Problem, ...]
     releases: tuple[int, int]  # major versions of ROCm that it fits; 0: not known, or no end
-    coverage: Coverage  # of its GPU code
-    lacks: tuple[tuple[Problem, ...], ...]  # of the problems those of GPU code, for each GPU
+    code: CodeVerdict  # whose problems are among them
 
 
 def judge(word: str | None, question: Question) -> Verdict:
@@ -69,31 +67,20 @@ def judge(word: str | None, question: Question) -> Verdict:
     with opened as subject, subject.refused_by_name():
         found = list(_by_name(subject))
         host = check_host(subject, libraries, version, question.demangle)
-        covered = _native.coverage(subject.directories, question.gpus, False)
-        found += host.problems
-        found += _faults(subject, host, covered)
-        kinds = image_kinds(subject.directories)
-        gpus = tuple(_on(covered, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
-        if any(library.name == "MIOpen" for library in covered.libraries):
-            found += miopen_problems(question.gpus)
         installed = question.installed if subject.kind == "SDK" and question.sdk is None else None
-        said = [problems_on(covered, index, installed) for index in range(len(question.gpus))]
-        lacks = tuple(tuple(_renamed(subject, each) for each in on) for on in said)
-        found += [each for on in lacks for each in on]
+        code = _named(subject, judge_code(subject.directories, question.gpus, installed))
+        found += host.problems
+        found += _faults(subject, host, code.coverage)
+        if any(library.name == "MIOpen" for library in code.coverage.libraries):
+            found += miopen_problems(question.gpus)
+        found += [each for on in code.lacks for each in on]
         if subject.kind == "distribution":
             from .device_packages import device_package_problems
 
             found += device_package_problems(subject.name, question.gpus)
-        code = _Code(covered, gpus, lacks)
-        return _verdict(subject, host, code, tuple(found), has_sdk=bool(libraries))
-
-
-class _Code(NamedTuple):
-    """The GPU code of a subject."""
-
-    covered: Coverage
-    gpus: tuple[OnGpu, ...]
-    lacks: tuple[tuple[Problem, ...], ...]
+        kinds = image_kinds(subject.directories)
+        gpus = tuple(_on(code, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
+        return _verdict(subject, host, code, gpus, tuple(found), has_sdk=bool(libraries))
 
 
 def _libraries_of(question: Question) -> tuple[tuple[str, ...], str | None]:
@@ -123,29 +110,31 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
             yield problem(fault.code, shown, library=shown, detail=subject.shown(fault.message))
 
 
+def _named(subject: Subject, code: CodeVerdict) -> CodeVerdict:
+    return code._replace(lacks=tuple(tuple(_renamed(subject, each) for each in on) for on in code.lacks))
+
+
 def _renamed(subject: Subject, found: Problem) -> Problem:
     """The problem with the user's names of files, in all that programs read, too."""
     facts = {name: subject.shown(value) for name, value in found.facts.items()}
     return found._replace(cause=subject.shown(found.cause), title=subject.shown(found.title), facts=facts)
 
 
-def _on(covered: Coverage, index: int, gpu: str, kinds: tuple[str, ...] | None) -> OnGpu:
-    rows = [library.gpus[index] for library in with_code(covered)]
-    remarks = (*remarks_on(covered, index), *remarks_of_images(kinds, gpu))
-    fails = any(on.verdict == "none" or on.missing_table is not None for on in rows)
-    return OnGpu(gpu, not fails if rows else None, remarks)
+def _on(code: CodeVerdict, index: int, gpu: str, kinds: tuple[str, ...] | None) -> OnGpu:
+    remarks = (*remarks_on(code.coverage, index), *remarks_of_images(kinds, gpu))
+    return OnGpu(gpu, code.runs[index], remarks)
 
 
 def _verdict(
     subject: Subject,
     host: Host,
-    code: _Code,
+    code: CodeVerdict,
+    gpus: tuple[OnGpu, ...],
     problems: tuple[Problem, ...],
     *,
     has_sdk: bool,
 ) -> Verdict:
-    covered, gpus, lacks = code
-    has_code = bool(with_code(covered))
+    has_code = bool(with_code(code.coverage))
     errors = [each.code.split("-")[1] for each in problems if each.severity == "error"]
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
     words = [_loading(host, loads, has_sdk=has_sdk)]
@@ -163,7 +152,7 @@ def _verdict(
     elif loads is None or (has_code and not gpus) or not (host.files or has_code):
         works = None
     said = (gpus, has_code, "; ".join(words), problems, host.releases)
-    return Verdict(subject.name, subject.kind, works, loads, *said, coverage=covered, lacks=lacks)
+    return Verdict(subject.name, subject.kind, works, loads, *said, code=code)
 
 
 def _loading(host: Host, loads: bool | None, *, has_sdk: bool) -> str:

@@ -1,0 +1,118 @@
+"""What the forms of a check share: the options, the GPUs that they name, and the lines of a verdict on GPU code."""
+
+from rocm_sdk.terminal.output import tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Iterable
+
+    from rocm_sdk._native import Coverage, Gpu
+    from rocm_sdk.gpu_support.code_verdict import CodeVerdict
+    from rocm_sdk.problems import Problem
+
+_WIDTH = 26  # of the column of names
+_LINE = 60  # after which a list of names goes on in a line of its own
+
+
+def add_against(parser: "ArgumentParser", sdk: str) -> None:
+    """What each form of a check is against, and the form of its output. sdk: what --sdk says of its directory."""
+    parser.add_argument(
+        "--gpu",
+        action="append",
+        metavar="GPU",
+        help="targets or families, with commas, or `machine` (the default): the GPUs of this machine as ROCm presents"
+        " them. A target without features, as gfx90a, stands for a GPU in any mode",
+    )
+    parser.add_argument("--sdk", metavar="DIR", help=sdk)
+    parser.add_argument("--json", action="store_true", help="all facts, for programs")
+
+
+def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
+    """The target ids that --gpu names, each once, and the product name of each."""
+    from rocm_sdk import _native, targets
+
+    chosen: dict[str, str] = {}
+    for word in ",".join(words or ["machine"]).split(","):
+        if word.strip() == "machine":
+            chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
+        else:
+            chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}
+    return list(chosen), list(chosen.values())
+
+
+def _product(gpu: "Gpu") -> str:
+    return f"{gpu.name}, really {gpu.real_processor}: HSA_OVERRIDE_GFX_VERSION" if gpu.overridden else gpu.name
+
+
+def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
+    """What the libraries have for each GPU, and what they lack."""
+    found = verdict.coverage
+    for index, name in enumerate(names):
+        tell(f"{name}  {products[index]}")
+        _print_gpu(found, index, verdict.lacks[index])
+    if is_best_effort(found):
+        _print_dependence()
+    _print_unused(found)
+
+
+def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> None:
+    from rocm_sdk.gpu_support.words import line_of
+    from rocm_sdk.installed.catalog import shortnames_by_stem
+
+    shortnames = shortnames_by_stem()
+    groups: dict[tuple[int, str], list[str]] = {}
+    for library in found.libraries:
+        on = library.gpus[index]
+        if on.verdict == "not needed" and library.name not in shortnames:
+            continue  # libraries of the host; LLVM and others
+        groups.setdefault(line_of(library, on), []).append(shortnames.get(library.name, library.name))
+    for (_, text), names in sorted(groups.items()):
+        _print_group(sorted(names), text)
+    for each in problems:
+        if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
+            tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
+            if each.fix is not None:
+                tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
+
+
+def _print_group(names: list[str], text: str) -> None:
+    lines = [""]
+    for position, name in enumerate(names):
+        word = name if position + 1 == len(names) else f"{name}, "
+        if lines[-1] and len(lines[-1]) + len(word) > (_LINE if len(names) > 6 else _WIDTH + 1):
+            lines.append("")
+        lines[-1] += word
+    for line in lines[:-1]:
+        tell(f"  {line}".rstrip())
+    tell(f"  {lines[-1]:{_WIDTH}}  {text}")
+
+
+def _print_dependence() -> None:
+    """What unofficial code depends on, as far as it can be found out."""
+    from rocm_sdk.gpu_support.runtime_patches import comgr_tries_other_processors
+
+    words = {
+        True: "finds code for another processor: it is patched",
+        False: "finds code for the exact target only: it is not patched",
+        None: "could not be asked",
+    }
+    tell("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
+    tell(f"  the installed comgr {words[comgr_tries_other_processors()]}")
+    tell("  whether HIP and ROCr are patched cannot be told without a GPU")
+
+
+def _print_unused(found: "Coverage") -> None:
+    """The code that none of the GPUs runs."""
+    unused = [each for each in found.targets if not each.used]
+    if unused:
+        from rocm_sdk.base.value_text import size_text
+
+        names = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
+        plain = sum(each.size for each in found.targets)
+        tell(f"not used: {size_text(sum(each.size for each in unused))} of {size_text(plain)} of GPU code: {names}")
+
+
+def is_best_effort(found: "Coverage") -> bool:
+    """Whether a GPU runs code that only a patched runtime tries."""
+    return any(on.verdict == "best effort" for library in found.libraries for on in library.gpus)
