@@ -396,7 +396,7 @@ class Bindings(NamedTuple):
 
 class HostNeed(NamedTuple):
     name: str
-    place: Literal["bundled", "SDK", "other version", "system", "nowhere"]
+    place: Literal["bundled", "SDK", "other version", "system", "other release", "nowhere"]
     path: str | None
 
 class HostLack(NamedTuple):
@@ -412,8 +412,25 @@ class HostFile(NamedTuple):
     needs: tuple[HostNeed, ...]
     lacks: tuple[HostLack, ...]
     lack_count: int
-    first_release: int
-    last_release: int
+    back_end: str | None
+    is_for_rocm: bool
+    variant_group: int | None
+
+class OtherRelease(NamedTuple):
+    file: str
+    name: str
+    present: str
+    built_for: str
+    sdk: str | None
+    more: str
+
+class HostFiles(NamedTuple):
+    files: tuple[HostFile, ...]
+    first_release: str | None
+    last_release: str | None
+    built_for: str | None
+    requirement: str | None
+    other_release: OtherRelease | None
 
 class LibraryFacts(NamedTuple):
     soname: str | None
@@ -536,7 +553,7 @@ def compatibility(code: str, gpu: str, generic_version: int | None, unofficial: 
 def target_id(name: str, /) -> str: ...
 def target_in_name(name: str, /) -> str | None: ...
 def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
-def check_host_files(files: tuple[str, ...], libraries: tuple[str, ...], /) -> tuple[HostFile, ...]: ...
+def check_host_files(files: tuple[str, ...], libraries: tuple[str, ...], /) -> HostFiles: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
 def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
 def coverage(directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, /) -> Coverage: ...
@@ -560,6 +577,7 @@ def problem_table() -> tuple[
 def problem_fixes(code: str, /) -> tuple[tuple[str, Literal["words", "tried", "elsewhere", "hardware"], str], ...]: ...
 def sdk_indexes() -> tuple[tuple[tuple[int, int], tuple[int, int], str, str, str], ...]: ...
 def choose_index(request: str | None, /) -> tuple[tuple[int, int], tuple[int, int], str, str, str] | None: ...
+def missing_library(name: str, /) -> tuple[Code, str | None, dict[str, str]]: ...
 def host_packages() -> tuple[tuple[str, str, str, str, str, str], ...]: ...
 def installables() -> tuple[tuple[str, str, str, str, str], ...]: ...
 def problem_aliases() -> tuple[tuple[str, str], ...]: ...

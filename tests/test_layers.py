@@ -221,7 +221,8 @@ def test_python_layers() -> None:
 SEAM: dict[str, set[str] | None] = {
     "_dist_info": {"ALL_LIBRARIES"},
     "_native": {
-        *("LibraryFacts", "catalog", "check_host_files", "compatibility", "host_packages", "inspect_library"),
+        *("HostFiles", "LibraryFacts", "catalog", "check_host_files", "compatibility", "host_packages"),
+        "inspect_library",
         *("kernel_table_kind", "kernel_table_names", "nearest_names", "sdk_facts", "target_id", "target_in_name"),
     },
     "base.html_page": {"page_start"},
@@ -236,6 +237,8 @@ SEAM: dict[str, set[str] | None] = {
     "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
     "base.zstd": {"import_zstd"},
     "doctor.provenance.debug_names": {"debug_name"},
+    "doctor.verdicts.host": {"other_release_problem"},
+    "doctor.verdicts.variants": {"choose_variants"},
     "doctor.verdicts.subject": {"Subject", "open_subject"},
     "errors": None,
     "gpu_code": None,

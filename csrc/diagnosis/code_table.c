@@ -203,15 +203,17 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
-    ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
-        FIXES({DEBIAN, ELSEWHERE, "apt-get install {debian}"},
+    ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "{detail|the distribution has it in a package that is not installed}",
+        FIXES({ANY, WORDS, "use an SDK whose {package} has {name}"},
+              {ANY, WORDS, "install AMD's package {outside}, of the release that the SDK is"},
+              {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
               {GENTOO, ELSEWHERE, "emerge {gentoo}"},
               {NIXOS, ELSEWHERE, "add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
               {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
-              {ANY, ELSEWHERE, "install the package of the system that holds {name}"}),
+              {ANY, ELSEWHERE, "find out what brings {name}: a package of the system, or one of Python"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
     ROW(34, E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",
         FIXES({ANY, TRIED, "{install}"},
@@ -289,10 +291,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
-    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|HIP X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
+    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|ROCm X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
               {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
-        "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with the ABI, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
+        "The file needs libraries that the SDK has in other versions, or those of another release: the linker would refuse the file. The names of the libraries that it needs say for which releases it was built; which libraries the SDK has decides, not its release. Raised as BadLibraryError.", NULL)
     ROW(57, E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
         FIXES({ANY, WORDS, "give the process a larger address space (ulimit -v unlimited; RLIMIT_AS), where the shell or the batch system limits it"}),
         "The file is intact: the kernel refused to map it. Libraries of GPU code take gigabytes of address space, and little memory.", NULL)

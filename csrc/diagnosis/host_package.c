@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "elf/soname.h"
 #include "sdk/tables.h"
 
 /* What stands in place of a package that the table does not have. */
 static const rsdk_host_package searches = {
     NULL, "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)", "$(e-file %s)",
 };
+
+static const char not_known[] = "no table here says which package has it";
 
 static const rsdk_host_package *row_of(const char *name) {
     for (size_t i = 0; i < rsdk_host_package_count; i++) {
@@ -23,12 +26,35 @@ bool rsdk_host_package_is_known(const char *name) {
     return row_of(name) != &searches;
 }
 
+/* ROCm has it elsewhere; no package of a distribution is looked for, which would bring another HIP. */
+static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const char *package, rsdk_error *error) {
+    const char *detail = rsdk_arena_format(arena, "AMD has it outside these packages: package %s", package);
+    RSDK_NEED(detail, error);
+    RSDK_TRY(rsdk_finding_add(finding, arena, "outside", package, error));
+    return rsdk_finding_add(finding, arena, "detail", detail, error);
+}
+
+static const char *outside_package_of(const char *name) {
+    for (size_t i = 0; i < rsdk_outside_package_count; i++) {
+        if (rsdk_soname_has_linker_name(name, rsdk_outside_packages[i].library)) {
+            return rsdk_outside_packages[i].package;
+        }
+    }
+    return NULL;
+}
+
 rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
     if (name[strspn(name, plain)] != '\0') {
         return RSDK_OK;
     }
+    if (outside_package_of(name) != NULL) {
+        return add_outside(finding, arena, outside_package_of(name), error);
+    }
     const rsdk_host_package *row = row_of(name);
+    if (row == &searches) {
+        RSDK_TRY(rsdk_finding_add(finding, arena, "detail", not_known, error));
+    }
     const rsdk_fact packages[] = {{"debian", row->debian},
                                   {"fedora", row->fedora},
                                   {"suse", row->suse},

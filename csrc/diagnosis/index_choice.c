@@ -50,6 +50,35 @@ const rsdk_index_row *rsdk_index_for_version(const char *version) {
     return NULL;
 }
 
+bool rsdk_requirement_has_version(const char *requirement) {
+    return strstr(requirement, "==") != NULL || strstr(requirement, ">=") != NULL;
+}
+
+/* The numbers of a release; the end of the range if there is none. */
+static unsigned long release_at(const char *text, unsigned long otherwise) {
+    char *rest = NULL;
+    if (text == NULL) {
+        return otherwise;
+    }
+    unsigned long major = strtoul(text, &rest, 10);
+    return number_of(major, rest[0] == '.' ? strtoul(rest + 1, NULL, 10) : 0);
+}
+
+const rsdk_index_row *rsdk_index_for_requirement(const char *requirement) {
+    const char *exact = strstr(requirement, "=="), *first = strstr(requirement, ">="), *end = strstr(requirement, ",<");
+    if (exact != NULL || first == NULL) {
+        return exact != NULL ? rsdk_index_for_version(exact + 2) : NULL;
+    }
+    unsigned long lowest = release_at(first + 2, 0),
+                  highest = release_at(end != NULL ? end + 2 : NULL, (unsigned long)-1);
+    for (size_t i = 0; i < rsdk_index_count; i++) {
+        if (strcmp(rsdk_indexes[i].stream, "stable") == 0 && serves(&rsdk_indexes[i], lowest, highest - 1)) {
+            return &rsdk_indexes[i];
+        }
+    }
+    return NULL;
+}
+
 const rsdk_index_row *rsdk_index_of_today(void) {
     const rsdk_index_row *row = rsdk_indexes;
     while (strcmp(row->stream, "stable") != 0) {

@@ -2,6 +2,8 @@
 #ifndef RSDK_DIAGNOSIS_INDEX_CHOICE_H
 #define RSDK_DIAGNOSIS_INDEX_CHOICE_H
 
+#include <stdbool.h>
+
 #include "base/text.h"
 #include "diagnosis/tables.h"
 
@@ -10,6 +12,12 @@ const char *rsdk_index_of_site(void);
 
 /* The row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
 const rsdk_index_row *rsdk_index_for_version(const char *version);
+
+/* Whether a requirement names a version ("rocm==7.10.0") or a range ("rocm>=7.0,<7.15"). */
+bool rsdk_requirement_has_version(const char *requirement);
+
+/* The row that serves a requirement: of a range the newest stable releases in it; NULL: none does. */
+const rsdk_index_row *rsdk_index_for_requirement(const char *requirement);
 
 /* The row for what a user asks for: NULL for today's, a stream ("nightly"), or a version as above; NULL: none. */
 const rsdk_index_row *rsdk_index_for_request(const char *request);

@@ -161,14 +161,13 @@ static void add_conda_requirement(const composer *c, rsdk_text *text) {
     rsdk_text_clear(&requirement);
 }
 
-/* The version that a command asks for; NULL: it names none. */
-static const char *version_asked_for(const composer *c) {
+/* The index that serves what a command asks for; NULL: it names no version, or none is known that does. */
+static const rsdk_index_row *index_asked_for(const composer *c) {
     static const char *const names[] = {"requirement", "selector"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *requirement = value_named(c, names[i]);
-        const char *equals = requirement != NULL ? strstr(requirement, "==") : NULL;
-        if (equals != NULL) {
-            return equals + 2;
+        if (requirement != NULL && rsdk_requirement_has_version(requirement)) {
+            return rsdk_index_for_requirement(requirement);
         }
     }
     return NULL;
@@ -187,8 +186,8 @@ static void add_index(rsdk_text *text, const rsdk_index_row *row) {
 /* Options that name where packages come from: what is known of the installation, the site's index, the configuration
  * of the installer (a source of no words), or the index that serves the version. */
 static void add_source(composer *c, rsdk_text *text) {
-    const char *source = c->installation->source, *version = version_asked_for(c);
-    const rsdk_index_row *row = version != NULL ? rsdk_index_for_version(version) : NULL;
+    const char *source = c->installation->source;
+    const rsdk_index_row *row = index_asked_for(c);
     if (source != NULL && source[0] != '\0') {
         rsdk_text_add(text, "%s ", source);
     } else if (rsdk_index_of_site() != NULL || (source == NULL && row != NULL)) {
@@ -207,7 +206,7 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
     bool is_requirement = is_word && (strcmp(name, "requirement") == 0 || strcmp(name, "selector") == 0);
     if (value != NULL && is_word) {
         /* Without a version a command might install a placeholder. */
-        c->lacks_facts |= is_requirement && depth > 0 && strstr(value, "==") == NULL;
+        c->lacks_facts |= is_requirement && depth > 0 && !rsdk_requirement_has_version(value);
         add_word(text, value);
     } else if (value != NULL) {
         add_value(text, value);

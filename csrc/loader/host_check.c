@@ -296,32 +296,72 @@ static rsdk_status find_absent_symbols(check *c, const object *o, const scope *i
     return RSDK_OK;
 }
 
-/* ---- what it was built for ---- */
+/* ---- what they were built for ---- */
 
-static const char hip[] = "libamdhip64.so.";
-
-static void narrow(rsdk_host_file *result, unsigned first, unsigned last) {
-    result->first_release = first > result->first_release ? first : result->first_release;
-    result->last_release =
-        result->last_release == 0 || (last != 0 && last < result->last_release) ? last : result->last_release;
+/* What is among the files themselves says nothing of an SDK. */
+static rsdk_status add_release(check *c, const object *o, rsdk_other_release *found) {
+    for (size_t i = 0; i < o->needs.count; i++) {
+        const rsdk_host_need *need = &o->needs.items[i];
+        rsdk_release_need added = {.file = o->path, .name = need->name};
+        added.is_here = need->place == RSDK_PLACE_SDK || need->place == RSDK_PLACE_SYSTEM;
+        added.present = need->place == RSDK_PLACE_OTHER_VERSION ? rsdk_path_name(need->path) : NULL;
+        if (need->place != RSDK_PLACE_BUNDLED) {
+            RSDK_TRY(rsdk_other_release_add(found, c->arena, &added, c->error));
+        }
+    }
+    if (o->has_symbols) {
+        rsdk_other_release_add_versions(found, &o->symbols);
+    }
+    return RSDK_OK;
 }
 
-static void find_releases(const object *o, rsdk_host_file *result) {
-    for (size_t i = 0; i < o->file.needed.count; i++) {
-        const char *name = o->file.needed.items[i];
-        if (strncmp(name, hip, sizeof hip - 1) == 0) {
-            unsigned number = 0;
-            for (const char *at = name + sizeof hip - 1; *at >= '0' && *at <= '9' && number < 1000; at++) {
-                number = 10 * number + (unsigned)(*at - '0');
-            }
-            narrow(result, number, number);
-        }
-        for (size_t k = 0; k < rsdk_soname_release_count; k++) {
-            if (strcmp(rsdk_soname_releases[k].soname, name) == 0) {
-                narrow(result, rsdk_soname_releases[k].first, rsdk_soname_releases[k].last);
+/* What is nowhere for this reason is no fault of its own. */
+static void explain_needs(rsdk_host_files *result) {
+    for (size_t i = 0; rsdk_other_release_is(&result->release) && i < result->list.count; i++) {
+        rsdk_host_file *file = &result->list.items[i];
+        for (size_t k = 0; k < file->needs.count; k++) {
+            rsdk_host_need *need = &file->needs.items[k];
+            if (need->place == RSDK_PLACE_NOWHERE && rsdk_other_release_explains(&result->release, need->name)) {
+                need->place = RSDK_PLACE_OTHER_RELEASE;
             }
         }
     }
+}
+
+/* Which files are variants, and first which of them others need. */
+static rsdk_status find_variants(check *c, rsdk_host_files *result) {
+    rsdk_name_table places = {0};
+    RSDK_LIST(rsdk_variant *) variants = {0};
+    for (size_t i = 0; i < result->list.count; i++) {
+        rsdk_host_file *file = &result->list.items[i];
+        file->variant.path = file->path;
+        RSDK_TRY(rsdk_name_table_set(&places, c->arena, file->path, strlen(file->path), i, c->error));
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+        RSDK_APPEND(c->arena, &variants, &file->variant, c->error);
+    }
+    for (size_t i = 0; i < result->list.count; i++) {
+        const rsdk_host_file *file = &result->list.items[i];
+        for (size_t k = 0; k < file->needs.count; k++) {
+            const char *path = file->needs.items[k].path;
+            size_t place = 0;
+            if (path != NULL && rsdk_name_table_find(&places, path, strlen(path), &place)) {
+                variants.items[place]->is_needed = true;
+            }
+        }
+    }
+    return rsdk_variants_find(variants.items, variants.count, c->arena, c->error);
+}
+
+/* The SONAME of HIP in the SDK; NULL: it has none. */
+static const char *find_runtime(const check *c) {
+    static const char hip[] = "libamdhip64.so";
+    for (size_t i = 0; i < c->asked->library_count; i++) {
+        const char *name = rsdk_path_name(c->asked->libraries[i]);
+        if (rsdk_soname_has_linker_name(name, hip) && rsdk_built_for_knows(name)) {
+            return name;
+        }
+    }
+    return NULL;
 }
 
 /* ---- the check ---- */
@@ -332,7 +372,6 @@ static rsdk_status check_file(check *c, object *o, rsdk_host_file *result) {
         (rsdk_host_file){.path = o->path, .soname = o->file.soname, .fault = o->fault, .fault_code = o->fault_code};
     RSDK_TRY(make_scope(c, o, &in));
     memcpy(&result->needs, &o->needs, sizeof result->needs);
-    find_releases(o, result);
     if (o->has_symbols) {
         RSDK_TRY(find_absent_versions(c, o, result));
     }
@@ -369,16 +408,19 @@ rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena,
     RSDK_TRY(rsdk_link_map_read(arena, &c.map, error));
     RSDK_TRY(rsdk_linker_search_init(arena, &c.map, &c.search, error));
     RSDK_TRY(list_names(&c));
+    result->release.runtime = find_runtime(&c);
     for (size_t i = 0; i < asked->file_count; i++) {
         rsdk_host_file row;
         size_t index = 0;
         RSDK_TRY(find_object(&c, asked->files[i], false, &index));
         if (!c.objects.items[index]->is_other) {
             RSDK_TRY(check_file(&c, c.objects.items[index], &row));
+            RSDK_TRY(add_release(&c, c.objects.items[index], &result->release));
             RSDK_APPEND(arena, &result->list, row, error);
         }
     }
-    return RSDK_OK;
+    explain_needs(result);
+    return find_variants(&c, result);
 }
 
 const char *rsdk_need_place_name(rsdk_need_place place) {
@@ -386,6 +428,7 @@ const char *rsdk_need_place_name(rsdk_need_place place) {
                                         [RSDK_PLACE_SDK] = "SDK",
                                         [RSDK_PLACE_OTHER_VERSION] = "other version",
                                         [RSDK_PLACE_SYSTEM] = "system",
+                                        [RSDK_PLACE_OTHER_RELEASE] = "other release",
                                         [RSDK_PLACE_NOWHERE] = "nowhere"};
     return names[place];
 }

@@ -4,6 +4,8 @@
 #define RSDK_LOADER_HOST_CHECK_H
 
 #include "base/arena.h"
+#include "loader/other_release.h"
+#include "loader/variants.h"
 #include "rocm_sdk/error.h"
 
 typedef enum rsdk_need_place {
@@ -11,6 +13,7 @@ typedef enum rsdk_need_place {
     RSDK_PLACE_SDK,           /* in the SDK */
     RSDK_PLACE_OTHER_VERSION, /* in the SDK under another SONAME */
     RSDK_PLACE_SYSTEM,
+    RSDK_PLACE_OTHER_RELEASE, /* nowhere, as the SDK is of another release than the files are for */
     RSDK_PLACE_NOWHERE,
 } rsdk_need_place;
 
@@ -35,11 +38,12 @@ typedef struct rsdk_host_file {
     RSDK_LIST(rsdk_host_need) needs;
     RSDK_LIST(rsdk_host_lack) lacks; /* the first few */
     size_t lack_count;
-    unsigned first_release, last_release; /* of ROCm, that it was built for; 0: not known, or no end */
+    rsdk_variant variant;
 } rsdk_host_file;
 
 typedef struct rsdk_host_files {
     RSDK_LIST(rsdk_host_file) list;
+    rsdk_other_release release; /* what all of them need of the SDK's releases */
 } rsdk_host_files;
 
 typedef struct rsdk_host_check {
@@ -53,7 +57,7 @@ typedef struct rsdk_host_check {
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
                                 rsdk_error *error);
 
-/* "bundled", "SDK", "other version", "system", "nowhere". */
+/* "bundled", "SDK", "other version", "system", "other release", "nowhere". */
 const char *rsdk_need_place_name(rsdk_need_place place);
 
 #endif

@@ -11,8 +11,8 @@
 #include "loader/load_lock.h"
 #include "loader/load_watch.h"
 #include "loader/memory_object.h"
+#include "loader/other_release.h"
 #include "loader/plan.h"
-#include "loader/release_check.h"
 #include "sdk/tables.h"
 
 struct rsdk_loaded {
@@ -350,7 +350,7 @@ static rsdk_status run_steps(const preloader *p) {
 
 static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded *loaded, rsdk_error *error) {
     RSDK_TRY(rsdk_plan_make(sdk, options, 0, &loaded->plan, error));
-    RSDK_TRY(rsdk_release_check(loaded->plan, sdk, error));
+    RSDK_TRY(rsdk_other_release_check(loaded->plan, sdk, error));
     preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
     report_absent(&p);
     p.watch = rsdk_load_watch_start(options->watch_seconds);

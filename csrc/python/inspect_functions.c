@@ -89,10 +89,6 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     return result;
 }
 
-static PyObject *build_host_file(const rsdk_module_state *state, const void *files, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_HOST_FILE, &((const rsdk_host_file *)files)[index]);
-}
-
 static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -101,7 +97,7 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
     Py_BEGIN_ALLOW_THREADS status = rsdk_host_check_run(check, &arena, &files, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
     if (status == RSDK_OK) {
-        result = rsdk_result_tuple(rsdk_state_get(module), build_host_file, files.list.items, files.list.count);
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_HOST_FILES, &files);
     } else {
         rsdk_exceptions_raise(&error, NULL);
     }
@@ -113,8 +109,9 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
 PyDoc_STRVAR(
     check_host_files_doc,
     "check_host_files(files, libraries, /)\n--\n\n"
-    "Whether files (tuple of str) find what they need (tuple of HostFile), among themselves, in an SDK with these\n"
-    "shared libraries (tuple of str), and on this system. What is no ELF file has no row. Nothing is loaded.");
+    "Whether files (tuple of str) find what they need (HostFiles), among themselves, in an SDK with these shared\n"
+    "libraries (tuple of str), and on this system, and which ROCm they are for. What is no ELF file has no row.\n"
+    "Nothing is loaded.");
 
 static PyObject *check_host_files(PyObject *module, PyObject *args) {
     PyObject *file_tuple = NULL, *library_tuple = NULL, *result = NULL;

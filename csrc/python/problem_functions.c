@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "diagnosis/cause.h"
+#include "diagnosis/host_package.h"
 #include "diagnosis/index_choice.h"
 #include "diagnosis/load_failure.h"
 #include "diagnosis/page.h"
@@ -256,6 +257,30 @@ static PyObject *problem_texts(PyObject *module, PyObject *args) {
     return result;
 }
 
+PyDoc_STRVAR(missing_library_doc,
+             "missing_library(name, /)\n--\n\n"
+             "The finding of a library (str, a DT_NEEDED entry) that is nowhere, with what is known\n"
+             "of its package: code, path and facts (tuple of str, None, dict of str).");
+
+static PyObject *missing_library(PyObject *module, PyObject *argument) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_finding finding = {.code = RSDK_E_LIB_002};
+    PyObject *bytes = NULL, *result = NULL;
+    (void)module;
+    if (!PyUnicode_FSConverter(argument, &bytes)) {
+        return NULL;
+    }
+    rsdk_status status = rsdk_finding_add(&finding, &arena, "name", PyBytes_AsString(bytes), NULL);
+    if (status == RSDK_OK) {
+        status = rsdk_host_package_add(&finding, &arena, PyBytes_AsString(bytes), NULL);
+    }
+    result = status == RSDK_OK ? rsdk_findings_build(finding.code, NULL, finding.facts.items, finding.facts.count)
+                               : PyErr_NoMemory();
+    rsdk_arena_clear(&arena);
+    Py_DECREF(bytes);
+    return result;
+}
+
 /* ---- load failures ---- */
 
 PyDoc_STRVAR(explain_load_doc, "explain_load(site, path, dlerror_text, fallback=None, /)\n--\n\n"
@@ -309,6 +334,7 @@ PyMethodDef rsdk_problem_methods[] = {
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"choose_index", choose_index, METH_O, choose_index_doc},
     {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
+    {"missing_library", missing_library, METH_O, missing_library_doc},
     {"installables", installables, METH_NOARGS, installables_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},

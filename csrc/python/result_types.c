@@ -382,6 +382,80 @@ CONVERSION(lacks_of_host_file) {
     return rsdk_result_tuple(state, build_host_lack, file->lacks.items, file->lacks.count);
 }
 
+static PyObject *build_host_file(const rsdk_module_state *state, const void *files, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_HOST_FILE, &((const rsdk_host_file *)files)[index]);
+}
+
+CONVERSION(rows_of_host_files) {
+    const rsdk_host_files *files = value;
+    return rsdk_result_tuple(state, build_host_file, files->list.items, files->list.count);
+}
+
+static PyObject *build_release(rsdk_release release) {
+    return release.major != 0 ? PyUnicode_FromFormat("%u.%u", release.major, release.minor) : Py_NewRef(Py_None);
+}
+
+CONVERSION(first_release) {
+    const rsdk_host_files *files = value;
+    return build_release(rsdk_built_for_releases(&files->release.built_for).first);
+}
+
+CONVERSION(last_release) {
+    const rsdk_host_files *files = value;
+    return build_release(rsdk_built_for_releases(&files->release.built_for).last);
+}
+
+/* None for a text that is empty. Clears it. */
+static PyObject *take_text(rsdk_text *text) {
+    PyObject *result = text->failed        ? PyErr_NoMemory()
+                       : text->length == 0 ? Py_NewRef(Py_None)
+                                           : rsdk_result_text(rsdk_text_get(text));
+    rsdk_text_clear(text);
+    return result;
+}
+
+CONVERSION(releases_of_host_files) {
+    const rsdk_host_files *files = value;
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_release_range_add_text(rsdk_built_for_releases(&files->release.built_for), &text);
+    return take_text(&text);
+}
+
+CONVERSION(requirement_of_host_files) {
+    const rsdk_host_files *files = value;
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_release_range_add_requirement(rsdk_built_for_releases(&files->release.built_for), &text);
+    return take_text(&text);
+}
+
+CONVERSION(other_release_of_host_files) {
+    const rsdk_host_files *files = value;
+    return rsdk_other_release_is(&files->release) ? rsdk_result_build(state, RSDK_TYPE_OTHER_RELEASE, &files->release)
+                                                  : Py_NewRef(Py_None);
+}
+
+CONVERSION(present_in_sdk) {
+    return rsdk_result_path(rsdk_other_release_present(value));
+}
+
+CONVERSION(built_for_release) {
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_other_release_add_built_for(value, &text);
+    return take_text(&text);
+}
+
+CONVERSION(release_of_sdk) {
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_other_release_add_sdk(value, &text);
+    return take_text(&text);
+}
+
+CONVERSION(more_of_release) {
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_other_release_add_more(value, &text);
+    return text.length == 0 && !text.failed ? PyUnicode_FromString("") : take_text(&text);
+}
+
 static PyObject *build_gpu_coverage(const rsdk_module_state *state, const void *gpus, size_t index) {
     return rsdk_result_build(state, RSDK_TYPE_GPU_COVERAGE, &((const rsdk_gpu_coverage *)gpus)[index]);
 }
@@ -734,7 +808,7 @@ static const field coverage_fault_fields[] = {
 
 static const field host_need_fields[] = {
     FIELD("name",  "str", PATH(rsdk_host_need, name), "the DT_NEEDED entry (str)"),
-    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'system', 'nowhere' (str)"),
+    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'system', 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
     FIELD("path",  "str | None", PATH(rsdk_host_need, path), "the file (str); None: nowhere"),
     END,
 };
@@ -754,8 +828,29 @@ static const field host_file_fields[] = {
     FIELD("needs",         "tuple[HostNeed, ...]", WHOLE(needs_of_host_file), "the libraries that it needs (tuple of HostNeed)"),
     FIELD("lacks",         "tuple[HostLack, ...]", WHOLE(lacks_of_host_file), "what these do not have, the first three (tuple of HostLack)"),
     FIELD("lack_count",    "int", NUMBER(rsdk_host_file, lack_count), "how many there are (int)"),
-    FIELD("first_release", "int", NUMBER(rsdk_host_file, first_release), "first major version of ROCm that it may be built for (int); 0: not known"),
-    FIELD("last_release",  "int", NUMBER(rsdk_host_file, last_release), "the last one (int); 0: no end"),
+    FIELD("back_end",      "str | None", TEXT(rsdk_host_file, variant.back_end), "of a variant, the word in its name: 'cuda', 'rocm' (str); None: it is none"),
+    FIELD("is_for_rocm",   "bool", BOOL(rsdk_host_file, variant.is_for_rocm), "whether that back end is ROCm's (bool)"),
+    FIELD("variant_group", "int | None", INDEX(rsdk_host_file, variant.group), "the number of the variants of which one is loaded (int); None: it is none"),
+    END,
+};
+
+static const field other_release_fields[] = {
+    FIELD("file",        "str", PATH(rsdk_other_release, file), "a file that needs a library which is not there (str)"),
+    FIELD("name",        "str", PATH(rsdk_other_release, wanted), "the DT_NEEDED entry (str)"),
+    FIELD("present",     "str", WHOLE(present_in_sdk), "the SONAME that the SDK has instead, or that of its HIP (str)"),
+    FIELD("built_for",   "str", WHOLE(built_for_release), "'ROCm 7.0 or newer', or the entry where nothing is known (str)"),
+    FIELD("sdk",         "str | None", WHOLE(release_of_sdk), "the releases that its HIP is of: 'ROCm 5.0 to 5.7' (str); None: not known"),
+    FIELD("more",        "str", WHOLE(more_of_release), "' and 2 more of ROCm': how many others are not there (str)"),
+    END,
+};
+
+static const field host_files_fields[] = {
+    FIELD("files",         "tuple[HostFile, ...]", WHOLE(rows_of_host_files), "the ELF files in their order (tuple of HostFile)"),
+    FIELD("first_release", "str | None", WHOLE(first_release), "of ROCm, that they may be built for: '7.0' (str); None: not known"),
+    FIELD("last_release",  "str | None", WHOLE(last_release), "the last one: '7.14' (str); None: not known, or no end"),
+    FIELD("built_for",     "str | None", WHOLE(releases_of_host_files), "both: 'ROCm 7.0 to 7.14', 'ROCm 7.0 or newer' (str); None: not known"),
+    FIELD("requirement",   "str | None", WHOLE(requirement_of_host_files), "of an SDK that fits: 'rocm[libraries]>=7.0,<7.15' (str); None: not known"),
+    FIELD("other_release", "OtherRelease | None", WHOLE(other_release_of_host_files), "why the SDK does not fit (OtherRelease); None: nothing says so"),
     END,
 };
 
@@ -827,6 +922,8 @@ static const struct result_type {
     [RSDK_TYPE_HOST_NEED]     = {"rocm_sdk.HostNeed", "A library that a file needs, and where it is.", host_need_fields},
     [RSDK_TYPE_HOST_LACK]     = {"rocm_sdk.HostLack", "A symbol or version that a file needs and nothing has.", host_lack_fields},
     [RSDK_TYPE_HOST_FILE]     = {"rocm_sdk.HostFile", "Whether an ELF file finds what it needs.", host_file_fields},
+    [RSDK_TYPE_OTHER_RELEASE] = {"rocm_sdk.OtherRelease", "What files need of another release of ROCm than the SDK is.", other_release_fields},
+    [RSDK_TYPE_HOST_FILES]    = {"rocm_sdk.HostFiles", "Whether files find what they need, and which ROCm they are for.", host_files_fields},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
 };
 /* clang-format on */

@@ -32,6 +32,8 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_HOST_NEED,
     RSDK_TYPE_HOST_LACK,
     RSDK_TYPE_HOST_FILE,
+    RSDK_TYPE_OTHER_RELEASE,
+    RSDK_TYPE_HOST_FILES,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 

@@ -28,3 +28,12 @@ const rsdk_host_package rsdk_host_packages[] = {
 /* clang-format on */
 
 const size_t rsdk_host_package_count = sizeof rsdk_host_packages / sizeof *rsdk_host_packages;
+
+/* Libraries of ROCm that no wheel of AMD's has, by linker name. */
+const rsdk_outside_package rsdk_outside_packages[] = {
+    /* library           AMD's package */
+    {"libmigraphx.so", "migraphx"},
+    {"libmigraphx_c.so", "migraphx"},
+};
+
+const size_t rsdk_outside_package_count = sizeof rsdk_outside_packages / sizeof *rsdk_outside_packages;

@@ -67,10 +67,31 @@ typedef struct rsdk_host_package {
 extern const rsdk_host_package rsdk_host_packages[];
 extern const size_t rsdk_host_package_count;
 
-/* The major versions of ROCm whose library has this SONAME; 0: not known, or no end. */
+typedef struct rsdk_outside_package {
+    const char *library, *package; /* a linker name, and the package of AMD's repositories for distributions */
+} rsdk_outside_package;
+
+extern const rsdk_outside_package rsdk_outside_packages[];
+extern const size_t rsdk_outside_package_count;
+
+/* A word in names of libraries of which only one is loaded. */
+typedef struct rsdk_back_end {
+    const char *word;
+    bool is_rocm;
+} rsdk_back_end;
+
+extern const rsdk_back_end rsdk_back_ends[];
+extern const size_t rsdk_back_end_count;
+
+/* {6, 4} for ROCm 6.4. */
+typedef struct rsdk_release {
+    unsigned major, minor;
+} rsdk_release;
+
+/* The releases of ROCm whose library has this SONAME. */
 typedef struct rsdk_soname_release {
     const char *soname;
-    unsigned first, last;
+    rsdk_release first, last; /* first {0, 0}: not known; last {0, 0}: no end */
 } rsdk_soname_release;
 
 extern const rsdk_soname_release rsdk_soname_releases[];

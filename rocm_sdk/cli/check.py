@@ -4,7 +4,7 @@ import sys
 
 from rocm_sdk.terminal.output import complain, complain_of, tell
 
-from .checking import add_against, chosen_gpus, print_code
+from .checking import add_against, chosen_gpus, is_directory, print_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def run(options: "Namespace") -> int:
 
     from .demangled import demangled
 
+    if options.sdk is not None and not is_directory(options.sdk):
+        return 2
     gpus, _ = chosen_gpus(options.gpu)
     question = Question(tuple(gpus), current(), options.sdk, demangled)
     try:
@@ -100,11 +102,17 @@ def _status(answers: "Iterable[bool | None]") -> int:
 
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = ()) -> None:
     tell(f"{verdict.subject}: {verdict.line}")
+    if verdict.install is not None:
+        tell(f"  install: {verdict.install}")
     for each in verdict.problems:
         if each.code.split("-")[1] not in without and each.severity != "note":
             tell(f"  {each.code}: {each.title}: {each.cause}")
             if each.fix is not None:
                 tell(f"  fix: {each.fix}")
+
+
+def _major(release: "str | None") -> "int | None":
+    return None if release is None else int(release.partition(".")[0])
 
 
 def _print_json(verdicts: "Iterable[Verdict]", gpus: list[str]) -> None:
@@ -118,10 +126,12 @@ def _print_json(verdicts: "Iterable[Verdict]", gpus: list[str]) -> None:
             "works": verdict.works,
             "loads": verdict.loads,
             "has_gpu_code": verdict.has_code,
-            "first_release": verdict.releases[0] or None,
-            "last_release": verdict.releases[1] or None,
+            "first_release": _major(verdict.releases[0]),
+            "last_release": _major(verdict.releases[1]),
+            "releases": {"first": verdict.releases[0], "last": verdict.releases[1]},
             "gpus": [{"target": on.gpu, "runs": on.runs, "remarks": on.remarks} for on in verdict.gpus],
             "problems": [each.as_document() for each in verdict.problems],
+            "install": verdict.install,
         }
         for verdict in verdicts
     ]

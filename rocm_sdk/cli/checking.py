@@ -1,6 +1,6 @@
 """What the forms of a check share: the options, the GPUs that they name, and the lines of a verdict on GPU code."""
 
-from rocm_sdk.terminal.output import tell
+from rocm_sdk.terminal.output import complain, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,17 @@ def add_against(parser: "ArgumentParser", sdk: str) -> None:
     )
     parser.add_argument("--sdk", metavar="DIR", help=sdk)
     parser.add_argument("--json", action="store_true", help="all facts, for programs")
+
+
+def is_directory(name: str) -> bool:
+    """Whether --sdk names a directory; complains if not."""
+    import os
+
+    if os.path.isdir(name):
+        return True
+    what = "is no directory" if os.path.exists(name) else "there is no such directory"
+    complain(f"--sdk {name}: {what}", "name a directory that has the libraries of an SDK")
+    return False
 
 
 def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:

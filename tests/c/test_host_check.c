@@ -36,14 +36,23 @@ static int clear(void **state) {
     return 0;
 }
 
+static rsdk_host_files check_all(asked *a, const char *const *paths, size_t count) {
+    const rsdk_host_check question = {paths, count, &a->library, 1};
+    rsdk_host_files files = {0};
+    assert_int_equal(rsdk_host_check_run(&question, &a->arena, &files, &a->fixture.error), RSDK_OK);
+    return files;
+}
+
 /* The row of one file that is checked against the SDK. */
 static const rsdk_host_file *check(asked *a, const char *name) {
     const char *path = sample_path(&a->fixture.site, name);
-    const rsdk_host_check question = {&path, 1, &a->library, 1};
-    rsdk_host_files files = {0};
-    assert_int_equal(rsdk_host_check_run(&question, &a->arena, &files, &a->fixture.error), RSDK_OK);
+    rsdk_host_files files = check_all(a, &path, 1);
     assert_true(files.list.count <= 1);
     return files.list.count == 1 ? &files.list.items[0] : NULL; /* NULL: it is no ELF file */
+}
+
+static unsigned first_release(const rsdk_host_files *files) {
+    return rsdk_built_for_releases(&files->release.built_for).first.major;
 }
 
 static void compile(asked *a, const char *file, const char *source, const char *needs) {
@@ -60,8 +69,10 @@ static void a_file_that_fits(void **state) {
     assert_int_equal(file->lack_count, 0);
     assert_int_equal(file->needs.items[0].place, RSDK_PLACE_SDK);
     assert_string_equal(file->needs.items[0].path, a->library);
-    assert_int_equal(file->first_release, 7);
-    assert_int_equal(file->last_release, 7);
+    const char *path = sample_path(&a->fixture.site, OUTSIDE "/good.so");
+    rsdk_host_files files = check_all(a, &path, 1);
+    assert_int_equal(first_release(&files), 7);
+    assert_false(rsdk_other_release_is(&files.release));
 }
 
 static void what_is_absent_is_named(void **state) {
@@ -83,7 +94,36 @@ static void another_release(void **state) {
     const rsdk_host_file *file = check(a, OUTSIDE "/old.so");
     assert_int_equal(file->needs.items[0].place, RSDK_PLACE_OTHER_VERSION);
     assert_string_equal(file->needs.items[0].path, a->library);
-    assert_int_equal(file->last_release, 5);
+    const char *path = sample_path(&a->fixture.site, OUTSIDE "/old.so");
+    rsdk_host_files files = check_all(a, &path, 1);
+    assert_int_equal(first_release(&files), 5);
+    assert_true(rsdk_other_release_is(&files.release));
+    assert_string_equal(files.release.wanted, "libamdhip64.so.5");
+    assert_string_equal(rsdk_other_release_present(&files.release), "libamdhip64.so.7");
+}
+
+/* What the SDK has in no version is explained by its release, too; what is among the files themselves counts not. */
+static void absent_libraries_of_another_release(void **state) {
+    asked *a = *state;
+    const sample_library blas = {.directory = "old", .file = "librocblas.so.0", .source = "int blas;"};
+    const sample_library drm = {.directory = "old", .file = "librocm_sysdeps_drm.so.2", .source = "int drm;"};
+    const sample_library other = {.directory = "old", .file = "libother.so.1", .source = "int other;"};
+    sample_compile(&a->fixture.site, &blas);
+    sample_compile(&a->fixture.site, &drm);
+    sample_compile(&a->fixture.site, &other);
+    compile(a, "old.so", "int f(void) { return 0; }",
+            "old/librocblas.so.0 old/librocm_sysdeps_drm.so.2 old/libother.so.1");
+    const char *paths[] = {sample_path(&a->fixture.site, OUTSIDE "/old.so"),
+                           sample_path(&a->fixture.site, "old/librocblas.so.0")};
+    rsdk_host_files files = check_all(a, paths, 1);
+    assert_true(rsdk_other_release_is(&files.release));
+    const rsdk_host_file *file = &files.list.items[0];
+    assert_int_equal(file->needs.items[0].place, RSDK_PLACE_OTHER_RELEASE);
+    assert_int_equal(file->needs.items[1].place, RSDK_PLACE_OTHER_RELEASE);
+    assert_int_equal(file->needs.items[2].place, RSDK_PLACE_NOWHERE);
+    rsdk_host_files whole = check_all(a, paths, 2);
+    assert_false(rsdk_other_release_is(&whole.release));
+    assert_int_equal(first_release(&whole), 0);
 }
 
 static void a_file_that_is_none(void **state) {
@@ -105,6 +145,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_file_that_fits, make, clear),
         cmocka_unit_test_setup_teardown(what_is_absent_is_named, make, clear),
         cmocka_unit_test_setup_teardown(another_release, make, clear),
+        cmocka_unit_test_setup_teardown(absent_libraries_of_another_release, make, clear),
         cmocka_unit_test_setup_teardown(a_file_that_is_none, make, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

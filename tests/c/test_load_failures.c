@@ -226,7 +226,7 @@ static const failure failures[] = {
      .damage = remove_outside_of_recorded,
      .status = RSDK_LOAD_FAILED,
      .message = {"libroctx64.so.4 needs libx$(id);id.so.1, which is in neither the SDK nor the system"},
-     .fix = "install the package of the system that holds"},
+     .fix = "find out what brings libx$(id);id.so.1: a package of the system"},
     {.name = "missing_library_of_an_unrecorded_sdk_may_have_been_its_own",
      .libraries = {{.directory = OUTSIDE, .file = "libhsakmt.so.1", .source = ""},
                    {.file = "libd.so.1", .source = "", .needs = OUTSIDE "/libhsakmt.so.1"},

@@ -12,7 +12,7 @@ import pytest
 from compiled_files import compile_file
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
 from sample_devel import as_root
-from sample_site import CORE, LIBRARIES, clean_environment, run_python
+from sample_site import CORE, LIBRARIES, clean_environment, compile_library, run_python
 
 from rocm_sdk import device_code
 from rocm_sdk.installed.record import digest_text, read_record
@@ -125,6 +125,31 @@ def test_an_extension_of_the_application(sdk: Path, tmp_path: Path) -> None:
     assert document["proof"]["modules"] == [str(extension)]  # type: ignore[index]
     assert "libhipsparse.so.4" in names_in(tmp_path / "out")
     assert "librocblas.so.5" not in names_in(tmp_path / "out")
+
+
+def test_an_application_for_another_release(sdk: Path, tmp_path: Path) -> None:
+    """No part of this SDK serves it: that is said as `rocm-sdk check` says it, before anything is written."""
+    older = compile_library(tmp_path / "libamdhip64.so.5", "libamdhip64.so.5")
+    extension = compile_library(tmp_path / "ext.so", None, "", (older,))
+    older.unlink()
+    done = closure(sdk, "--for", extension, "--output", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert "error: E-LIB-024: ext.so was built for ROCm 5.0 to 5.7, the SDK is 7.10.0 and has libamd" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_variants_that_are_not_loaded_stay_out(sdk: Path, tmp_path: Path) -> None:
+    """A package that has a library for each back end needs of the SDK what one of them needs."""
+    package = tmp_path / "fast"
+    package.mkdir()
+    cuda = compile_library(tmp_path / "libcudart.so.12", "libcudart.so.12")
+    (hip,) = sdk.glob(f"{CORE}/lib/libamdhip64.so.?")
+    compile_library(package / "libfast_cuda128.so", None, "", (cuda,))
+    compile_library(package / "libfast_rocm71.so", None, "", (hip,))
+    document = report(sdk, "--for", package, "--gpu", "gfx942", "--output", tmp_path / "out")
+    assert document["unread"] == {str(package / "libfast_cuda128.so"): "a variant for cuda"}
+    assert "libamdhip64.so.7" in names_in(tmp_path / "out")
+    assert "libcudart" not in json.dumps(document)
 
 
 def test_a_framework_that_lists_its_libraries(sdk: Path, tmp_path: Path) -> None:

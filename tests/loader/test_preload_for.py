@@ -73,9 +73,9 @@ def test_a_file_for_another_release_is_one_problem(site: Site, tmp_path: Path) -
     """
     code, title, cause, fix = site.output(program, "-W", "error").splitlines()
     assert code == "E-LIB-024"
-    assert title == "_ext.so was built for HIP 7, the SDK is 5.2.3 and has libamdhip64.so.5"
-    assert "it needs libamdhip64.so.7, and 2 more in other versions, which neither" in cause
-    assert "https://repo.amd.com/rocm/whl-multi-arch/ 'rocm[libraries]==7.*'  # or take a build of _ext.so for" in fix
+    assert title == "_ext.so was built for ROCm 7.0 or newer, the SDK is 5.2.3 and has libamdhip64.so.5"
+    assert "it needs libamdhip64.so.7 and 2 more of ROCm, which neither" in cause
+    assert "https://stable.repo.amd.com/rocm/whl-next/ 'rocm[libraries]>=7.0'  # or take a build of _ext.so for" in fix
 
 
 def test_a_library_that_the_sdk_has_not_in_any_version_is_a_warning(site: Site, tmp_path: Path) -> None:

@@ -83,6 +83,11 @@ class InstalledSdk:
                 f"{missing[0]}: no RECORD lists its files", "make packages of this ROCm: rocm-sdk-build prefix"
             )
 
+    @property
+    def version(self) -> str | None:
+        """That of ROCm, if the SDK says one."""
+        return self._installed.sdk.facts()["version"]
+
     @cached_property
     def by_source(self) -> dict[str, SdkFile]:
         """The files by their real paths; of several links to one file the file itself."""

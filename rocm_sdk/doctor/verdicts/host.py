@@ -10,19 +10,20 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
-from rocm_sdk.installed.catalog import stem
 from rocm_sdk.problems import problem
+
+from .missing import Against, missing_problems, package_of
+from .variants import choose_variants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFile, HostNeed
+    from rocm_sdk._native import HostFile, HostFiles, HostLack
     from rocm_sdk.problems import Problem
 
     from .subject import Subject
 
     Demangle = Callable[[Iterable[str]], dict[str, str] | None]
 
-_HIP = re.compile(r"libamdhip64\.so\.(\d+)")
 _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
 
@@ -30,41 +31,37 @@ class Host(NamedTuple):
     """What was found. loads is None if it cannot be told: `missing` may come from distributions that are not here."""
 
     loads: bool | None
-    files: tuple[HostFile, ...]
+    analysis: HostFiles
     problems: tuple[Problem, ...]
     missing: tuple[str, ...]  # libraries that nothing here has
-    releases: tuple[int, int]  # of ROCm, that the files were built for; 0: not known, or no end
+    notes: tuple[str, ...]  # on libraries of which one is loaded
 
 
-def check_host(subject: Subject, libraries: tuple[str, ...], version: str | None, demangle: Demangle) -> Host:
-    """Reads the subject's files. libraries are those of the SDK, () without one; version is the SDK's."""
-    files = _native.check_host_files(subject.files, libraries)
-    lacking = [need.name for file in files for need in file.needs if need.place == "nowhere"]
-    if beside := _of_other_distributions(dict.fromkeys(lacking)):
-        files = _native.check_host_files(subject.files, (*libraries, *beside))
-    unfound = tuple(dict.fromkeys(need.name for file in files for need in file.needs if need.place == "nowhere"))
-    is_blamed = not subject.needed_too or subject.kind == "SDK"
+def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
+    """Reads the subject's files."""
+    libraries = against.libraries
+    analysis = _native.check_host_files(subject.files, libraries)
+    variants = choose_variants(analysis.files, has_sdk=bool(libraries))
+    kept = tuple(path for path in subject.files if path not in variants.left)
+    beside = _of_other_distributions(_unfound(analysis.files))
+    if beside or variants.left:
+        analysis = _native.check_host_files(kept, (*libraries, *beside))
+    files = analysis.files
     found = [
         *_faults(subject, files),
-        *_another_release(subject, files, version),
-        *(_missing(subject, files) if is_blamed and (libraries or not _of_rocm(unfound)) else ()),
-        *_lacks(subject, files, demangle),
+        *filter(None, [other_release_problem(analysis, subject.shown, subject.name, against.version)]),
+        *missing_problems(subject, files, against),
+        *_lacks(subject, analysis, demangle),
         *_two_hips(subject, files, libraries),
     ]
     fails = any(each.severity == "error" for each in found)
-    return Host(False if fails else None if unfound else True, files, tuple(found), unfound, releases_of(files))
+    unfound = _unfound(files)
+    loads = False if fails else None if unfound else True
+    return Host(loads, analysis, tuple(found), unfound, variants.notes)
 
 
-def releases_of(files: Iterable[HostFile]) -> tuple[int, int]:
-    """The major versions of ROCm, the first and the last, that all of the files fit; (0, 0): not known."""
-    first = max((file.first_release for file in files), default=0)
-    lasts = [file.last_release for file in files if file.last_release]
-    return first, min(lasts, default=0)
-
-
-def _of_rocm(names: Iterable[str]) -> bool:
-    stems = {stem(entry[2]) for entry in _native.catalog()}
-    return any(stem(name) in stems for name in names)
+def _unfound(files: Iterable[HostFile]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(need.name for file in files for need in file.needs if need.place == "nowhere"))
 
 
 def _of_other_distributions(names: Iterable[str]) -> tuple[str, ...]:
@@ -92,62 +89,53 @@ def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
         yield problem(code, subject.shown(first.path), library=subject.shown(first.path), detail=detail)
 
 
-def _another_release(subject: Subject, files: Iterable[HostFile], version: str | None) -> Iterator[Problem]:
-    """All files are of one build, so this is one problem."""
-    wrong: dict[str, tuple[HostFile, HostNeed]] = {}
-    for file in files:
-        for need in file.needs:
-            if need.place == "other version":
-                wrong.setdefault(need.name, (file, need))
-    if not wrong:
-        return
-    hip = next((name for name in wrong if _HIP.fullmatch(name)), None)
-    name = hip or next(iter(wrong))
-    file, need = wrong[name]
-    number = _HIP.fullmatch(name)
-    yield problem(
+def other_release_problem(
+    analysis: HostFiles, shown: Callable[[str], str], name: str, version: str | None
+) -> Problem | None:
+    """That the files are for another release than the SDK is: one problem, as all are of one build.
+
+    shown gives the user's name of a path; name is that of what the files are of.
+    """
+    other = analysis.other_release
+    if other is None:
+        return None
+    return problem(
         "E-LIB-024",
-        subject.shown(file.path),
-        needing=subject.shown(file.path) if subject.kind == "file" else os.path.basename(subject.name),
-        wanted=f"HIP {number[1]}" if number else name,
-        version=version,
-        name=name,
-        present=os.path.basename(need.path or ""),
-        more=f", and {len(wrong) - 1} more in other versions" if len(wrong) > 1 else "",
-        requirement=f"rocm[libraries]=={number[1]}.*" if number else None,
+        shown(other.file),
+        needing=os.path.basename(name.rstrip("/")),
+        wanted=other.built_for,
+        version=version or (other.sdk or "another one").removeprefix("ROCm "),
+        name=other.name,
+        present=other.present,
+        more=other.more,
+        requirement=analysis.requirement,
     )
 
 
-def _missing(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
-    said: set[str] = set()
-    for file in files:
-        for need in file.needs:
-            if need.place == "nowhere" and need.name not in said:
-                said.add(need.name)
-                path = subject.shown(file.path)
-                yield problem("E-LIB-002", path, needing=os.path.basename(path), name=need.name, library=need.name)
+def _lacks(subject: Subject, analysis: HostFiles, demangle: Demangle) -> Iterator[Problem]:
+    for file in analysis.files:
+        lacks = file.lacks
+        if analysis.other_release is not None:  # which explains what libraries of ROCm lack
+            lacks = tuple(each for each in lacks if each.library is None or package_of(each.library) is None)
+        if lacks:
+            yield _lack(subject, file, lacks, demangle)
 
 
-def _lacks(subject: Subject, files: Iterable[HostFile], demangle: Demangle) -> Iterator[Problem]:
-    for file in files:
-        if not file.lacks:
-            continue
-        path = subject.shown(file.path)
-        newest = max(filter(None, (_glibc(lack.version) for lack in file.lacks)), default=None)
-        if newest is not None:
-            facts = {"wanted": ".".join(map(str, newest)), "present": glibc_version() or None}
-            yield problem("E-LIB-005", path, library=os.path.basename(path), **facts)
-            continue
-        names = [lack.name for lack in file.lacks if lack.name is not None]
-        spelled = demangle(names) or {}
-        shown = ", ".join(
-            _version(spelled.get(lack.name, lack.name) if lack.name else None, lack.version) for lack in file.lacks
-        )
-        more = file.lack_count - len(file.lacks)
-        where = sorted({lack.library for lack in file.lacks if lack.library is not None})
-        place = " and ".join(where) + (" does not have" if len(where) == 1 else " do not have") if where else ""
-        detail = f"it needs {shown}{f' and {more} more' if more else ''}, which {place or 'none of its libraries has'}"
-        yield problem("E-LIB-020", path, library=os.path.basename(path), detail=detail)
+def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle) -> Problem:
+    path = subject.shown(file.path)
+    newest = max(filter(None, (_glibc(lack.version) for lack in lacks)), default=None)
+    if newest is not None:
+        facts = {"wanted": ".".join(map(str, newest)), "present": glibc_version() or None}
+        return problem("E-LIB-005", path, library=os.path.basename(path), **facts)
+    spelled = demangle([lack.name for lack in lacks if lack.name is not None]) or {}
+    shown = ", ".join(
+        _version(spelled.get(lack.name, lack.name) if lack.name else None, lack.version) for lack in lacks
+    )
+    more = file.lack_count - len(file.lacks)
+    where = sorted({lack.library for lack in lacks if lack.library is not None})
+    place = " and ".join(where) + (" does not have" if len(where) == 1 else " do not have") if where else ""
+    detail = f"it needs {shown}{f' and {more} more' if more else ''}, which {place or 'none of its libraries has'}"
+    return problem("E-LIB-020", path, library=os.path.basename(path), detail=detail)
 
 
 def _version(name: str | None, version: str | None) -> str:

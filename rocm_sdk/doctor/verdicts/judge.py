@@ -17,6 +17,7 @@ from rocm_sdk.problems import problem
 
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
+from .missing import Against, package_of
 from .subject import Subject, open_subject, sdk_subject, shared_libraries
 
 TYPE_CHECKING = False
@@ -56,17 +57,18 @@ class Verdict(NamedTuple):
     has_code: bool
     line: str
     problems: tuple[Problem, ...]
-    releases: tuple[int, int]  # major versions of ROCm that it fits; 0: not known, or no end
+    releases: tuple[str | None, str | None]  # of ROCm that it fits, the first and the last; None: not known, or no end
     code: CodeVerdict  # whose problems are among them
+    install: str | None  # without an SDK, the command that installs one that fits
 
 
 def judge(word: str | None, question: Question) -> Verdict:
     """Reads the files that a word stands for (None: the installed SDK). Raises RocmSdkError if there are none."""
-    libraries, version = _libraries_of(question)
+    against = _against(question)
     opened = open_subject(word) if word is not None else nullcontext(sdk_subject(question.installed.directories))
     with opened as subject, subject.refused_by_name():
         found = list(_by_name(subject))
-        host = check_host(subject, libraries, version, question.demangle)
+        host = check_host(subject, against, question.demangle)
         installed = question.installed if subject.kind == "SDK" and question.sdk is None else None
         code = _named(subject, judge_code(subject.directories, question.gpus, installed))
         found += host.problems
@@ -80,17 +82,18 @@ def judge(word: str | None, question: Question) -> Verdict:
             found += device_package_problems(subject.name, question.gpus)
         kinds = image_kinds(subject.directories)
         gpus = tuple(_on(code, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
-        return _verdict(subject, host, code, gpus, tuple(found), has_sdk=bool(libraries))
+        return _verdict(subject, host, code, gpus, tuple(found), has_sdk=bool(against.libraries))
 
 
-def _libraries_of(question: Question) -> tuple[tuple[str, ...], str | None]:
-    """The SDK's libraries and version; () and None without an SDK."""
+def _against(question: Question) -> Against:
+    """The SDK's libraries; none without an SDK."""
     if question.sdk is not None:
-        return shared_libraries((question.sdk,)), None
+        return Against(shared_libraries((question.sdk,)))
+    installed = question.installed
     try:
-        return shared_libraries(question.installed.directories), question.installed.sdk.facts()["version"]
+        return Against(shared_libraries(installed.directories), installed.sdk.facts()["version"], installed)
     except PackageNotInstalledError:
-        return (), None
+        return Against(())
 
 
 def _by_name(subject: Subject) -> Iterator[Problem]:
@@ -103,7 +106,7 @@ def _by_name(subject: Subject) -> Iterator[Problem]:
 
 def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem]:
     """Of GPU code and tables; of files that the linker would refuse, that is said already."""
-    said = {os.path.realpath(file.path) for file in host.files if file.fault is not None}
+    said = {os.path.realpath(file.path) for file in host.analysis.files if file.fault is not None}
     for fault in covered.faults:
         if os.path.realpath(fault.path) not in said:
             shown = subject.shown(fault.path)
@@ -137,8 +140,8 @@ def _verdict(
     has_code = bool(with_code(code.coverage))
     errors = [each.code.split("-")[1] for each in problems if each.severity == "error"]
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
-    words = [_loading(host, loads, has_sdk=has_sdk)]
-    if not host.files and not has_code:
+    words = [_loading(host, loads, has_sdk=has_sdk), *host.notes]
+    if not host.analysis.files and not has_code:
         words = ["there is nothing to check: no library, program or GPU code"]
     elif not has_code:
         words.append("no GPU code of its own")
@@ -149,32 +152,26 @@ def _verdict(
     works: bool | None = True
     if errors or loads is False or any(on.runs is False for on in gpus):
         works = False
-    elif loads is None or (has_code and not gpus) or not (host.files or has_code):
+    elif loads is None or (has_code and not gpus) or not (host.analysis.files or has_code):
         works = None
-    said = (gpus, has_code, "; ".join(words), problems, host.releases)
-    return Verdict(subject.name, subject.kind, works, loads, *said, code=code)
+    install = None
+    if loads is None and not has_sdk and (requirement := host.analysis.requirement) is not None:
+        install = problem("E-LIB-003", None, None, requirement=requirement).fix
+    releases = (host.analysis.first_release, host.analysis.last_release)
+    said = (gpus, has_code, "; ".join(words), problems)
+    return Verdict(subject.name, subject.kind, works, loads, *said, releases=releases, code=code, install=install)
 
 
 def _loading(host: Host, loads: bool | None, *, has_sdk: bool) -> str:
-    release = release_text(host.releases)
-    is_other = any(each.code == "E-LIB-024" for each in host.problems)
+    release = host.analysis.built_for
+    is_other = host.analysis.other_release is not None
     if loads:
         return "loads"
     if loads is False:
         return f"does not load: it is for {release}" if is_other and release else "does not load"
-    if not has_sdk and release:
-        return f"cannot tell whether it loads: no SDK is here, and it is for {release}"
+    if not has_sdk and (release or any(map(package_of, host.missing))):
+        return f"cannot tell whether it loads: no SDK is here{f', and it is for {release}' if release else ''}"
     return f"cannot tell whether it loads: no package here has {', '.join(host.missing[:_NAMED])}"
-
-
-def release_text(releases: tuple[int, int]) -> str | None:
-    """ "ROCm 7", "ROCm 6 or 7", "ROCm 6 or newer"; None if nothing is known."""
-    first, last = releases
-    if first and last:
-        return f"ROCm {first}" if first == last else f"ROCm {first} to {last}"
-    if first:
-        return f"ROCm {first} or newer"
-    return f"ROCm {last} or older" if last else None
 
 
 def _running(on: OnGpu) -> str:

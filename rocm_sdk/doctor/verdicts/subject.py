@@ -12,8 +12,9 @@ from typing import NamedTuple
 from rocm_sdk import _native
 from rocm_sdk.base.archive_errors import refusal
 from rocm_sdk.base.scratch import scratch_directory
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.base.walking import walk
-from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
+from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
 from rocm_sdk.installed.catalog import stem
 
@@ -75,6 +76,7 @@ def open_subject(word: str) -> Iterator[Subject]:
             files, needed = unpacked(word, root)
             yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),))
     elif os.path.exists(word):
+        _refuse_unreadable(word)
         files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
         with _with_its_kernels(word) as (directories, names):
             yield Subject(word, "file", files, directories, names=names)
@@ -110,8 +112,18 @@ def _is_elf(path: str) -> bool:
             return False
         with open(path, "rb") as file:
             return file.read(len(_ELF)) == _ELF
+    except PermissionError:
+        return ".so" in os.path.basename(path)  # whoever reads it says what is wrong
     except OSError:
         return False
+
+
+def _refuse_unreadable(word: str) -> None:
+    if os.access(word, os.R_OK):
+        return
+    is_own = os.stat(word).st_uid == os.geteuid()
+    fix = f"chmod u+r {quoted_for_shell(word)}" if is_own else "ask its owner for the right to read it"
+    raise LibraryAccessError(f"{word}: this user may not read it", fix, word)
 
 
 @contextmanager

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
 from rocm_sdk._native import check_host_files, inspect_library
+from rocm_sdk.doctor.verdicts.host import other_release_problem
+from rocm_sdk.doctor.verdicts.variants import choose_variants
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
 from rocm_sdk_build.code.dlopen_dependencies import library_names
@@ -21,6 +23,9 @@ from rocm_sdk_build.inputs.file_kind import Kind
 
 from .roots import Roots
 
+if TYPE_CHECKING:
+    from rocm_sdk._native import HostFiles
+
 _NOT_HERE = ("nowhere", "other version")
 
 
@@ -28,7 +33,8 @@ class Needed(NamedTuple):
     """The libraries that are needed, with the reason for each: a sentence that names what needs it.
 
     outside are the SONAMEs that the system provides, missing those that nobody does. unread are files of applications
-    that are not for this machine, or that cannot be read. lacks are needs of applications that nothing here has.
+    that are not for this machine, that cannot be read, or that are variants of which another is loaded. lacks are needs
+    of applications that nothing here has.
     """
 
     reasons: dict[str, str]  # path of an SdkFile -> reason
@@ -91,7 +97,12 @@ class _Search:
     def take_files(self, paths: Sequence[str]) -> list[str]:
         """Those that the planner reads, and the libraries that programs need which it does not read (not PIE)."""
         found: list[str] = []
-        for file in check_host_files(tuple(paths), tuple(str(each.source) for each in self._libraries)):
+        libraries = tuple(str(each.source) for each in self._libraries)
+        analysis = check_host_files(tuple(paths), libraries)
+        self.unread |= choose_variants(analysis.files, has_sdk=True).left
+        analysis = check_host_files(tuple(path for path in paths if path not in self.unread), libraries)
+        self._refuse_another_release(analysis)
+        for file in analysis.files:
             if file.fault is not None:
                 self.unread[file.path] = file.fault
                 continue
@@ -106,6 +117,15 @@ class _Search:
                 self.reasons.setdefault(library.path, f"{os.path.basename(self.roots.shown(file.path))} needs it")
             found += [str(library.source) for library in own]
         return found
+
+    def _refuse_another_release(self, analysis: HostFiles) -> None:
+        """No part of this SDK serves files for another one: said as `rocm-sdk check` says it."""
+        if analysis.other_release is not None:
+            path = analysis.other_release.file
+            name = next((each.name for each in self.roots.applications if path in each.files), path)
+            found = other_release_problem(analysis, self.roots.shown, name, self.sdk.version)
+            if found is not None:
+                raise PackagingError(f"{found.code}: {found.title}: {found.cause}", found.fix or "")
 
     def _take_lacks(self, path: str, names: Iterable[str]) -> None:
         """What nobody here has: of a package it may come with another one, of a file alone it is an error."""

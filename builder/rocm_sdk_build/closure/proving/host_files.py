@@ -79,7 +79,9 @@ def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterab
 def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
     """DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
     own = tuple(path for path in files if is_elf(path))
-    return [need.name for file in check_host_files(own, libraries) for need in file.needs if need.place == "system"]
+    return [
+        need.name for file in check_host_files(own, libraries).files for need in file.needs if need.place == "system"
+    ]
 
 
 def _ask(names: Iterable[str]) -> dict[str, list[str]]:

@@ -1,0 +1,88 @@
+"""The libraries that are nowhere, one problem for each cause: a package of AMD's, or one of the system."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.errors import PackageNotInstalledError
+from rocm_sdk.installed.catalog import stem
+from rocm_sdk.problems import problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from rocm_sdk._native import HostFile
+    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.problems import Problem
+
+    from .subject import Subject
+
+_OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core package
+
+
+class Against(NamedTuple):
+    """What files are checked against: the shared libraries of an SDK (() without one), its version, its packages."""
+
+    libraries: tuple[str, ...]
+    version: str | None = None
+    installed: Installed | None = None  # None: a directory
+
+
+def package_of(name: str) -> str | None:
+    """The package of the SDK ("core", "libraries") that has a library of this name; None: it is not of the SDK."""
+    if name.startswith(_OWN_COPY):
+        return "core"
+    return next((row[1] for row in _native.catalog() if stem(row[2]) == stem(name)), None)
+
+
+def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:
+    """What is nowhere. A library that another distribution may bring is no problem of a subject that requires any."""
+    needing = {
+        need.name: file.path for file in reversed(tuple(files)) for need in file.needs if need.place == "nowhere"
+    }
+    of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
+    if of_rocm and against.libraries:
+        yield _of_rocm(subject, needing, of_rocm, against)
+    for name, path in needing.items():
+        facts = _native.missing_library(name)[2]
+        is_of_others = subject.needed_too and subject.kind != "SDK" and not _is_known(facts)
+        if name not in of_rocm and not is_of_others:
+            shown = subject.shown(path)
+            yield problem("E-LIB-002", shown, needing=os.path.basename(shown), library=name, **facts)
+
+
+def _is_known(facts: Mapping[str, str]) -> bool:
+    """Whether a table says which package has the library."""
+    return "detail" not in facts or "outside" in facts
+
+
+def _of_rocm(subject: Subject, needing: Mapping[str, str], of_rocm: Mapping[str, str], against: Against) -> Problem:
+    path = subject.shown(needing[next(iter(of_rocm))])
+    facts = {"needing": os.path.basename(path), "name": ", ".join(of_rocm)}
+    distributions = {row[0]: row[3] for row in _native.packages()}
+    packages = tuple(dict.fromkeys(of_rocm.values()))
+    absent = [each for each in packages if not _is_installed(each, against)]
+    version = f"=={against.version}" if against.version is not None else ""
+    if absent:
+        requirement = f"rocm[libraries]{version}" if "libraries" in absent else f"{distributions['core']}{version}"
+        return problem("E-LIB-003", path, None, requirement=requirement, **facts)
+    where = "; ".join(
+        f"{', '.join(name for name in of_rocm if of_rocm[name] == each)} is in {distributions[each]}"
+        for each in packages
+    )
+    owners = " and ".join(distributions[each] for each in packages)
+    return problem("E-LIB-002", path, None, detail=f"of AMD's packages, {where}", package=owners, **facts)
+
+
+def _is_installed(package: str, against: Against) -> bool:
+    """Whether the package that should have it is there; of a directory nothing says what should be."""
+    if against.installed is None:
+        return True
+    try:
+        against.installed.sdk.package_directory(package)
+    except PackageNotInstalledError:
+        return False
+    return True

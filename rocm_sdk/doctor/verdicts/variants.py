@@ -1,0 +1,72 @@
+"""Libraries that a package carries for each back end, to load one: which of them load here.
+
+The C library marks them (csrc/loader/variants.h). One for another maker's GPUs, or for another ROCm beside one that
+loads, lacks nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocm_sdk._native import HostFile
+
+_HERE = frozenset({"bundled", "SDK", "system"})
+
+
+class Variants(NamedTuple):
+    """left are the files that are not loaded here, with the reason; notes are for the line of a verdict."""
+
+    left: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def choose_variants(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
+    """Of each group those for ROCm that load; the newest if none does. Without an SDK all for ROCm stay."""
+    groups: dict[int, list[HostFile]] = {}
+    for file in files:
+        if file.variant_group is not None:
+            groups.setdefault(file.variant_group, []).append(file)
+    left: dict[str, str] = {}
+    notes: list[str] = []
+    for members in groups.values():
+        own = [file for file in members if file.is_for_rocm]
+        left |= {file.path: f"a variant for {file.back_end}" for file in members if not file.is_for_rocm}
+        loading = [file for file in own if _loads(file)]
+        if has_sdk and loading:
+            left |= {file.path: "another variant for ROCm loads" for file in own if file not in loading}
+            notes.append(_note(loading, len(own)))
+            continue
+        newest = max(own, key=lambda file: (_first(file), file.path))
+        if has_sdk:
+            left |= {file.path: "no variant for ROCm loads" for file in own if file is not newest}
+        releases = sorted({(_first(file), text) for file in own if (text := _built_for(file)) is not None})
+        notes.append(
+            f"{len(own)} variants for ROCm: {', '.join(text for _, text in releases) or 'of unknown releases'}"
+        )
+    return Variants(left, tuple(notes))
+
+
+def _loads(file: HostFile) -> bool:
+    return file.fault is None and not file.lack_count and all(need.place in _HERE for need in file.needs)
+
+
+def _note(loading: list[HostFile], count: int) -> str:
+    names = ", ".join(sorted(os.path.basename(file.path) for file in loading))
+    number = "one" if len(loading) == 1 else str(len(loading))
+    return f"{number} of {count} variants for ROCm {'loads' if len(loading) == 1 else 'load'}: {names}"
+
+
+def _built_for(file: HostFile) -> str | None:
+    return _native.check_host_files((file.path,), ()).built_for
+
+
+def _first(file: HostFile) -> tuple[int, ...]:
+    first = _native.check_host_files((file.path,), ()).first_release
+    return tuple(map(int, first.split("."))) if first is not None else ()

@@ -1,0 +1,215 @@
+"""`rocm-sdk check`: which ROCm files were built for, one problem for each cause, variants of which one is loaded."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from checked_files import Call, codes, compile_library, document, wheel
+from other_user import OtherUser
+from sample_site import LIBRARIES, Site
+
+GPU = ("--gpu", "gfx1030")
+STABLE = "https://stable.repo.amd.com/rocm/whl-next/"
+
+
+def stub(directory: Path, soname: str, *versions: str) -> Path:
+    """A library to link with; with a function for each version of its symbols."""
+    if not versions:
+        return compile_library(directory / soname, soname)
+    script = directory / "versions.map"
+    directory.mkdir(parents=True, exist_ok=True)
+    script.write_text("".join(f"{version} {{ global: f_{version.replace('.', '_')}; }};\n" for version in versions))
+    source = "".join(f"int f_{version.replace('.', '_')}(void) {{ return 0; }}" for version in versions)
+    return compile_library(directory / soname, soname, source, flags=(f"-Wl,--version-script={script}",))
+
+
+def needing(path: Path, *sonames: str) -> Path:
+    """A library that needs these, which are not beside it."""
+    elsewhere = path.parent / f"stubs-{path.name}"
+    made = compile_library(path, None, needed=tuple(stub(elsewhere, soname) for soname in sonames))
+    shutil.rmtree(elsewhere)
+    return made
+
+
+def problems(verdict: dict[str, object]) -> list[dict[str, object]]:
+    found = verdict["problems"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_the_range_of_releases(call: Call, tmp_path: Path) -> None:
+    path = needing(tmp_path / "libapp.so", "libamdhip64.so.7", "libamd_smi.so.26")
+    found = document(call, path, "--sdk", tmp_path, *GPU)
+    assert found["releases"] == {"first": "7.0", "last": "7.14"}
+    assert (found["first_release"], found["last_release"]) == (7, 7)
+
+
+def test_the_versions_of_hips_symbols_are_a_lower_bound(call: Call, tmp_path: Path) -> None:
+    hip = stub(tmp_path / "elsewhere", "libamdhip64.so.6", "hip_4.2", "hip_6.4")
+    source = "int f_hip_6_4(void); int f(void) { return f_hip_6_4(); }"
+    path = compile_library(tmp_path / "libapp.so", None, source, (hip,))
+    assert document(call, path, *GPU)["releases"] == {"first": "6.4", "last": "6.4"}
+
+
+def test_a_library_that_is_newer_than_what_is_known(call: Call, tmp_path: Path) -> None:
+    """No release is named: the SDK has the library in another version, and that is all."""
+    found = document(call, needing(tmp_path / "libapp.so", "libamdhip64.so.8"), *GPU)
+    assert codes(found) == ["E-LIB-024"]
+    assert found["releases"] == {"first": None, "last": None}
+    assert "libapp.so was built for libamdhip64.so.8, the SDK is 7.10.0 and has libamdhip64.so.7" in str(found)
+
+
+def test_what_lacks_for_another_release_is_one_problem(call: Call, tmp_path: Path, sdk: Site) -> None:
+    """The SDK has no rocblas and no rccl at all, and AMD's copies of the system's libraries are of no system."""
+    names = ("libamdhip64.so.6", "librocblas.so.4", "librccl.so.1", "librocm_sysdeps_drm.so.2")
+    path = needing(tmp_path / "files/libapp.so", *names)
+    found = document(call, path, *GPU)
+    (only,) = problems(found)
+    assert only["code"] == "E-LIB-024"
+    assert "it needs libamdhip64.so.6 and 2 more of ROCm, which neither" in str(only["cause"])
+    assert found["verdict"] == "does not load: it is for ROCm 6.0 to 6.4; no GPU code of its own"
+    made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/libapp.so": path}, requires="numpy")
+    assert codes(document(call, path.parent, *GPU)) == codes(document(call, made, *GPU)) == ["E-LIB-024"]
+    program = f"import rocm_sdk; rocm_sdk.preload_for({str(path)!r})"
+    for text in (str(only["title"]), str(only["cause"])):
+        assert (
+            text
+            in sdk.run(f"""
+            import rocm_sdk
+            try:
+                {program}
+            except rocm_sdk.BadLibraryError as error:
+                print(error.problem.title, error.problem.cause)
+        """).stdout
+        )
+
+
+def test_what_is_among_the_files_says_nothing(call: Call, tmp_path: Path) -> None:
+    """A package with a ROCm of its own needs none of the SDK's release."""
+    hip = stub(tmp_path / "files", "libamdhip64.so.5")
+    compile_library(tmp_path / "files/libapp.so", None, needed=(hip,))
+    found = document(call, tmp_path / "files", *GPU)
+    assert (codes(found), found["releases"]) == (["W-LIB-026"], {"first": None, "last": None})
+
+
+def test_a_package_that_is_not_installed(call: Call, tmp_path: Path, sdk: Site) -> None:
+    """One problem for all that lacks of ROCm, with the package; one for what the system lacks."""
+    shutil.rmtree(sdk.path / LIBRARIES)
+    shutil.rmtree(sdk.path / "rocm_sdk_libraries", ignore_errors=True)
+    path = needing(tmp_path / "libapp.so", "libamdhip64.so.7", "librocblas.so.5", "librccl.so.1", "libva.so.2")
+    found = document(call, path, *GPU)
+    assert codes(found) == ["E-LIB-003", "E-LIB-002"]
+    rocm, system = problems(found)
+    assert rocm["title"] == "librocblas.so.5, librccl.so.1 is missing: its package is not installed"
+    assert "'rocm[libraries]==7.10.0'" in str(rocm["fix"])
+    assert system["cause"] == "the distribution has it in a package that is not installed"
+
+
+def test_a_package_that_does_not_have_it(call: Call, tmp_path: Path) -> None:
+    path = needing(tmp_path / "libapp.so", "libamdhip64.so.7", "librocblas.so.5", "librccl.so.1")
+    (only,) = problems(document(call, path, *GPU))
+    assert (only["code"], only["cause"]) == (
+        "E-LIB-002",
+        "of AMD's packages, librocblas.so.5, librccl.so.1 is in rocm-sdk-libraries",
+    )
+    assert only["fix"] == "use an SDK whose rocm-sdk-libraries has librocblas.so.5, librccl.so.1"
+
+
+def test_a_library_that_amd_has_elsewhere(call: Call, tmp_path: Path) -> None:
+    (only,) = problems(document(call, needing(tmp_path / "libapp.so", "libmigraphx_c.so.3"), *GPU))
+    assert only["cause"] == "AMD has it outside these packages: package migraphx"
+    assert only["fix"] == "install AMD's package migraphx, of the release that the SDK is"
+
+
+def test_a_library_that_nobody_knows(call: Call, tmp_path: Path) -> None:
+    """Of a distribution that requires others it may be theirs."""
+    path = needing(tmp_path / "libapp.so", "libnobody.so.1")
+    (only,) = problems(document(call, path, *GPU))
+    assert (only["code"], only["cause"]) == ("E-LIB-002", "no table here says which package has it")
+    found = document(call, wheel(tmp_path / "a-1-py3-none-any.whl", {"a/libapp.so": path}, requires="numpy"), *GPU)
+    assert (codes(found), found["works"]) == ([], None)
+
+
+VARIANTS = {
+    "libfast_cuda118.so": "libcudart.so.11.0",
+    "libfast_cuda128.so": "libcudart.so.12",
+    "libfast_rocm64.so": "libamdhip64.so.6",
+    "libfast_rocm71.so": "libamdhip64.so.7",
+    "libfast_cpu.so": "libc.so.6",
+}
+
+
+@pytest.fixture
+def variants(tmp_path: Path) -> Path:
+    for name, needed in VARIANTS.items():
+        needing(tmp_path / "fast" / name, needed)
+    return tmp_path / "fast"
+
+
+def test_one_of_several_variants_loads(call: Call, variants: Path) -> None:
+    found = document(call, variants, *GPU)
+    assert codes(found) == []
+    assert found["verdict"] == ("loads; one of 2 variants for ROCm loads: libfast_rocm71.so; no GPU code of its own")
+
+
+def test_no_variant_loads(call: Call, variants: Path) -> None:
+    (variants / "libfast_rocm71.so").unlink()
+    needing(variants / "libfast_rocm57.so", "libamdhip64.so.5")
+    found = document(call, variants, *GPU)
+    assert codes(found) == ["E-LIB-024"]
+    assert "2 variants for ROCm: ROCm 5.0 to 5.7, ROCm 6.0 to 6.4" in str(found["verdict"])
+    assert "fast was built for ROCm 6.0 to 6.4, the SDK" in str(found["problems"])
+
+
+def test_variants_without_an_sdk(call: Call, variants: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    found = document(call, variants, "--sdk", tmp_path / "empty", *GPU)
+    assert str(found["verdict"]).startswith(
+        "cannot tell whether it loads: no SDK is here; 2 variants for ROCm: ROCm 6.0 to 6.4, ROCm 7.0 or newer"
+    )
+
+
+def test_libraries_that_load_together_are_no_variants(call: Call, tmp_path: Path) -> None:
+    cpu = compile_library(tmp_path / "libggml-cpu.so", "libggml-cpu.so")
+    runtime = stub(tmp_path / "elsewhere", "libamdhip64.so.5")
+    hip = compile_library(tmp_path / "libggml-hip.so", "libggml-hip.so", needed=(runtime,))
+    runtime.unlink()
+    compile_library(tmp_path / "libggml.so", None, needed=(cpu, hip))
+    found = document(call, tmp_path, *GPU)
+    assert codes(found) == ["E-LIB-024"]
+    assert "variant" not in str(found["verdict"])
+
+
+def test_without_an_sdk_the_command_that_installs_one(call: Call, tmp_path: Path) -> None:
+    path = needing(tmp_path / "files/libapp.so", "libamdhip64.so.7")
+    (tmp_path / "empty").mkdir()
+    said = call("check", str(path), "--sdk", str(tmp_path / "empty"), *GPU)
+    assert said.returncode == 3
+    assert f"  install: {sys.executable} -m pip install --index-url {STABLE} 'rocm[libraries]>=7.0'" in said.stdout
+
+
+def test_another_sdk_says_its_releases(call: Call, tmp_path: Path) -> None:
+    stub(tmp_path / "sdk/lib", "libamdhip64.so.5")
+    path = needing(tmp_path / "libapp.so", "libamdhip64.so.7")
+    said = call("check", str(path), "--sdk", str(tmp_path / "sdk"), *GPU)
+    assert "the SDK is 5.0 to 5.7 and has libamdhip64.so.5: it needs libamdhip64.so.7, which" in said.stdout
+
+
+@pytest.mark.parametrize(("name", "what"), [("nothing", "there is no such directory"), ("file", "is no directory")])
+def test_an_sdk_that_is_none_is_wrong_usage(call: Call, tmp_path: Path, name: str, what: str) -> None:
+    (tmp_path / "file").touch()
+    said = call("check", str(tmp_path), "--sdk", str(tmp_path / name), *GPU)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert f"--sdk {tmp_path / name}: {what}" in said.stderr
+
+
+def test_a_file_that_the_user_may_not_read(other_user: OtherUser, open_directory: Path) -> None:
+    path = compile_library(open_directory / "libapp.so", None)
+    path.chmod(0o600)
+    said = other_user.run("-m", "rocm_sdk", "check", path, *GPU)
+    assert said.returncode == 1
+    assert f"{path}: this user may not read it" in said.stderr
+    assert "ask its owner for the right to read it" in said.stderr
