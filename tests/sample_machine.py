@@ -65,3 +65,12 @@ class Machine:
 
 def _lines(properties: dict[str, int]) -> str:
     return "".join(f"{key} {value}\n" for key, value in properties.items())
+
+
+def machine_of(root: Path, *targets: str) -> Machine:
+    """A machine with these GPUs, from node 1 on."""
+    machine = Machine(root)
+    machine.cpu(0)
+    for node, target in enumerate(targets, 1):
+        machine.gpu(node, target)
+    return machine

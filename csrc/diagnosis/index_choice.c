@@ -96,7 +96,7 @@ const rsdk_index_row *rsdk_index_for_request(const char *request) {
             return &rsdk_indexes[i];
         }
     }
-    return rsdk_index_for_version(request);
+    return strncmp(request, ">=", 2) == 0 ? rsdk_index_for_requirement(request) : rsdk_index_for_version(request);
 }
 
 /* The target whose packages support a GPU; NULL: not known. */

@@ -19,7 +19,8 @@ bool rsdk_requirement_has_version(const char *requirement);
 /* The row that serves a requirement: of a range the newest stable releases in it; NULL: none does. */
 const rsdk_index_row *rsdk_index_for_requirement(const char *requirement);
 
-/* The row for what a user asks for: NULL for today's, a stream ("nightly"), or a version as above; NULL: none. */
+/* The row for what a user asks for: NULL for today's, a stream ("nightly"), a version or a range
+ * (">=7.0,<7.15") as above; NULL: none. */
 const rsdk_index_row *rsdk_index_for_request(const char *request);
 
 /* The row for a new installation: the newest stable releases. */

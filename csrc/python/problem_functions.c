@@ -118,8 +118,8 @@ static PyObject *sdk_indexes(PyObject *module, PyObject *unused) {
 PyDoc_STRVAR(
     choose_index_doc,
     "choose_index(request, /)\n--\n\n"
-    "The index for a request (str: a version, the beginning of one with '*', or a stream; None: today's stable\n"
-    "releases), as a row of sdk_indexes(); None if no index serves it.");
+    "The index for a request (str: a version, the beginning of one with '*', a range as '>=7.0,<7.15', or a stream;\n"
+    "None: today's stable releases), as a row of sdk_indexes(); None if no index serves it.");
 
 static PyObject *choose_index(PyObject *module, PyObject *argument) {
     const char *request = argument != Py_None ? PyUnicode_AsUTF8AndSize(argument, NULL) : NULL;

@@ -67,13 +67,35 @@ def run(options: "Namespace") -> int:
 
 
 def _run(options: "Namespace") -> int:
+    from rocm_sdk.installing.gpu_choice import choose_gpus
+    from rocm_sdk.installing.refusal import InstallRefusedError
+
+    gpus = choose_gpus(options.gpu)
+    fitting = (options.rocm,) if options.rocm is not None else _fitting_releases(options.things)
+    try:
+        return _run_for(fitting[0] if fitting else None, gpus, options)
+    except InstallRefusedError:
+        if len(fitting) < 2:
+            raise
+    label, whole = fitting
+    complain(f"ROCm {label}, which the name of a wheel says, is not to be had: its files fit ROCm {whole}, too")
+    return _run_for(whole, gpus, options)
+
+
+def _fitting_releases(things: list[str]) -> tuple[str, ...]:
+    """What the wheels among the things fit, the best first."""
+    if not any(thing.endswith(".whl") for thing in things):
+        return ()
+    from rocm_sdk.doctor.verdicts.wheel_releases import releases_of_wheels
+
+    return releases_of_wheels(things)
+
+
+def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
     from rocm_sdk.installing.choice import choose, works
     from rocm_sdk.installing.destination import find_destination
-    from rocm_sdk.installing.gpu_choice import choose_gpus
-    from rocm_sdk.installing.request import choose_index, make_requirements, release_of_wheels
+    from rocm_sdk.installing.request import choose_index, make_requirements
 
-    rocm = options.rocm or release_of_wheels(options.things)
-    gpus = choose_gpus(options.gpu)
     index = choose_index(rocm)
     requirements = make_requirements(options.things, gpus.targets, rocm, index)
     destination = find_destination(options.python, "pip" if options.installer == "conda-pip" else options.installer)

@@ -67,9 +67,19 @@ def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versi
         return None
     packages = {name: Package(version, "") for name, version in versions.items()}
     wanted = next(each.version for each in requirements if each.name == _SELECTOR)
-    is_wanted = release.startswith(wanted.removeprefix("==").removesuffix("*"))
+    is_wanted = _is_in_range(release, wanted) if wanted.startswith(">=") else _begins(release, wanted)
     has_faults = any(_mixed(Choice(requirements, packages, ())))
     return release if is_wanted and not has_faults and not is_placeholder_version(release) else None
+
+
+def _begins(release: str, wanted: str) -> bool:
+    return release.startswith(wanted.removeprefix("==").removesuffix("*"))
+
+
+def _is_in_range(release: str, wanted: str) -> bool:
+    """Whether a release is in a range: ">=7.0,<7.15"."""
+    first, _, end = wanted.removeprefix(">=").partition(",<")
+    return _numbers(first) <= _numbers(release) and (not end or _numbers(release) < _numbers(end))
 
 
 def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, ...]) -> list[str]:

@@ -51,6 +51,9 @@ class Requirement(NamedTuple):
 def choose_index(rocm: str | None) -> Index:
     """The index that serves a release or a stream. Raises InstallRefusedError if none does."""
     row = _native.choose_index(rocm)
+    site = os.environ.get("ROCM_SDK_INDEX")
+    if row is None and site and rocm is not None:  # which may have what AMD's indexes do not
+        return Index(site, '"$ROCM_SDK_INDEX"', _STABLE, _first_of(rocm))
     if row is None:
         served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in _native.sdk_indexes()))
         raise InstallRefusedError(
@@ -58,7 +61,6 @@ def choose_index(rocm: str | None) -> Index:
             f"known are {served}, and the streams {', '.join(dict.fromkeys(row[2] for row in _native.sdk_indexes()))}",
         )
     first, _, stream, address, _ = row
-    site = os.environ.get("ROCM_SDK_INDEX")
     return Index(site or address, '"$ROCM_SDK_INDEX"' if site else address, stream, first)
 
 
@@ -79,24 +81,25 @@ def make_requirements(
         wanted = (*filter(None, extras.split(",")), *(devices if device else ()))
         version = release if thing == _SDK else ""
         found[name] = Requirement(name, wanted, device, version, os.path.abspath(thing) if is_file else "")
-        major = (rocm or "").partition(".")[0] if release else str(index.first_release[0])
+        is_exact = release.startswith("==")
+        major = (rocm or "").partition(".")[0] if is_exact else str(index.first_release[0])
         for other in filter(None, companions.replace("{major}", major).split(",")):
             found[other] = Requirement(other, (), "", "", "")
     return tuple(found.values())
 
 
-def release_of_wheels(things: list[str]) -> str | None:
-    """The release of ROCm that a wheel among the things names in its version (2.12.0+rocm10.0.0); None for none."""
-    for thing in things:
-        if thing.endswith(".whl"):
-            label = os.path.basename(thing).split("-")[1].partition("+")[2] if "-" in thing else ""
-            if label.startswith("rocm") and label[4:5].isdigit():
-                return label[4:].replace("_", ".")
-    return None
+def _first_of(rocm: str) -> tuple[int, int]:
+    """The release that a request begins with."""
+    import re
+
+    numbers = [*map(int, re.findall(r"\d+", rocm)), 0, 0]
+    return numbers[0], numbers[1]
 
 
 def _version_of(rocm: str | None) -> str:
     """A release as a specifier; a stream is none. What is not complete ("10", "10.0") stands for all that begin so."""
+    if rocm is not None and rocm.startswith(">="):
+        return rocm
     if rocm is None or not rocm[:1].isdigit():
         return ""
     is_whole = rocm.count(".") > 1 or any(each.isalpha() for each in rocm)

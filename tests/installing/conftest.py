@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from environments import environment_with_pip
 from package_index import index_of
+from sample_machine import machine_of
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +55,28 @@ def _no_further_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("UV_NO_CONFIG", "1")
     monkeypatch.delenv("UV_CONFIG_FILE", raising=False)
+
+
+@pytest.fixture
+def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
+    """Runs `rocm-sdk install`; variables are keyword arguments. The machine has a gfx1100."""
+    machine = machine_of(tmp_path / "machine", "gfx1100")
+
+    def run(
+        *arguments: str, status: int | None = 0, python: Path = shared_python, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"ROCM_SDK_ROOTFS": str(machine.root), "ROCM_SDK_INDEX": whl_next} | variables
+        command = [sys.executable, "-m", "rocm_sdk", "install", *arguments, "--python", str(python)]
+        result = subprocess.run(
+            command,
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert status in (None, result.returncode), result.stdout + result.stderr
+        return result
+
+    return run

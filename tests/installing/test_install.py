@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from package_index import serve, write_wheel
-from sample_machine import Machine
+from sample_machine import machine_of
 
 from rocm_sdk.installing.asking import _packages_of_pip, run_installer
 from rocm_sdk.installing.destination import Destination
@@ -31,39 +31,6 @@ MACHINES = {
     "integrated": (("gfx1151",), ("gfx1151",)),
     "owner of another name": (("gfx1250",), ("gfx1250",)),
 }
-
-
-def machine_of(root: Path, *targets: str) -> Machine:
-    machine = Machine(root)
-    machine.cpu(0)
-    for node, target in enumerate(targets, 1):
-        machine.gpu(node, target)
-    return machine
-
-
-@pytest.fixture
-def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
-    """Runs `rocm-sdk install`; variables are keyword arguments. The machine has a gfx1100."""
-    machine = machine_of(tmp_path / "machine", "gfx1100")
-
-    def run(
-        *arguments: str, status: int | None = 0, python: Path = shared_python, **variables: str
-    ) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"ROCM_SDK_ROOTFS": str(machine.root), "ROCM_SDK_INDEX": whl_next} | variables
-        command = [sys.executable, "-m", "rocm_sdk", "install", *arguments, "--python", str(python)]
-        result = subprocess.run(
-            command,
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        assert status in (None, result.returncode), result.stdout + result.stderr
-        return result
-
-    return run
 
 
 @pytest.mark.parametrize("way", [(each, shape) for each in INSTALLERS for shape in ("whl_next", "whl")], ids="-".join)
@@ -463,7 +430,10 @@ def test_jax_and_a_wheel(install: Run, tmp_path: Path, installer: str) -> None:
 
 
 def test_streams_and_releases(install: Run) -> None:
-    assert "no index that is known here serves it" in install("sdk", "--print", "--rocm", "6.4", status=1).stderr
+    unknown = install("sdk", "--print", "--rocm", "6.4", status=1, ROCM_SDK_INDEX="")
+    assert "no index that is known here serves it" in unknown.stderr
+    asked = install("sdk", "--print", "--rocm", "6.4", status=1)  # the site's index may have it
+    assert 'pip finds no solution at "$ROCM_SDK_INDEX"' in asked.stderr
     said = install("sdk", "--print", "--rocm", "nightly", "--installer", "uv")
     assert re.search(r"--prerelease allow", said.stdout)
 

@@ -1,0 +1,89 @@
+"""The releases of ROCm that the wheels to install fit: by what their files need, and by what their names say."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.errors import LibraryAccessError, RocmSdkError
+
+from .subject import open_subject
+from .variants import choose_variants
+
+_IN_NAME = re.compile(r"[-_]rocm[-_]?(\d+)[-_](\d+)(?=[-_])")  # cupy_rocm_7_0-14.2.0-...
+_IN_VERSION = re.compile(r"\+rocm(\d+(?:[._]\d+)*)")  # 2.12.0+rocm10.0.0
+
+Release = tuple[int, ...]
+
+
+class Range(NamedTuple):
+    """Releases from the first to the last; (): not known, or no end. text is the range as it is said."""
+
+    wheel: str
+    first: Release
+    last: Release
+    text: str
+
+    @property
+    def specifier(self) -> str:
+        """As a version of a requirement: ">=7.0,<7.15"."""
+        first = f">={_joined(self.first)}"
+        return first if not self.last else f"{first},<{_joined((*self.last[:-1], self.last[-1] + 1))}"
+
+
+def releases_of_wheels(things: list[str]) -> tuple[str, ...]:
+    """What to ask an index for, the best first: what a wheel's name says, then the range that the files of all fit.
+
+    Things that are no wheels say nothing. RocmSdkError if the ranges of two wheels do not meet, or one cannot be read.
+    """
+    wheels = [thing for thing in things if thing.endswith(".whl") and os.path.isfile(thing)]
+    ranges = [found for wheel in wheels if (found := _range_of(wheel)) is not None]
+    for one in ranges:
+        for other in ranges:
+            if one.last and other.first > one.last:
+                raise RocmSdkError(
+                    f"{one.wheel} is for {one.text}, {other.wheel} for {other.text}: no SDK fits both",
+                    "take builds for one release of ROCm",
+                )
+    first = max((each.first for each in ranges), default=())
+    last = min((each.last for each in ranges if each.last), default=())
+    both = Range("", first, last, "")
+    labels = [label for wheel in wheels if (label := _label_of(os.path.basename(wheel))) and _is_in(label, both)]
+    return (*labels[:1], *([both.specifier] if first else ()))
+
+
+def _range_of(wheel: str) -> Range | None:
+    """By the SONAMEs and versions that its files need; of libraries for several releases nothing is known."""
+    try:
+        with open_subject(wheel) as subject:
+            left = choose_variants(_native.check_host_files(subject.files, ()).files, has_sdk=False).left
+            found = _native.check_host_files(tuple(path for path in subject.files if path not in left), ())
+    except LibraryAccessError:  # no room to unpack it: the installer needs none there
+        return None
+    if found.first_release is None or found.built_for is None:
+        return None
+    return Range(os.path.basename(wheel), _parsed(found.first_release), _parsed(found.last_release), found.built_for)
+
+
+def _label_of(name: str) -> str | None:
+    """The release in a wheel's name: of its version's label, else of its project."""
+    label = _IN_VERSION.search(name)
+    if label is not None:
+        return label[1].replace("_", ".")
+    project = _IN_NAME.search(name.partition("-")[0] + "-")
+    return f"{project[1]}.{project[2]}" if project is not None else None
+
+
+def _is_in(label: str, both: Range) -> bool:
+    release = _parsed(label)[:2]
+    return release >= both.first and (not both.last or release <= both.last)
+
+
+def _parsed(release: str | None) -> Release:
+    return tuple(map(int, release.split("."))) if release is not None else ()
+
+
+def _joined(release: Release) -> str:
+    return ".".join(map(str, release))
