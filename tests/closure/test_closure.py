@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,16 @@ def test_data_of_a_library(sdk: Path, tmp_path: Path) -> None:
     assert "librocblas.so" in names  # a link
     assert "librocsolver.so.0" in names  # its name is in rocblas's data
     assert "tuning.table" in names  # nobody knows it, and it lies beside the library
+
+
+def test_what_a_library_that_is_opened_needs_of_the_system(sdk: Path, tmp_path: Path) -> None:
+    """rocblas opens rocsolver, whose name is in its data; what that needs of the system belongs to the closure."""
+    own = tmp_path / "sdk"
+    shutil.copytree(sdk, own, symlinks=True)
+    (solver,) = own.glob("*/lib/librocsolver.so.0")
+    subprocess.run(["patchelf", "--add-needed", "libz.so.1", solver], check=True)
+    document = report(own, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
+    assert "libz.so.1" in document["outside"]  # type: ignore[operator]
 
 
 def test_the_report(sdk: Path, tmp_path: Path) -> None:

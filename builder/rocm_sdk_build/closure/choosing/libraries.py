@@ -54,10 +54,11 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
         search.take(plan)
         opened = list(search.named_in_data())
         files += opened
+        search.take_outside(opened)
         if not opened:
             break
     missing = [*search.missing, *(name for step in plan.steps for name in step.missing)]
-    outside = [name for step in plan.steps for name in step.outside]
+    outside = [*search.outside, *(name for step in plan.steps for name in step.outside)]
     return Needed(
         search.reasons,
         tuple(dict.fromkeys(outside)),
@@ -81,6 +82,7 @@ class _Search:
         self.unread: dict[str, str] = {}
         self.lacks: dict[str, str] = {}
         self.missing: list[str] = []
+        self.outside: list[str] = []
         self._alone = {path for each in roots.applications if each.kind == "file" for path in each.files}
         self._needs: dict[str, tuple[str, ...]] = {}  # path of a root or program -> its DT_NEEDED entries
         self._by_name: dict[str, list[SdkFile]] = {}
@@ -94,13 +96,20 @@ class _Search:
                 for each in {name, soname or name, linker_name(soname or name)}:
                     self._by_name.setdefault(each, []).append(file)
 
+    def take_outside(self, paths: Sequence[str]) -> None:
+        """What files of the SDK need of the system: a plan says that of its steps, not of the files it is given."""
+        rows = check_host_files(tuple(paths), self._sources()).files
+        self.outside += [need.name for row in rows for need in row.needs if need.place == "system"]
+
+    def _sources(self) -> tuple[str, ...]:
+        return tuple(str(each.source) for each in self._libraries)
+
     def take_files(self, paths: Sequence[str]) -> list[str]:
         """Those that the planner reads, and the libraries that programs need which it does not read (not PIE)."""
         found: list[str] = []
-        libraries = tuple(str(each.source) for each in self._libraries)
-        analysis = check_host_files(tuple(paths), libraries)
+        analysis = check_host_files(tuple(paths), self._sources())
         self.unread |= choose_variants(analysis.files, has_sdk=True).left
-        analysis = check_host_files(tuple(path for path in paths if path not in self.unread), libraries)
+        analysis = check_host_files(tuple(path for path in paths if path not in self.unread), self._sources())
         self._refuse_another_release(analysis)
         for file in analysis.files:
             if file.fault is not None:
