@@ -247,6 +247,8 @@ SEAM: dict[str, set[str] | None] = {
     "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
     "installed.init_module": {"preload_names"},
     "installed.installation": {"current"},
+    "installed.prefix": {"Prefix"},
+    "installed.prefix_versions": {"release_of"},
     "installed.record": None,
     "targets": None,
     "terminal.output": {"complain", "end_without_output", "succeeds", "tell", "tell_table"},

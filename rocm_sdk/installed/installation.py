@@ -117,7 +117,7 @@ class Installed:
         if self.prefix is not None:
             from .prefix_versions import release_of
 
-            return release_of(self.prefix)
+            return release_of(self.prefix) or "unknown"
         return self.said_by("rocm_sdk_core").get("version") or "unknown"
 
     def said_by(self, module: str) -> dict[str, str]:

@@ -37,10 +37,10 @@ class Said(NamedTuple):
     version: str
 
 
-def release_of(prefix: Prefix) -> str:
-    """The version of ROCm that the prefix says it has, or else that of HIP; "unknown" without both."""
+def release_of(prefix: Prefix) -> str | None:
+    """The version of ROCm that the prefix says it has, or else that of HIP; None without both."""
     found = {said.about: said.version for said in reversed(list(versions(prefix)))}
-    return found.get(RELEASE) or found.get("hip") or "unknown"
+    return found.get(RELEASE) or found.get("hip")
 
 
 def agree(first: Said, other: Said) -> bool:

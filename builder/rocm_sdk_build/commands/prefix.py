@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
+from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.installed.prefix_versions import release_of
 from rocm_sdk_build.building.prefix import Wish, build
+from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 
 from .options import add_parts, add_writing, wish_of
@@ -27,14 +31,24 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
     add_parts(command)
-    command.add_argument("--version", required=True, help="of the packages")
+    command.add_argument("--version", help="of the packages; by default that of the ROCm in the first ROOT")
     add_writing(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the packages that are made."""
+    options.version = options.version or _version_of(options.roots)
     packages = wish_of(options, options.roots, options.output)
     wish = Wish(packages, options.files, options.families, options.split, options.llvm)
     for path in build(wish, read_rules(options.rules)):
         print(path)
     return 0
+
+
+def _version_of(roots: Iterable[Path]) -> str:
+    """What a root says of its ROCm, or its HIP."""
+    for root in roots:
+        version = release_of(Prefix(str(root.absolute())))
+        if version is not None:
+            return version
+    raise PackagingError("no ROOT says which ROCm it has (.info/version, libamdhip64.so.X.Y.Z)", "--version 7.1.2")

@@ -1,0 +1,54 @@
+"""The version that packages of a prefix get where --version is not given."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installed_rocm import usual_rocm
+
+
+def build(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "rocm_sdk_build", "prefix", str(root), "--output", str(output)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def versions(output: Path) -> set[str]:
+    return {path.name.split("-")[1].removesuffix(".tar.gz") for path in output.iterdir()}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return usual_rocm(tmp_path / "rocm").root
+
+
+def test_what_the_prefix_says(root: Path, tmp_path: Path) -> None:
+    (root / ".info").mkdir(exist_ok=True)
+    (root / ".info/version").write_text("7.1.3-45\n")
+    done = build(root, tmp_path / "dist")
+    assert done.returncode == 0, done.stderr
+    assert versions(tmp_path / "dist") == {"7.1.3"}
+
+
+def test_the_name_of_hips_file(root: Path, tmp_path: Path) -> None:
+    shutil.rmtree(root / ".info", ignore_errors=True)
+    shutil.rmtree(root / "include", ignore_errors=True)
+    shutil.rmtree(root / "lib/cmake", ignore_errors=True)
+    (hip,) = (path for path in root.glob("lib/libamdhip64.so.?*") if not path.is_symlink())
+    renamed = hip.rename(hip.with_name("libamdhip64.so.7.1.25424"))
+    hip.symlink_to(renamed.name)
+    done = build(root, tmp_path / "dist")
+    assert done.returncode == 0, done.stderr
+    assert versions(tmp_path / "dist") == {"7.1.25424"}
+
+
+def test_nothing_says_it(tmp_path: Path) -> None:
+    (tmp_path / "rocm/lib").mkdir(parents=True)
+    done = build(tmp_path / "rocm", tmp_path / "dist")
+    assert done.returncode == 1
+    assert "no ROOT says which ROCm it has" in done.stderr
+    assert "--version 7.1.2" in done.stderr
+    assert not (tmp_path / "dist").exists()
