@@ -365,7 +365,9 @@ static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_package_id package, rsdk_
         return RSDK_OK;
     }
     RSDK_TRY(rsdk_sdk_package_directory(sdk, package, &directory, error));
-    const char *path = rsdk_path_join(&sdk->arena, directory, "share/therock/dist_info.json");
+    /* Files of two packages have two names: both lie in one development tree. */
+    const char *name = package == RSDK_CORE ? "share/therock/dist_info.json" : "share/therock/libraries_dist_info.json";
+    const char *path = rsdk_path_join(&sdk->arena, directory, name);
     RSDK_NEED(path, error);
     RSDK_TRY(rsdk_build_info_read(path, &sdk->arena, &sdk->build_info[package], error));
     sdk->has_build_info[package] = true;

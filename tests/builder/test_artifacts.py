@@ -61,6 +61,7 @@ def contents(archive: zipfile.ZipFile) -> set[str]:
     return {name for name in archive.namelist() if ".dist-info/" not in name}
 
 
+FACTS_OF_LIBRARIES = "_rocm_sdk_libraries/share/therock/libraries_dist_info.json"
 WHEELS = {
     "rocm_sdk_core": {
         "_rocm_sdk_core/__init__.py",
@@ -84,7 +85,7 @@ WHEELS = {
     "rocm_sdk_libraries": {
         "_rocm_sdk_libraries/__init__.py",
         "_rocm_sdk_libraries/lib/librocblas.so.5",
-        "_rocm_sdk_libraries/share/therock/dist_info.json",
+        FACTS_OF_LIBRARIES,
         "rocm_sdk_libraries/__init__.py",
         "rocm_sdk_libraries/_dist_info.py",
     },
@@ -270,10 +271,21 @@ def test_libraries_that_the_sdk_lacks_are_recorded(kpack: Path) -> None:
     assert core["dist_amdgpu_targets"] == "gfx942;gfx1100"
     assert {"hiprtc", "rocm-openblas"} <= set(core["absent_libraries"])
     assert not set(core["absent_libraries"]) & {"amdhip64", "rocblas", "rocdxg", "hipblas", "miopen", "rccl"}
-    own = json.loads(wheel(kpack, "rocm_sdk_libraries").read("_rocm_sdk_libraries/share/therock/dist_info.json"))
+    own = json.loads(wheel(kpack, "rocm_sdk_libraries").read(FACTS_OF_LIBRARIES))
     assert own.keys() == {"absent_libraries"}
     assert {"hipblas", "miopen", "rccl"} <= set(own["absent_libraries"])
     assert not set(own["absent_libraries"]) & {"amdhip64", "rocblas", "hiprtc"}
+
+
+def test_no_path_is_in_two_packages(kpack: Path) -> None:
+    """All files lie in one development tree, where each of a package is the same file as in it."""
+    owners: dict[str, str] = {}
+    for path in sorted(kpack.glob("*.whl")):
+        names = (name.partition("/") for name in zipfile.ZipFile(path).namelist())
+        for directory, _, name in names:
+            if directory.startswith("_rocm") and name != "__init__.py":
+                assert owners.setdefault(name, path.name) == path.name, name
+    assert "share/therock/libraries_dist_info.json" in owners
 
 
 def test_device_links(kpack: Path) -> None:

@@ -146,7 +146,7 @@ def test_wheels_say_what_the_sdk_is(make_wheels: MakeWheels, tmp_path: Path) -> 
     site = install(wheels, tmp_path / "site")
     facts = json.loads((site / "_rocm_sdk_core/share/therock/dist_info.json").read_text())
     assert facts["dist_amdgpu_targets"] == "gfx803;gfx90a;gfx1030;gfx1100", "those of any math library"
-    own = json.loads((site / "_rocm_sdk_libraries/share/therock/dist_info.json").read_text())
+    own = json.loads((site / "_rocm_sdk_libraries/share/therock/libraries_dist_info.json").read_text())
     assert "hiprtc" in facts["absent_libraries"]
     assert "hipblaslt" in own["absent_libraries"]
     absent = {*facts["absent_libraries"], *own["absent_libraries"]}

@@ -18,6 +18,7 @@ from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, li
 
 from rocm_sdk import coverage, device_code
 
+FACTS_OF_LIBRARIES = "_rocm_sdk_libraries/share/therock/libraries_dist_info.json"
 VERSION = "7.1.2"
 Result = subprocess.CompletedProcess[str]
 
@@ -103,7 +104,7 @@ SHARED_LIBRARIES = {
     "lib/rocblas/library/TensileLibrary_fallback.co",
     "lib/rocblas/library/TensileManifest.txt",
     "share/miopen/db/miopen.db",
-    "share/therock/dist_info.json",
+    "share/therock/libraries_dist_info.json",
 }
 OF_GFX90A = {
     "lib/rocblas/library/Kernels.so-000-gfx90a.hsaco",
@@ -165,7 +166,7 @@ def test_what_is_told(plain: tuple[Path, str], rocm: Prefix) -> None:
 def test_what_the_sdk_says(plain: tuple[Path, str]) -> None:
     facts = json.loads(wheel(plain[0], "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
     assert facts["dist_amdgpu_targets"] == "gfx90a;gfx942;gfx1030"
-    own = json.loads(wheel(plain[0], "rocm_sdk_libraries").read("_rocm_sdk_libraries/share/therock/dist_info.json"))
+    own = json.loads(wheel(plain[0], "rocm_sdk_libraries").read(FACTS_OF_LIBRARIES))
     absent = {*facts["absent_libraries"], *own["absent_libraries"]}
     assert not absent & {"amdhip64", "hsa-runtime64", "amd_comgr", "hiprand", "rocrand", "rocblas", "hipsparselt"}
     assert {"hipblas", "miopen", "rccl", "hiprtc", "rocm-openblas"} <= absent
@@ -340,7 +341,7 @@ def test_twenty_store_paths(tmp_path: Path) -> None:
         "share/therock/dist_info.json",
     }
     assert platform_files(tmp_path / "dist", "rocm_sdk_libraries") == {
-        *("lib/libhiprand.so.1", "lib/librocrand.so.1", "share/therock/dist_info.json")
+        *("lib/libhiprand.so.1", "lib/librocrand.so.1", "share/therock/libraries_dist_info.json")
     }
     members = {name for name, each in development(tmp_path / "dist").items() if not each.isdir()}
     assert "include/rocprim/rocprim.hpp" in members

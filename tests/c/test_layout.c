@@ -351,7 +351,8 @@ static void build_info_is_offered(void **state) {
     assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "rpp", &is_absent, &f->error), RSDK_OK);
     assert_false(is_absent);
     sample_directory(&f->site, "_rocm_sdk_libraries/share/therock"); /* each package may say it of its own libraries */
-    sample_file(&f->site, "_rocm_sdk_libraries/share/therock/dist_info.json", "{\"absent_libraries\": [\"rpp\"]}");
+    sample_file(&f->site, "_rocm_sdk_libraries/share/therock/libraries_dist_info.json",
+                "{\"absent_libraries\": [\"rpp\"]}");
     open_site(f, NULL);
     assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "rpp", &is_absent, &f->error), RSDK_OK);
     assert_true(is_absent);
@@ -359,7 +360,7 @@ static void build_info_is_offered(void **state) {
     assert_true(is_absent);
     assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "miopen", &is_absent, &f->error), RSDK_OK);
     assert_false(is_absent);
-    sample_file(&f->site, "_rocm_sdk_libraries/share/therock/dist_info.json", "{");
+    sample_file(&f->site, "_rocm_sdk_libraries/share/therock/libraries_dist_info.json", "{");
     open_site(f, NULL);
     assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "miopen", &is_absent, &f->error), RSDK_BAD_METADATA);
     assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "roctx64", &is_absent, &f->error), RSDK_OK);

@@ -8,7 +8,7 @@ from pathlib import Path
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages import staging
-from rocm_sdk_build.packages.absent_libraries import FACTS, facts_text
+from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES, facts_text
 from rocm_sdk_build.packages.debug_files import DebugFiles
 from rocm_sdk_build.packages.development import DevelEntry
 from rocm_sdk_build.packages.dist_info import SdkFacts
@@ -30,8 +30,10 @@ def stage_runtime(
     """The files of a runtime or device package, and its commands. absent: libraries that it does not have."""
     staged = staging.stage_runtime(package, population, sdk, site, changes)
     facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
-    if facts is not None or (absent and package.logical_name == "libraries"):
+    if facts is not None:
         write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, absent))
+    elif absent and package.logical_name == "libraries":
+        write_text(site / f"{package.platform_directory}/{FACTS_OF_LIBRARIES}", facts_text(None, absent))
     if not package.pure_module or not scripts:
         return Contents(unchanged=staged.unchanged, rests=staged.rests)
     entry_points = write_scripts(package, population, scripts, sdk, site)

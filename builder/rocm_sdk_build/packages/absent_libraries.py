@@ -11,6 +11,7 @@ from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import PackagingError
 
 FACTS = "share/therock/dist_info.json"
+FACTS_OF_LIBRARIES = "share/therock/libraries_dist_info.json"  # no path is in two packages
 
 
 def find_absent(package: str, files: Iterable[str]) -> list[str]:

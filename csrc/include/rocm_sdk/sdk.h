@@ -141,7 +141,8 @@ const char *rsdk_sdk_package_module(rsdk_sdk *sdk, rsdk_package_id package);
 /* The targets that the SDK was built for, from `share/therock/dist_info.json`, `;`-joined; "" where it does not say. */
 rsdk_status rsdk_sdk_built_targets(rsdk_sdk *sdk, const char **targets, rsdk_error *error);
 
-/* Whether the SDK declares in `share/therock/dist_info.json` that it was built without this library. */
+/* Whether the SDK declares that it was built without this library: in `share/therock/dist_info.json` of core, or in
+ * `libraries_dist_info.json` beside it in the package of libraries. */
 rsdk_status rsdk_sdk_is_declared_absent(rsdk_sdk *sdk, const char *shortname, bool *is_absent, rsdk_error *error);
 
 /* Warnings, such as two SDKs on the search path: sentences for the user. */
