@@ -14,7 +14,6 @@ import json
 import lzma
 import random
 import shutil
-import struct
 import sys
 import tarfile
 import tempfile
@@ -28,7 +27,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, library, message, objects
+from sample_device_code import bundle, compressed, described_object, kpack, library, message, objects
 from victims import WrongError, main
 
 from rocm_sdk import RocmSdkError
@@ -73,17 +72,6 @@ class Parser(NamedTuple):
 def a_library() -> bytes:
     with tempfile.TemporaryDirectory() as place:
         return library(Path(place, "libx.so"), [BUNDLE, BUNDLE]).read_bytes()
-
-
-def with_kernels() -> bytes:
-    """A code object with the notes of a kernel."""
-    metadata = message({"amdhsa.kernels": [{".name": "scale", ".vgpr_count": 9}], "amdhsa.version": [1, 1]})
-    note = struct.pack("<III", 7, len(metadata), 32) + b"AMDGPU\0\0" + metadata
-    data = bytearray(
-        code_object(FLAGS["gfx1030"], size=64) + struct.pack("<IIQQQQQQ", 4, 4, 120, 0, 0, len(note), 0, 4)
-    )
-    data[32:40], data[54:58] = struct.pack("<Q", 64), struct.pack("<HH", 56, 1)
-    return bytes(data) + note
 
 
 def a_zip(*members: tuple[str, bytes]) -> bytes:
@@ -258,7 +246,9 @@ PARSERS = (
     ),
     Parser("note", lambda: NOTE, lambda path: parse_history(path.read_bytes().decode("latin-1"), str(path))),
     Parser("page", lambda: PAGE, of_page, False, (WebError,)),
-    Parser("kernels.co", with_kernels, lambda path: list(kernels_in(str(path), str(path.parent)))),
+    Parser(
+        "kernels.co", lambda: described_object(METADATA), lambda path: list(kernels_in(str(path), str(path.parent)))
+    ),
     Parser("plain.co", lambda: BUNDLE, rewritten),
     Parser("zstd.co", lambda: compressed(BUNDLE, 3), rewritten),
     Parser("zlib.co", lambda: compressed(BUNDLE, 2, "zlib"), rewritten),

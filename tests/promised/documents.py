@@ -11,14 +11,15 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from sample_device_code import bundle, library, objects
+from sample_device_code import bundle, compiled_kernel, library, objects
 from sample_documentation import environment, write_machine, write_site
 
 from rocm_sdk.problems import problem
 
 from .tables import Table
 
-# The words of each call, with `{}` for a directory that has libblas.so, a library with GPU code, and `reports`.
+# The words of each call, with `{}` for a directory that has libblas.so, a library with GPU code, `kernel.elf`, a code
+# object as clang makes it, and `reports`.
 _CALLS = {
     "rocm-sdk version": "version",
     "rocm-sdk list": "list",
@@ -45,7 +46,7 @@ _CALLS = {
     "rocm-sdk check": "check {}/libblas.so",
     "rocm-sdk check-gpu": "check-gpu --sdk {} --gpu gfx1030",
     "rocm-sdk code": "code {}/libblas.so",
-    "rocm-sdk code --kernels": "code --kernels {}/libblas.so",
+    "rocm-sdk code --kernels": "code --kernels {}/kernel.elf",
     "rocm-sdk-build closure": "closure --library amdhip64 --gpu gfx942 --no-proof --output {}/small",
 }
 # Before them: what a call needs.
@@ -66,6 +67,8 @@ def json_keys() -> Table:
         place = Path(scratch)
         variables = environment(write_site(place / "sample/site-packages"), write_machine(place / "machine"))
         library(place / "libblas.so", [bundle(objects("gfx1030", "gfx90a:xnack-", size=20_000))])
+        compiled_kernel(place, "gfx90a")
+        (place / "gfx90a.co").rename(place / "kernel.elf")  # no name that check-gpu looks at
         (place / "reports").mkdir()
         for words in _PREPARED:
             _answer("rocm-sdk", words, place, variables)

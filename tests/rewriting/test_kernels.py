@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_device_code import bundle, compiled_kernel, compressed, library
+from sample_device_code import bundle, compiled_kernel, compressed, described_object, library, message
 
 from rocm_sdk import RewriteError
 from rocm_sdk.gpu_code.kernels import kernels_in
@@ -56,6 +57,98 @@ def test_the_command(tmp_path: Path, packed: bool) -> None:
     assert all(re.search(r"\d+ VGPRs, \d+ SGPRs, 0 bytes of LDS, 0 bytes of scratch$", line) for line in lines)
     (file,) = json.loads(subprocess.check_output([*command, "--json"]))["files"]
     assert [each["target"] for each in file["kernels"]] == ["gfx1030", "gfx90a"]
+
+
+# Each kind of value as msgpack, and as it is printed.
+VALUES = {
+    "nil": (b"\xc0", None),
+    "true": (b"\xc3", True),
+    "false": (b"\xc2", False),
+    "small": (b"\x7f", 127),
+    "small negative": (b"\xe0", -32),
+    "unsigned 8": (b"\xcc\xff", 255),
+    "unsigned 16": (b"\xcd\xff\xfe", 65534),
+    "unsigned 32": (b"\xce\xff\xff\xff\xff", 4294967295),
+    "unsigned 64": (b"\xcf" + b"\xff" * 8, 18446744073709551615),
+    "signed 8": (b"\xd0\x80", -128),
+    "signed 16": (b"\xd1\x80\x00", -32768),
+    "signed 32": (b"\xd2\x80\x00\x00\x01", -2147483647),
+    "signed 64": (b"\xd3\x80" + bytes(7), -9223372036854775808),
+    "signed, not negative": (b"\xd1\x7f\xff", 32767),
+    "float": (b"\xca\x3f\xc0\x00\x00", 1.5),
+    "double": (b"\xcb\xbf\xb9\x99\x99\x99\x99\x99\x9a", -0.1),
+    "text": (b"\xa2ab", "ab"),
+    "text that is no UTF-8": (b"\xa3a\xff\x62", "a\ufffdb"),
+    "text of 8": (b"\xd9\x01a", "a"),
+    "text of 16": (b"\xda\x00\x03\xe2\x82\xac", "\u20ac"),
+    "text of 32": (b"\xdb\x00\x00\x00\x00", ""),
+    "bytes of 8": (b"\xc4\x02\x00\xff", "b'\\x00\\xff'"),
+    "bytes of 16": (b"\xc5\x00\x01a", "b'a'"),
+    "bytes of 32": (b"\xc6\x00\x00\x00\x00", "b''"),
+    "list": (b"\x93\x01\x91\xc0\x90", [1, [None], []]),
+    "list of 16": (b"\xdc\x00\x01\x01", [1]),
+    "list of 32": (b"\xdd\x00\x00\x00\x01\x02", [2]),
+    "map": (b"\x82\xa1a\x80\xa1b\x81\xff\xc3", {"a": {}, "b": {"-1": True}}),
+    "map of 16": (b"\xde\x00\x01\x01\xa0", {"1": ""}),
+    "map of 32": (b"\xdf\x00\x00\x00\x01\xc3\x01", {"true": 1}),
+    "key that is there twice": (b"\x83\xa1a\x01\xa1b\x02\xa1a\x03", {"a": 3, "b": 2}),
+}
+
+
+def test_values_of_each_kind(tmp_path: Path) -> None:
+    """All metadata is printed, in its order, whatever a compiler writes."""
+    pairs = b"".join(message(name) + data for name, (data, _) in VALUES.items())
+    kernel = b"\xde" + struct.pack(">H", len(VALUES) + 1) + pairs + message(".name") + b"\xa1\xff"
+    other = message({".name": "second", "x": 1})
+    (tmp_path / "k.co").write_bytes(
+        described_object(b"\x82\xa1a\x01\xaeamdhsa.kernels\x94" + kernel + b"\x01\x80" + other + b"behind")
+    )
+    command = [sys.executable, "-m", "rocm_sdk", "code", "k.co", "--kernels", "--json"]
+    kernels = [
+        {
+            "target": "gfx1030",
+            "bundle": 0,
+            "name": "\ufffd",
+            "metadata": {name: each for name, (_, each) in VALUES.items()},
+        },
+        {"target": "gfx1030", "bundle": 0, "name": "second", "metadata": {".name": "second", "x": 1}},
+    ]
+    kernels[0]["metadata"] |= {".name": "\ufffd"}  # type: ignore[operator]
+    document = {"schema": 1, "files": [{"path": "k.co", "kernels": [{**each, "demangled": None} for each in kernels]}]}
+    assert subprocess.check_output(command, cwd=tmp_path, text=True) == json.dumps(document, indent=2) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            b"---\nKernels:\n  - Name:            scale\n    SymbolName: x\n  - Name:            'Y'\n...\n",
+            ["scale", "Y"],
+        ),
+        (b'  - Name:"a b"\r\n - Name: c\n  - Name: \xff', ["a b", "\ufffd"]),
+        (b"  - Name:", [""]),
+        (b"  - Name", []),
+    ],
+)
+def test_names_in_yaml(tmp_path: Path, text: bytes, names: list[str]) -> None:
+    (tmp_path / "k.co").write_bytes(described_object(text, b"AMD", 10))
+    assert [(each.name, each.metadata) for each in kernels_in(str(tmp_path / "k.co"), str(tmp_path))] == [
+        (name, {}) for name in names
+    ]
+
+
+def test_notes_that_are_padded_to_eight_bytes_and_those_of_others(tmp_path: Path) -> None:
+    metadata = message({"amdhsa.kernels": [{".name": "scale"}]})
+    for data, found in (
+        (described_object(metadata, align=8), ["scale"]),
+        (described_object(metadata, b"AMD"), []),
+        (described_object(metadata, kind=33), []),
+        (described_object(message([1, 2])), []),
+        (described_object(message({"amdhsa.kernels": 1, "amdhsa.version": [1, 1]})), []),
+        (described_object(message({"amdhsa.kernels": [{".name": 1}, 2, {"name": "x"}]})), []),
+    ):
+        (tmp_path / "k.co").write_bytes(data)
+        assert [each.name for each in kernels_in(str(tmp_path / "k.co"), str(tmp_path))] == found
 
 
 def test_damaged_metadata(tmp_path: Path) -> None:
