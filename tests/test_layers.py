@@ -361,6 +361,7 @@ WRITES = re.compile(
 )
 # What of the loader writes, beside the packages `devel` and `adoption`, and why.
 WRITERS = {
+    "gpu_code/kernels.py": "a temporary file",
     "gpu_code/member.py": "a temporary file",
     "cli/__init__.py": "opens /dev/null",
     "terminal/output.py": "opens /dev/null",

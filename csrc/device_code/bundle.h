@@ -2,6 +2,7 @@
 #ifndef RSDK_DEVICE_CODE_BUNDLE_H
 #define RSDK_DEVICE_CODE_BUNDLE_H
 
+#include "device_code/decompression.h"
 #include "device_code/listing.h"
 
 #define RSDK_BUNDLE_MAGIC            "__CLANG_OFFLOAD_BUNDLE__"
@@ -13,5 +14,10 @@ rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, u
 
 /* The same for a compressed one: its head is decompressed. */
 rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size);
+
+/* Writes the plain data of a compressed bundle, which takes the whole extent and was listed, to the start of the file
+ * of a descriptor. RSDK_BAD_ELF where it is not what the header says, or claims more than any does. */
+rsdk_status rsdk_bundle_decompress(rsdk_decompression *libraries, const rsdk_extent *extent, int descriptor,
+                                   rsdk_error *error);
 
 #endif

@@ -1,14 +1,23 @@
 /* msgpack: a byte says what a value is, big-endian numbers follow. */
 #include "device_code/message_pack.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 
 void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_error *error) {
     message->extent = extent;
     message->error = error;
     message->position = message->window_start = message->number = 0;
+    message->window = message->buffer;
     message->window_size = 0;
-    message->kind = RSDK_MESSAGE_OTHER;
+    message->kind = RSDK_MESSAGE_NIL;
+}
+
+void rsdk_message_init_bytes(rsdk_message *message, const void *bytes, const rsdk_extent *extent, rsdk_error *error) {
+    rsdk_message_init(message, extent, error);
+    message->window = bytes;
+    message->window_size = (size_t)extent->size;
 }
 
 static rsdk_status damaged(const rsdk_message *message) {
@@ -24,7 +33,7 @@ static rsdk_status take(rsdk_message *message, size_t size, const unsigned char 
     if (message->position < message->window_start || distance > message->window_size ||
         size > message->window_size - distance) {
         message->window_start = message->position;
-        RSDK_TRY(rsdk_extent_read_some(message->extent, message->position, message->window, sizeof message->window,
+        RSDK_TRY(rsdk_extent_read_some(message->extent, message->position, message->buffer, sizeof message->buffer,
                                        &message->window_size, message->error));
         distance = 0;
     }
@@ -49,9 +58,29 @@ static rsdk_status take_sized(rsdk_message *message, rsdk_message_kind kind, uns
     return take_number(message, (size_t)1 << size);
 }
 
-static rsdk_status take_other(rsdk_message *message, uint64_t size) {
-    message->kind = RSDK_MESSAGE_OTHER;
-    message->number = size;
+/* A number of 2^`size` bytes in two's complement. */
+static rsdk_status take_signed(rsdk_message *message, unsigned size) {
+    RSDK_TRY(take_sized(message, RSDK_MESSAGE_NUMBER, size));
+    unsigned unused = 64 - (8U << size);
+    int64_t value = (int64_t)(message->number << unused) >> unused;
+    message->kind = value < 0 ? RSDK_MESSAGE_NEGATIVE : RSDK_MESSAGE_NUMBER;
+    message->number = (uint64_t)value;
+    return RSDK_OK;
+}
+
+static rsdk_status take_real(rsdk_message *message, unsigned size) {
+    RSDK_TRY(take_sized(message, RSDK_MESSAGE_REAL, size));
+    uint32_t bits = (uint32_t)message->number;
+    float narrow = 0;
+    memcpy(&narrow, &bits, sizeof narrow);
+    memcpy(&message->real, &message->number, sizeof message->real);
+    message->real = size == 2 ? (double)narrow : message->real;
+    return RSDK_OK;
+}
+
+static rsdk_status take_fixed(rsdk_message *message, rsdk_message_kind kind, uint64_t number) {
+    message->kind = kind;
+    message->number = number;
     return RSDK_OK;
 }
 
@@ -68,33 +97,31 @@ rsdk_status rsdk_message_next(rsdk_message *message) {
         return RSDK_OK;
     }
     if (head >= 0xe0) {
-        message->kind = RSDK_MESSAGE_NUMBER;
-        message->number = (uint64_t)(int64_t)(int8_t)head;
-        return RSDK_OK;
+        return take_fixed(message, RSDK_MESSAGE_NEGATIVE, (uint64_t)(int64_t)(int8_t)head);
     }
     switch (head) {
-    case 0xc0: /* nil */
+    case 0xc0:
+        return take_fixed(message, RSDK_MESSAGE_NIL, 0);
     case 0xc2: /* false */
     case 0xc3: /* true */
-        return take_other(message, 0);
+        return take_fixed(message, RSDK_MESSAGE_BOOL, head - 0xc2);
     case 0xc4: /* bin */
     case 0xc5:
     case 0xc6:
-        return take_sized(message, RSDK_MESSAGE_OTHER, head - 0xc4);
+        return take_sized(message, RSDK_MESSAGE_BYTES, head - 0xc4);
     case 0xca: /* float */
-        return take_other(message, 4);
     case 0xcb: /* double */
-        return take_other(message, 8);
+        return take_real(message, head - 0xca + 2);
     case 0xcc: /* unsigned */
     case 0xcd:
     case 0xce:
     case 0xcf:
         return take_sized(message, RSDK_MESSAGE_NUMBER, head - 0xcc);
-    case 0xd0: /* signed; none is negative where a number is wanted */
+    case 0xd0: /* signed */
     case 0xd1:
     case 0xd2:
     case 0xd3:
-        return take_sized(message, RSDK_MESSAGE_NUMBER, head - 0xd0);
+        return take_signed(message, head - 0xd0);
     case 0xd9: /* str */
     case 0xda:
     case 0xdb:
@@ -151,6 +178,11 @@ rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size)
     return rsdk_extent_read(message->extent, position, text, taken, message->error);
 }
 
+rsdk_status rsdk_message_bytes(rsdk_message *message, const unsigned char **bytes) {
+    *bytes = message->window + message->position;
+    return pass(message, message->number);
+}
+
 rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {
     RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_TEXT));
     return rsdk_message_content(message, key, size);
@@ -159,10 +191,14 @@ rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {
 /* Passes over what belongs to the value whose head was read, and adds the values that are in it. */
 static rsdk_status pass_content(rsdk_message *message, uint64_t *left) {
     switch (message->kind) {
+    case RSDK_MESSAGE_NIL:
+    case RSDK_MESSAGE_BOOL:
     case RSDK_MESSAGE_NUMBER:
+    case RSDK_MESSAGE_NEGATIVE:
+    case RSDK_MESSAGE_REAL:
         break;
     case RSDK_MESSAGE_TEXT:
-    case RSDK_MESSAGE_OTHER:
+    case RSDK_MESSAGE_BYTES:
         return pass(message, message->number);
     case RSDK_MESSAGE_ARRAY:
     case RSDK_MESSAGE_MAP:

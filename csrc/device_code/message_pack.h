@@ -1,5 +1,5 @@
-/* A reader of msgpack that goes through a file in pieces of bounded size. Source: the msgpack specification; floating
- * point numbers and extensions are passed over. */
+/* A reader of msgpack that goes through a file in pieces of bounded size, or through bytes in memory. Source: the
+ * msgpack specification, without its extensions. */
 #ifndef RSDK_DEVICE_CODE_MESSAGE_PACK_H
 #define RSDK_DEVICE_CODE_MESSAGE_PACK_H
 
@@ -7,11 +7,15 @@
 #include "device_code/extent.h"
 
 typedef enum rsdk_message_kind {
-    RSDK_MESSAGE_NUMBER, /* `number` */
-    RSDK_MESSAGE_TEXT,   /* `number` bytes, which follow */
-    RSDK_MESSAGE_ARRAY,  /* `number` values, which follow */
-    RSDK_MESSAGE_MAP,    /* `number` pairs, which follow */
-    RSDK_MESSAGE_OTHER,  /* `number` bytes, which follow; nothing of interest */
+    RSDK_MESSAGE_NIL,
+    RSDK_MESSAGE_BOOL,     /* `number`: 0 or 1 */
+    RSDK_MESSAGE_NUMBER,   /* `number` */
+    RSDK_MESSAGE_NEGATIVE, /* `number`, of two's complement */
+    RSDK_MESSAGE_REAL,     /* `real` */
+    RSDK_MESSAGE_TEXT,     /* `number` bytes, which follow */
+    RSDK_MESSAGE_BYTES,    /* the same, which are no text */
+    RSDK_MESSAGE_ARRAY,    /* `number` values, which follow */
+    RSDK_MESSAGE_MAP,      /* `number` pairs, which follow */
 } rsdk_message_kind;
 
 enum { RSDK_MESSAGE_WINDOW = 4096 };
@@ -22,12 +26,17 @@ typedef struct rsdk_message {
     uint64_t position;
     uint64_t window_start;
     size_t window_size;
-    unsigned char window[RSDK_MESSAGE_WINDOW];
+    const unsigned char *window; /* in memory: all of it */
+    unsigned char buffer[RSDK_MESSAGE_WINDOW];
     rsdk_message_kind kind; /* of the value that was read last */
     uint64_t number;
+    double real;
 } rsdk_message;
 
 void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_error *error);
+
+/* The same for what lies in memory already; `extent` is where it comes from, for errors. */
+void rsdk_message_init_bytes(rsdk_message *message, const void *bytes, const rsdk_extent *extent, rsdk_error *error);
 
 /* Reads the head of the next value. */
 rsdk_status rsdk_message_next(rsdk_message *message);
@@ -43,6 +52,9 @@ rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size);
 
 /* The same for a text whose head was read. */
 rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size);
+
+/* Where the bytes of a value in memory lie whose head was read. */
+rsdk_status rsdk_message_bytes(rsdk_message *message, const unsigned char **bytes);
 
 /* Skips the next value and all that is in it. */
 rsdk_status rsdk_message_skip(rsdk_message *message);

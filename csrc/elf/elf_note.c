@@ -11,24 +11,36 @@ static uint64_t padded(uint64_t size, uint64_t step) {
     return (size + step - 1) / step * step;
 }
 
-const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, uint32_t type, size_t *length) {
+bool rsdk_elf_note_next(const char *notes, size_t size, uint64_t align, uint64_t *at, rsdk_elf_note *note) {
     const uint64_t step = align == 8 ? 8 : 4;
-    uint64_t at = 0;
     Elf64_Nhdr header; /* that of ELF32 is the same */
-    while (at <= size && size - at >= sizeof header) {
-        memcpy(&header, notes + at, sizeof header);
-        uint64_t name = at + sizeof header;
-        uint64_t description = at + padded(sizeof header + (uint64_t)header.n_namesz, step);
-        uint64_t end = description + header.n_descsz;
-        if (end > size) {
-            return NULL;
+    if (*at > size || size - *at < sizeof header) {
+        return false;
+    }
+    memcpy(&header, notes + *at, sizeof header);
+    uint64_t description = *at + padded(sizeof header + (uint64_t)header.n_namesz, step);
+    uint64_t end = description + header.n_descsz;
+    if (end > size) {
+        return false;
+    }
+    *note = (rsdk_elf_note){.owner = notes + *at + sizeof header,
+                            .owner_size = header.n_namesz,
+                            .description = notes + description,
+                            .size = header.n_descsz,
+                            .type = header.n_type};
+    *at = padded(end, step);
+    return true;
+}
+
+const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, uint32_t type, size_t *length) {
+    uint64_t at = 0;
+    rsdk_elf_note note;
+    while (rsdk_elf_note_next(notes, size, align, &at, &note)) {
+        if (note.type == type && note.owner_size == sizeof ELF_NOTE_GNU &&
+            memcmp(note.owner, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
+            *length = note.size;
+            return note.description;
         }
-        if (header.n_type == type && header.n_namesz == sizeof ELF_NOTE_GNU &&
-            memcmp(notes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-            *length = header.n_descsz;
-            return notes + description;
-        }
-        at = padded(end, step);
     }
     return NULL;
 }

@@ -34,7 +34,6 @@ from rocm_sdk import RocmSdkError
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.archive import Archive
 from rocm_sdk.gpu_code.kernels import kernels_in
-from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk.gpu_code.note import parse_history
 from rocm_sdk.gpu_code.search import code_in
 from rocm_sdk.installed.record import parse_record
@@ -240,15 +239,12 @@ PARSERS = (
     Parser("index.html", LINKS.encode, indexed, False, (WebError,)),
     Parser("attestations", lambda: json.dumps({"attestation_bundles": BUNDLES}).encode(), attested, False, (WebError,)),
     Parser("remote.whl", a_wheel, remote, False, (WebError,)),
-    Parser("msgpack", lambda: METADATA, lambda path: unpack(path.read_bytes()), False, (ValueError,)),
     Parser(
         "RECORD", lambda: b'a,sha256=b,5\n"c ""d",,\n', lambda p: parse_record(p.read_bytes()), False, (ValueError,)
     ),
     Parser("note", lambda: NOTE, lambda path: parse_history(path.read_bytes().decode("latin-1"), str(path))),
     Parser("page", lambda: PAGE, of_page, False, (WebError,)),
-    Parser(
-        "kernels.co", lambda: described_object(METADATA), lambda path: list(kernels_in(str(path), str(path.parent)))
-    ),
+    Parser("kernels.co", lambda: described_object(METADATA), lambda path: kernels_in(str(path), str(path.parent))),
     Parser("plain.co", lambda: BUNDLE, rewritten),
     Parser("zstd.co", lambda: compressed(BUNDLE, 3), rewritten),
     Parser("zlib.co", lambda: compressed(BUNDLE, 2, "zlib"), rewritten),

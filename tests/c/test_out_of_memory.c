@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "child_process.h"
+#include "device_code/kernels.h"
 #include "elf/elf_file.h"
 #include "loader/host_check.h"
 #include "loader/linker_search.h"
@@ -292,11 +293,15 @@ static rsdk_status explain_damaged_file(rsdk_sdk *sdk, rsdk_error *error) {
     return explain(sdk, &reason, "E-LIB-006", " rocm-sdk-core=7.10.0  # it is root's", error);
 }
 
-/* A library with a bundle; with a kpack marker besides. */
+/* A library with a bundle, whose code object has a note of a kernel; with a kpack marker besides. */
 #define BUNDLE                                                                                                         \
     "__asm__(\".section .hip_fatbin,\\\"a\\\"\\nfat: .ascii \\\"__CLANG_OFFLOAD_BUNDLE__\\\"\\n\"\n"                   \
-    "\".quad 1, image - fat, 64, 31\\n.ascii \\\"hipv4-amdgcn-amd-amdhsa--gfx90a\\\"\\n\"\n"                           \
-    "\"image: .byte 127,69,76,70,2,1,1,64,2\\n.fill 9\\n.byte 224\\n.fill 29\\n.long 0x53f\\n.fill 12\\n\"\n"          \
+    "\".quad 1, image - fat, image_end - image, 31\\n.ascii \\\"hipv4-amdgcn-amd-amdhsa--gfx90a\\\"\\n\"\n"            \
+    "\"image: .byte 127,69,76,70,2,1,1,64,2\\n.fill 9\\n.byte 224\\n.fill 13\\n.quad 64\\n.fill 8\\n.long "            \
+    "0x53f\\n\"\n"                                                                                                     \
+    "\".short 0, 56, 1, 0, 0, 0\\n.long 4, 4\\n.quad 120, 0, 0, image_end - note, 0, 4\\n\"\n"                         \
+    "\"note: .long 7, 26, 32\\n.ascii \\\"AMDGPU\\\"\\n.byte 0, 0, 0x81, 0xae\\n.ascii \\\"amdhsa.kernels\\\"\\n\"\n"  \
+    "\".byte 0x91, 0x81, 0xa5\\n.ascii \\\".name\\\"\\n.byte 0xa1, 107\\nimage_end:\\n\"\n"                            \
     "\".section .hipFatBinSegment,\\\"aw\\\"\\n.p2align 3\\n.long 0x48495046, 1\\n.quad fat, 0\\n\"\n"
 #define MARKER                                                                                                         \
     "\".section .rocm_kpack_ref,\\\"a\\\"\\n.byte 0x82, 0xab\\n.ascii \\\"kernel_name\\\"\\n.byte 0xa1, 120, "         \
@@ -311,6 +316,17 @@ static rsdk_status read_device_code(rsdk_sdk *sdk, rsdk_error *error) {
     REQUIRE(status != RSDK_OK || (code->target_count == 1 && strcmp(code->targets[0].target, "gfx90a") == 0 &&
                                   strcmp(code->kernels.search_paths[0], "y") == 0));
     rsdk_device_code_free(code);
+    return status;
+}
+
+static rsdk_status read_kernels(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_kernel_reader reader;
+    bool found = false;
+    (void)sdk;
+    rsdk_status status = rsdk_kernels_open(&reader, code_path, -1, error);
+    status = status == RSDK_OK ? rsdk_kernels_next(&reader, &found, error) : status;
+    REQUIRE(status != RSDK_OK || (found && reader.kernels.count == 1 && *reader.kernels.items[0].name == 'k'));
+    rsdk_kernels_close(&reader);
     return status;
 }
 
@@ -487,6 +503,7 @@ static void roots(void **state) {
 static void device_code(void **state) {
     (void)state;
     run_in_child(try_all, &(series){read_device_code, RSDK_OK});
+    run_in_child(try_all, &(series){read_kernels, RSDK_OK});
 }
 
 static void coverage(void **state) {

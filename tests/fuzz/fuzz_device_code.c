@@ -1,9 +1,12 @@
-/* Any bytes as a file that may hold device code: the readers give an error, or images that lie in the file. */
+/* Any bytes as a file that may hold device code: the readers give an error, or images that lie in the file and kernels
+ * whose metadata is whole. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_code/kernels.h"
+#include "device_code/message_pack.h"
 #include "elf_mutation.h"
 #include "gpu/targets.h"
 #include "memory_file.h"
@@ -37,10 +40,39 @@ static void check_bundle(const rsdk_device_bundle *bundle, size_t file_size) {
     }
 }
 
+static void check_kernel(const rsdk_kernel_reader *reader, const rsdk_kernel *kernel) {
+    rsdk_message m;
+    rsdk_extent extent = {&reader->file, 0, kernel->metadata_size};
+    require(kernel->name != NULL && strnlen(kernel->name, kernel->name_size) <= kernel->name_size);
+    rsdk_message_init_bytes(&m, kernel->metadata, &extent, NULL);
+    if (kernel->metadata != NULL) {
+        require(rsdk_message_skip(&m) == RSDK_OK && m.position == kernel->metadata_size);
+    }
+}
+
+static void check_kernels(const char *path) {
+    static int scratch = -1;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_kernel_reader reader;
+    bool found = true;
+    scratch = scratch < 0 ? memfd_create("scratch", MFD_CLOEXEC) : scratch;
+    rsdk_status status = rsdk_kernels_open(&reader, path, scratch, &error);
+    while (status == RSDK_OK && found) {
+        status = rsdk_kernels_next(&reader, &found, &error);
+        for (size_t i = 0; status == RSDK_OK && i < reader.kernels.count; i++) {
+            check_kernel(&reader, &reader.kernels.items[i]);
+        }
+    }
+    require(status == RSDK_OK || (status == RSDK_BAD_ELF && error.message != NULL));
+    rsdk_kernels_close(&reader);
+    rsdk_error_clear(&error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
-    rsdk_status status = rsdk_device_code_read(memory_file(bytes, size), &code, &error);
+    const char *path = memory_file(bytes, size);
+    rsdk_status status = rsdk_device_code_read(path, &code, &error);
     require((status == RSDK_OK) == (code != NULL));
     require(status == RSDK_OK || (status == RSDK_BAD_ELF && error.message != NULL));
     size_t images = 0, summed = 0;
@@ -53,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         summed += code->targets[i].image_count;
     }
     require(images == summed);
+    check_kernels(path);
     rsdk_device_code_free(code);
     rsdk_error_clear(&error);
     return 0;

@@ -37,6 +37,7 @@ _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", 
 _CONTAINERS = tuple(
     f"tests/device_code/test_{name}.py" for name in ("bundles", "host_files", "damaged_records", "code_objects")
 )
+_KERNELS = ("tests/rewriting/test_kernels.py",)
 _RECORDS = ("tests/device_code/test_damaged_records.py",)
 _COVERAGE = "tests/device_code/test_coverage.py"
 _CLOSURE, _CLOSURE_TESTS = "builder/rocm_sdk_build/closure", "tests/closure/test"
@@ -187,6 +188,16 @@ MUTATIONS = (
              ("tests/device_code/test_bundles.py::test_damaged",)),
     Mutation("csrc/device_code/bundle.c", " || f->total > extent->size) {", " || f->total >= extent->size) {",
              ("tests/device_code/test_bundles.py::test_compressed",)),
+    Mutation("csrc/device_code/bundle.c", "(f->plain_size - 1) / RATIO_LIMIT >= f->total", "false", _KERNELS),
+    Mutation("csrc/device_code/bundle.c", "f->plain_size > LARGEST_PLAIN ||", "", _KERNELS),
+    Mutation("csrc/device_code/bundle.c", "size == f.plain_size && memcmp(", "memcmp(", _KERNELS),
+    Mutation("csrc/device_code/bundle.c", "memcmp(digest, f.hash, HASH_SIZE) == 0", "true", _KERNELS),
+    Mutation("csrc/device_code/kernels.c", "if (count > r->left) {", "if (false) {", _KERNELS),
+    Mutation("csrc/device_code/kernels.c", "if (p->depth == DEPTH_LIMIT) {", "if (p->depth > DEPTH_LIMIT) {", _KERNELS),
+    Mutation("csrc/device_code/kernels.c", "bool is_key = p->is_map[p->depth] &&", "bool is_key = false &&", _KERNELS),
+    Mutation("csrc/device_code/kernels.c", "name = is_name ? NULL : name;", "", _KERNELS),
+    Mutation("csrc/device_code/kernels.c", "r->kernels.count <= KERNEL_LIMIT", "r->kernels.count < KERNEL_LIMIT", _KERNELS),
+    Mutation("csrc/device_code/kernels.c", "size > NOTE_LIMIT - note_bytes", "false", _KERNELS),
     Mutation(_BUNDLES, "or count > _ENTRY_LIMIT:", "or count >= _ENTRY_LIMIT:", _BUNDLE_LIMITS),
     Mutation(_BUNDLES, "or count > _ENTRY_LIMIT:", "or False:", _BUNDLE_LIMITS),
     Mutation(_BUNDLES, "if id_size > _ID_LIMIT or", "if", _BUNDLE_LIMITS),
@@ -340,6 +351,7 @@ MODULES: dict[str, tuple[str, ...]] = {
                     (_COVERAGE, *_CONTAINERS)),
     **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("code_survey", "coverage", "coverage_verdict", "table_survey")),
                     (_COVERAGE, "tests/cli/test_check_gpu.py", "tests/failures/test_kernel_table_missing.py")),
+    **dict.fromkeys(("csrc/device_code/kernels.c", "csrc/base/md5.c"), _KERNELS),
     "csrc/device_code/file_target.c": ("test_file_target", "tests/device_code/test_target_in_name.py", _COVERAGE),
     **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("choice", "compressing", "copying", "elf64", "extract", "header_room", "host_file", "layout", "loading",
                                                       "new_bundles", "new_note", "owners", "rewrite", "tables", "trees", "verification", "wrappers")),

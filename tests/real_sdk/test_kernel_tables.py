@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from message_pack import unpack
 
 from rocm_sdk import coverage
-from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk_build.inputs.apt import Apt
 
 BUILD = Path(__file__).resolve().parents[2] / "build/kernel-tables"

@@ -1,22 +1,34 @@
-"""Kernels and their metadata. Judge: llvm-readelf, which prints the notes."""
+"""Kernels and their metadata. Judges: llvm-readelf, which prints the notes, and a reader of msgpack in Python."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_device_code import bundle, compiled_kernel, compressed, described_object, library, message
+from message_pack import unpack
+from sample_device_code import (
+    bundle,
+    compiled_kernel,
+    compressed,
+    described_object,
+    kpack,
+    library,
+    message,
+    offload_binary,
+)
 
-from rocm_sdk import RewriteError
-from rocm_sdk.gpu_code.kernels import kernels_in
-from rocm_sdk.gpu_code.msgpack import unpack
+from rocm_sdk import BadLibraryError
+from rocm_sdk.gpu_code.kernels import Kernel, kernels_in
 
 ID = "hipv4-amdgcn-amd-amdhsa--"
 
@@ -151,32 +163,208 @@ def test_notes_that_are_padded_to_eight_bytes_and_those_of_others(tmp_path: Path
         assert [each.name for each in kernels_in(str(tmp_path / "k.co"), str(tmp_path))] == found
 
 
+def read(path: Path, data: bytes) -> list[Kernel]:
+    path.write_bytes(data)
+    return kernels_in(str(path), str(path.parent))
+
+
 def test_damaged_metadata(tmp_path: Path) -> None:
     code = compiled_kernel(tmp_path, "gfx1030")
     at = code.index(b"amdhsa.kernels")
     for damage in (b"\xc1", b"\xdd\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff"):
-        path = tmp_path / "k.co"
-        path.write_bytes(code[: at + 14] + damage + code[at + 14 + len(damage) :])
-        with pytest.raises(RewriteError, match="the metadata of a code object is damaged"):
-            list(kernels_in(str(path), str(tmp_path)))
+        with pytest.raises(BadLibraryError, match=r"k\.co: .*the metadata of a code object is damaged"):
+            read(tmp_path / "k.co", code[: at + 14] + damage + code[at + 14 + len(damage) :])
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes(data: bytes) -> None:
-    try:
-        unpack(data)
-    except ValueError:
+def test_damaged_notes(tmp_path: Path) -> None:
+    code = bytearray(described_object(b"\x80"))
+    for at, size in ((96, len(code)), (124, 2), (120, 1000)):
+        changed = bytearray(code)
+        changed[at] = size & 0xFF
+        with pytest.raises(BadLibraryError, match=r"a note of a code object lies outside it|not there to its end"):
+            read(tmp_path / "k.co", bundle({ID + "gfx1030": bytes(changed)}))
+
+
+@pytest.mark.parametrize("size", [1 << 26, (1 << 26) + 1])
+def test_the_longest_notes(tmp_path: Path, size: int) -> None:
+    code = bytearray(described_object(b"", kind=33))
+    code[96:104] = struct.pack("<Q", size)
+    (tmp_path / "k.co").write_bytes(code)
+    os.truncate(tmp_path / "k.co", 120 + size)
+    if size == 1 << 26:
+        assert kernels_in(str(tmp_path / "k.co"), str(tmp_path)) == []
         return
+    with pytest.raises(BadLibraryError, match="a note of a code object lies outside it"):
+        kernels_in(str(tmp_path / "k.co"), str(tmp_path))
 
 
-def test_values_in_each_other() -> None:
-    with pytest.raises(ValueError, match="32 deep"):
-        unpack(b"\x91" * 1000)
+@pytest.mark.parametrize(("depth", "is_read"), [(29, True), (30, False), (1000, False)])
+def test_values_in_each_other(tmp_path: Path, depth: int, is_read: bool) -> None:
+    """32 at most, with the three that a kernel lies in."""
+    values = b"\x91" * depth + b"\xc0"
+    data = described_object(b"\x81\xaeamdhsa.kernels\x91\x82\xa5.name\xa1k\xa1x" + values)
+    if is_read:
+        assert len(read(tmp_path / "k.co", data)) == 1
+        return
+    with pytest.raises(BadLibraryError, match="is damaged"):
+        read(tmp_path / "k.co", data)
 
 
-def test_what_other_readers_of_msgpack_refuse_or_take() -> None:
+def as_python_reads(description: bytes) -> list[tuple[str, object]] | None:
+    """None: damaged."""
+    try:
+        document = unpack(description)
+    except ValueError:
+        return None
+    kernels = document.get("amdhsa.kernels") if isinstance(document, dict) else None
+    found = kernels if isinstance(kernels, list) else []
+    return [(each[".name"], each) for each in found if isinstance(each, dict) and isinstance(each.get(".name"), str)]
+
+
+@cache
+def place() -> Path:
+    return Path(tempfile.mkdtemp()) / "k.co"
+
+
+def assert_same(description: bytes) -> None:
+    """The two readers answer the same. NaN is no equal of itself, its text is."""
+    try:
+        found = [(each.name, each.metadata) for each in read(place(), described_object(description))]
+    except BadLibraryError:
+        assert as_python_reads(description) is None
+    else:
+        assert repr(found) == repr(as_python_reads(description))
+
+
+KERNELS = b"\x81\xaeamdhsa.kernels\x92\x81\xa5.name\xa1k"
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *(
+            b"\x82\xa5.name\xa1k" + key + b"\x01"
+            for key in (b"\xc0", b"\x90", b"\x80", b"\xca" + bytes(4), b"\xc4\x00", b"\xc2")
+        ),
+        *(b"\x82\xa5.name" + first + b"\xa5.name" + last for first, last in ((b"\xa1k", b"\x01"), (b"\x01", b"\xa1k"))),
+        b"\x82\xa5.name\xa1k\xa5.name\xa1l",
+        b"\x81\xd9\x05.name\xa1k",
+        b"\x81\xa6.name\x00\xa1k",
+        b"\x81\xc4\x05.name\xa1k",
+        b"\x81\xa5.name\xc4\x01k",
+        b"\x90",
+        b"\xc1",
+        b"",
+    ],
+)
+def test_kernels_that_no_compiler_describes(kernel: bytes) -> None:
+    assert_same(KERNELS + kernel)
+    assert_same(b"\x82\xaeamdhsa.kernels\x90" + KERNELS[1:] + kernel)
+
+
+PARTS = st.sampled_from([data for data, _ in VALUES.values()]) | st.binary(min_size=1, max_size=9)
+
+
+@given(st.lists(PARTS, max_size=20))
+def test_the_reader_in_python_finds_the_same(parts: list[bytes]) -> None:
+    assert_same(b"".join(parts))
+    assert_same(KERNELS + b"\x82\xa5.name\xa1l" + b"".join(parts))
+    assert_same(b"\x82" + b"".join(parts)[:40] + KERNELS[1:] + b"\xc0")
+
+
+def test_compressed_bundles_of_each_size(tmp_path: Path) -> None:
+    """Their hash is that of their last block, too, which is padded."""
+    code = described_object(message({"amdhsa.kernels": [{".name": "k"}]}))
+    sizes = [*range(64), (1 << 16) - 800, 1 << 16]
+    bundles = [compressed(bundle({ID + "gfx1030": code + bytes(size)}, align=8), 3, "zlib") for size in sizes]
+    found = read(tmp_path / "x.co", b"".join(bundles))
+    assert [(each.bundle, each.name) for each in found] == [(i, "k") for i in range(len(sizes))]
+
+
+@pytest.mark.parametrize(("version", "method"), [(1, "zlib"), (2, "zstd"), (3, "zstd")])
+def test_a_compressed_bundle_that_is_another(tmp_path: Path, version: int, method: str) -> None:
+    """The hash finds what the compression does not."""
+    code = bundle({ID + "gfx1030": described_object(message({"amdhsa.kernels": [{".name": "k"}]}))})
+    data = bytearray(compressed(code, version, method))
+    header = {1: 20, 2: 24, 3: 32}[version]
+    assert len(read(tmp_path / "x.co", bytes(data))) == 1
+    data[header - 1] ^= 1
+    with pytest.raises(BadLibraryError, match=r"x\.co: .*holds something else than its header says"):
+        read(tmp_path / "x.co", bytes(data))
+
+
+def claiming(size: int) -> bytes:
+    """A compressed bundle that says it has so many plain bytes."""
+    data = bytearray(compressed(bundle({ID + "gfx1030": b""}), 3))
+    data[16:24] = struct.pack("<Q", size)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("size", [(64 << 20) + 1, (16 << 30) + 1, (1 << 64) - 1])
+def test_a_bundle_that_claims_too_much(tmp_path: Path, size: int) -> None:
+    with pytest.raises(BadLibraryError, match="claims more bytes than any has"):
+        read(tmp_path / "x.co", claiming(size))
+    with pytest.raises(BadLibraryError, match="holds something else than its header says"):
+        read(tmp_path / "x.co", claiming(64 << 20))
+
+
+def test_the_largest_claim(tmp_path: Path) -> None:
+    """So large a bundle may have that many bytes by its own size."""
+    data = bytearray(claiming((16 << 30) + 1))
+    data[8:16] = struct.pack("<Q", 80 << 20)
+    (tmp_path / "x.co").write_bytes(data)
+    os.truncate(tmp_path / "x.co", 80 << 20)
+    with pytest.raises(BadLibraryError, match="claims more bytes than any has"):
+        kernels_in(str(tmp_path / "x.co"), str(tmp_path))
+
+
+def shared(code: bytes, count: int) -> bytes:
+    """A bundle whose entries have the same bytes."""
+    ids = [f"{ID}gfx1030{i:04}".encode() for i in range(count)]
+    start = 32 + sum(24 + len(each) for each in ids)
+    rows = b"".join(struct.pack("<QQQ", start, len(code), len(each)) + each for each in ids)
+    return b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", count) + rows + code
+
+
+@pytest.mark.parametrize(
+    "description",
+    [b"\x81\xaeamdhsa.kernels\xdd\x00\x0f\xff\xff" + b"\x90" * 0xFFFFF, b"\xc6\x01\x00\x00\x00" + bytes(1 << 24)],
+    ids=["values", "bytes"],
+)
+def test_images_that_share_their_metadata(tmp_path: Path, description: bytes) -> None:
+    """A small file would take any amount of time and memory."""
+    plain = shared(described_object(description), 4096)
+    with pytest.raises(BadLibraryError, match="describe more kernels than any file has"):
+        read(tmp_path / "x.co", compressed(plain, 3) + bytes(len(plain) // 256))
+
+
+def test_more_kernels_than_a_code_object_has(tmp_path: Path) -> None:
+    kernel = b"\x81\xa5.name\xa0"
+    for count in ((1 << 18), (1 << 18) + 1):
+        data = described_object(b"\x81\xaeamdhsa.kernels\xdd" + struct.pack(">I", count) + kernel * count)
+        if count <= 1 << 18:
+            assert len(read(tmp_path / "x.co", data)) == count
+            continue
+        with pytest.raises(BadLibraryError, match="more kernels than any has"):
+            read(tmp_path / "x.co", data)
+
+
+def test_containers_whose_kernels_are_not_listed(tmp_path: Path) -> None:
+    code = described_object(message({"amdhsa.kernels": [{".name": "k"}]}))
+    for data in (
+        offload_binary([("amdgcn-amd-amdhsa", "gfx1030", code)]),
+        kpack({"lib/libx.so": {"gfx1030": code}}),
+    ):
+        with pytest.raises(BadLibraryError, match="kernels of offload binaries and kpack archives are not listed"):
+            read(tmp_path / "x.co", data)
+
+
+def test_what_python_reads_of_msgpack() -> None:
+    """The reader that judges the other one."""
     assert unpack(b"\x01 and more") == 1
     assert unpack(b"\x81\x01\xa1a") == {1: "a"}
     assert unpack(b"\xa2\xffa") == "\ufffda"
     with pytest.raises(ValueError, match="a value of an unknown type, 0xd4"):
         unpack(b"\xd4\x01\x00")
+    with pytest.raises(ValueError, match="32 deep"):
+        unpack(b"\x91" * 1000)

@@ -9,10 +9,10 @@ import pytest
 from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
+from message_pack import unpack
 from sample_device_code import FLAGS, code_object, kpack, message
 
 from rocm_sdk import RewriteError, device_code
-from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk_build.code.kpack import pack, read_archive
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from backports import zstd
+from message_pack import unpack
 from sample_code_libraries import FORMS, PACKED, PLAIN, SIZE, TARGETS, build, content
 from sample_device_code import BUNDLE_MAGIC, FLAGS, HOST, bundle, code_object, compressed, library, objects
 
 from rocm_sdk import RewriteError, coverage, device_code
-from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk.gpu_code.note import describe_history
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file

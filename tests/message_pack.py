@@ -1,4 +1,4 @@
-"""Reads msgpack, as far as code objects and kpack archives use it. Source: the msgpack specification."""
+"""Reads msgpack, beside the reader of the C library. Source: the msgpack specification."""
 
 from __future__ import annotations
 

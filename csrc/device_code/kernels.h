@@ -1,0 +1,44 @@
+/* The kernels of a file, as the notes of its code objects describe them. Source: LLVM's AMDGPUUsage, "Code Object
+ * Metadata". Version 2 has YAML, of which only the names of kernels are read. Versions 3 and newer have msgpack. */
+#ifndef RSDK_DEVICE_CODE_KERNELS_H
+#define RSDK_DEVICE_CODE_KERNELS_H
+
+#include "device_code/decompression.h"
+#include "device_code/extent.h"
+#include "rocm_sdk/device_code.h"
+
+typedef struct rsdk_kernel {
+    const char *name; /* as the compiler writes it: mangled, if it is C++; `name_size` bytes */
+    size_t name_size;
+    const unsigned char *metadata; /* what describes it: a map in msgpack, which was checked: no more than 32 values
+                                      lie in each other, and its keys are texts, numbers and bools; NULL: version 2 */
+    size_t metadata_size;
+} rsdk_kernel;
+
+/* A file whose code objects are read one after another. */
+typedef struct rsdk_kernel_reader {
+    /* the code object that was read last; the memory is valid until the next one is read */
+    const char *target;
+    size_t bundle; /* number of its bundle in the file */
+    RSDK_LIST(rsdk_kernel) kernels;
+
+    rsdk_file file, plain;  /* plain: where the images of the bundle lie: that file, or `scratch` */
+    rsdk_device_code *code; /* its bundles */
+    size_t image;           /* in the bundle: the next one */
+    int scratch;
+    rsdk_decompression libraries;
+    rsdk_arena arena;
+    uint64_t left; /* how many values may still be read */
+} rsdk_kernel_reader;
+
+/* Opens a file, and says what rsdk_device_code_read says. scratch: the descriptor of a file of the caller, for code
+ * that has to be decompressed. */
+rsdk_status rsdk_kernels_open(rsdk_kernel_reader *reader, const char *path, int scratch, rsdk_error *error);
+
+/* Reads the next code object; *found is false where there is none. RSDK_BAD_ELF where it is damaged, or in a container
+ * whose kernels are not listed. */
+rsdk_status rsdk_kernels_next(rsdk_kernel_reader *reader, bool *found, rsdk_error *error);
+
+void rsdk_kernels_close(rsdk_kernel_reader *reader);
+
+#endif
