@@ -16,8 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rocm_sdk import RocmSdkError
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.base.value_text import harmless
-    from rocm_sdk.gpu_code.pieces import NO_SPACE
     from rocm_sdk.terminal.output import complain, end_without_output
+    from rocm_sdk_build.code.pieces import NO_SPACE
 
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
     options = argparse.Namespace()

@@ -12,9 +12,9 @@ import pytest
 from sample_device_code import BUNDLE_MAGIC, bundle, compressed, objects
 
 from rocm_sdk import RewriteError, device_code
-from rocm_sdk.gpu_code import bundles
-from rocm_sdk.gpu_code.bundles import Bundle, read_bundle
-from rocm_sdk.gpu_code.scratch import Scratch
+from rocm_sdk_build.code import bundles
+from rocm_sdk_build.code.bundles import Bundle, read_bundle
+from rocm_sdk_build.code.scratch import Scratch
 
 PLAIN = bundle(objects("gfx1030", "gfx942"))
 

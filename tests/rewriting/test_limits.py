@@ -21,8 +21,8 @@ from backports import zstd
 from sample_device_code import FLAGS, bundle, code_object, library, objects
 
 from rocm_sdk import BadLibraryError, RewriteError, device_code
-from rocm_sdk.gpu_code.bundles import HOLE_LIMIT, PLAIN_LIMIT, RATIO_LIMIT
 from rocm_sdk_build.__main__ import main
+from rocm_sdk_build.code.bundles import HOLE_LIMIT, PLAIN_LIMIT, RATIO_LIMIT
 from rocm_sdk_build.code.elf64 import SHT_RELR, Elf, pack_sections, read_elf
 from rocm_sdk_build.code.kpack import CONTENTS_LIMIT, KERNEL_LIMIT, pack
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file

@@ -11,13 +11,13 @@ from functools import partial
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.gpu_code.options import is_asked_for, misuse
-from rocm_sdk.gpu_code.pieces import naming_place
 from rocm_sdk.terminal.output import complain, succeeds, tell
 from rocm_sdk_build.files.new_file import is_directory
 
 from .choice import chosen_gpus
 from .extract import extract_code
 from .owners import checks_of
+from .pieces import naming_place
 from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file
 from .trees import Left, Order, RewrittenTree, Select, rewrite_directory, rewrite_wheel, select_all

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rocm_sdk.gpu_code.compression import ZLIB, zstd_module
+from .compression import ZLIB, zstd_module
 
 _LEVEL = 3  # of zstd, as clang takes it
 

@@ -6,8 +6,9 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 
-from rocm_sdk.gpu_code.pieces import Piece, read_range, write_all
 from rocm_sdk.gpu_code.refusal import refusal
+
+from .pieces import Piece, read_range, write_all
 
 _CHUNK = 1 << 20
 # Errors of copy_file_range if the files are on different file systems, or on one that does not support it.

@@ -14,10 +14,10 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .elf64 import PT_LOAD, read_exactly
+from .pieces import write_all
 
 _PT_GNU_STACK, _PF_X = 0x6474E551, 1
 _EM_X86_64 = 62

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from rocm_sdk.gpu_code.bundles import Entry, read_bundle, read_code
-from rocm_sdk.gpu_code.pieces import Piece
 from rocm_sdk.gpu_code.refusal import refusal
-from rocm_sdk.gpu_code.scratch import Scratch
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 
+from .bundles import Entry, read_bundle, read_code
 from .copying import write_pieces
+from .pieces import Piece
+from .scratch import Scratch
 
 _SUFFIXES = {b"\x7fELF": "co", b"BC\xc0\xde": "bc", b"\x03\x02\x23\x07": "spv"}  # by the first bytes
 _UNSAFE = str.maketrans({"/": "_", "\0": "_"})

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.gpu_code.note import NOTE_SECTION
-from rocm_sdk.gpu_code.pieces import Piece, write_all
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .copying import write_pieces
@@ -16,6 +15,7 @@ from .elf64 import SHT_NOBITS, Elf
 from .header_room import edit_tags
 from .layout import Layout, lay_out
 from .new_bundles import NewBundle, place_in_row
+from .pieces import Piece, write_all
 from .tables import section_order, write_tables
 from .wrappers import FAT, SPLIT, Edit, Form, Wrapper, edit_magic, edit_symbols, edit_wrappers, read_wrappers
 

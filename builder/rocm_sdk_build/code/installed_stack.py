@@ -7,13 +7,13 @@ from argparse import Namespace
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk._native import inspect_library
-from rocm_sdk.gpu_code.pieces import read_range, write_all
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk.terminal.output import tell
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 
 from .executable_stack import clear_executable_stack, writes_trampolines
+from .pieces import read_range, write_all
 from .verification import refuse_without_proc
 
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from msgpack import Packer, Unpacker, UnpackException, packb, unpackb
 
 from rocm_sdk.errors import RewriteError
-from rocm_sdk.gpu_code.compression import ZSTD
-from rocm_sdk.gpu_code.pieces import Piece, write_all
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .compressing import compressed
+from .compression import ZSTD
 from .copying import have_same_bytes, write_pieces
 from .elf64 import read_exactly
+from .pieces import Piece, write_all
 
 MAGIC = b"KPAK"
 _HEADER, _VERSION = struct.Struct("<4sIQ"), 1

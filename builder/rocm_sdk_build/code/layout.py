@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rocm_sdk.gpu_code.note import NOTE_SECTION
-from rocm_sdk.gpu_code.pieces import data_ranges, read_range
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .elf64 import (
@@ -37,6 +36,7 @@ from .elf64 import (
     align_up,
 )
 from .header_room import HEADERS_AT, NoRoomError, Place, insert_load, make_room, place_tail, with_own_header
+from .pieces import data_ranges, read_range
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 _NOTE_ALIGN = 4

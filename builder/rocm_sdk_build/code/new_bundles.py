@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.gpu_code.bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
-from rocm_sdk.gpu_code.compression import BundleHash
-from rocm_sdk.gpu_code.pieces import Piece
 from rocm_sdk.gpu_code.refusal import refusal
-from rocm_sdk.gpu_code.scratch import Scratch
 
+from .bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
 from .compressing import compressed
+from .compression import BundleHash
 from .copying import read_pieces
+from .pieces import Piece
+from .scratch import Scratch
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceBundle, DeviceImage

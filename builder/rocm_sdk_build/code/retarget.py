@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk import targets
 from rocm_sdk._native import compatibility
 from rocm_sdk.errors import UnknownTargetError
-from rocm_sdk.gpu_code.bundles import Change, Entry
-from rocm_sdk.gpu_code.code_object import read_header, read_notes
 from rocm_sdk.gpu_code.refusal import refusal
+
+from .bundles import Change, Entry
+from .code_object import read_header, read_notes
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage

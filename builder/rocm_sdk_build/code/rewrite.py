@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import target_id
 from rocm_sdk.errors import RewriteError, UnknownTargetError
-from rocm_sdk.gpu_code.bundles import Bundle, Entry, read_bundle, read_code
 from rocm_sdk.gpu_code.note import History, Step, parse_history
-from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk.gpu_code.refusal import refusal
-from rocm_sdk.gpu_code.scratch import Scratch
 from rocm_sdk.targets import table
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.new_file import new_file, refuse_output
 
+from .bundles import Bundle, Entry, read_bundle, read_code
 from .choice import choose_images, choose_targets
 from .copying import write_pieces
 from .elf64 import ET_REL, read_elf
@@ -27,7 +25,9 @@ from .host_file import HostFile, Placed, addresses_of, read_host_file, write_hos
 from .kpack import Archive, differs, is_archive, read_archive, write_archive
 from .new_bundles import NewBundle, build_compressed, build_plain, paired, place_in_row
 from .new_note import pack_history
+from .pieces import read_range
 from .retarget import Pair, retargeted
+from .scratch import Scratch
 from .verification import Verified, WantedImage, refuse_damaged, refuse_without_proc, verify_host_file, verify_images
 
 if TYPE_CHECKING:

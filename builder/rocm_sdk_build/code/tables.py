@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .elf64 import (
@@ -24,6 +23,7 @@ from .elf64 import (
 )
 from .header_room import HEADERS_AT
 from .layout import Layout
+from .pieces import write_all
 from .wrappers import Edit
 
 _INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # their content is indices of sections

@@ -7,14 +7,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.bundles import read_code
 from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
-from rocm_sdk.gpu_code.pieces import Piece
 from rocm_sdk_build.files.input_file import InputFile
 from rocm_sdk_build.files.new_file import new_file
 
+from .bundles import read_code
 from .choice import choose_images
 from .copying import write_pieces
+from .pieces import Piece
 from .rewrite import Rewritten, Wish, rewrite_input
 
 if TYPE_CHECKING:

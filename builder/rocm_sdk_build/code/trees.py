@@ -19,7 +19,6 @@ from typing import IO, NamedTuple
 from rocm_sdk.base.walking import refuse_deep
 from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.files.damaged import refusing_damage
@@ -28,6 +27,7 @@ from rocm_sdk_build.files.members import unpack
 from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
 from rocm_sdk_build.files.scratch import scratch_directory
 
+from .pieces import write_all
 from .rewrite import Rewritten, Wish
 from .tree_file import TreeFile, write_tree_file
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import inspect_library
 from rocm_sdk.errors import RewriteError, RocmSdkError
-from rocm_sdk.gpu_code.bundles import Change
 from rocm_sdk.gpu_code.note import NOTE_SECTION, History, parse_history
 from rocm_sdk.gpu_code.refusal import refusal
 
+from .bundles import Change
 from .copying import have_same_bytes
 from .elf64 import (
     ADDRESS_TAGS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rocm_sdk.base.zip_file import open_zip
-from rocm_sdk.gpu_code.pieces import write_all
+from rocm_sdk_build.code.pieces import write_all
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of

@@ -7,8 +7,9 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from rocm_sdk.gpu_code.refusal import refusal
+
 from .bundles import Entry
-from .refusal import refusal
 
 # Of 64-bit, little-endian ELF files.
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk import _native
+from rocm_sdk._native import device_code_of_part
+from rocm_sdk.gpu_code.refusal import refusal
 
 from .compression import ZSTD, BundleHash, decompressed
 from .pieces import data_ranges, read_range
-from .refusal import refusal
 from .scratch import Scratch
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceBundle, DeviceCode
+    from rocm_sdk import DeviceBundle, DeviceCode
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 ALIGN = 4096  # of bundles in a section and of entries in a bundle, as clang writes them
@@ -66,7 +66,7 @@ def read_code(descriptor: int, path: str) -> DeviceCode:
     """What the open file holds. Errors name its path. Refuses a file that is mostly holes."""
     size = os.fstat(descriptor).st_size
     _refuse_holes(descriptor, size, path)
-    return _native.device_code_of_part(descriptor, 0, size, path)
+    return device_code_of_part(descriptor, 0, size, path)
 
 
 def _refuse_holes(descriptor: int, size: int, path: str) -> None:

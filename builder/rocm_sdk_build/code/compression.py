@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from rocm_sdk.base.zstd import import_zstd
-
-from .refusal import refusal
+from rocm_sdk.gpu_code.refusal import refusal
 
 ZLIB, ZSTD = 0, 1  # by the numbers of compressed bundles
 _LIMIT = 1 << 20  # bytes of a decompressed piece, whatever the data claims
