@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 Key = tuple[str, str, str | None]  # library, symbol, version
@@ -25,9 +26,10 @@ def debugging(told: Path) -> dict[str, str]:
 def linker_bindings(told: Path) -> dict[Key, set[str]]:
     """The files that answered each reference, by their real paths."""
     found: dict[Key, set[str]] = defaultdict(set)
+    real = cache(os.path.realpath)  # thousands of references name a few dozen files
     for path in told.parent.glob(f"{told.name}.*"):
         for library, bound, symbol, version in _LINE.findall(path.read_text()):
-            found[os.path.realpath(library), symbol, version or None].add(os.path.realpath(bound))
+            found[real(library), symbol, version or None].add(real(bound))
     return found
 
 
@@ -40,8 +42,9 @@ def compare(
     `without relocation`: dlsym, and its own look-ups.
     """
     ours: dict[Key, set[str]] = defaultdict(set)
+    real = cache(os.path.realpath)
     for library, symbol, version, bound_to, verdict in references:
-        ours[os.path.realpath(library), symbol, version].add(os.path.realpath(bound_to) if bound_to else verdict)
+        ours[real(library), symbol, version].add(real(bound_to) if bound_to else verdict)
     counts: Counter[str] = Counter()
     for key, bound in ours.items():
         if bound & {"unknown", "lazy"}:
