@@ -72,8 +72,9 @@ def offered(release: Release) -> tuple[str, ...]:
 def named(release: Release, names: Iterable[str]) -> list[str]:
     """Those of the names that rows of the release are about."""
     rows = [row for row in _rows() if release.suite in row.suites]
-    patterns = [_compiled(pattern) for row in rows for pattern in (row.package, *row.development) if pattern]
-    return [name for name in names if any(pattern.fullmatch(name) for pattern in patterns)]
+    patterns = (_compiled(pattern).pattern for row in rows for pattern in (row.package, *row.development) if pattern)
+    either = re.compile("|".join(patterns), re.ASCII)  # a release has a hundred thousand names
+    return [name for name in names if either.fullmatch(name)]
 
 
 def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Choice:
