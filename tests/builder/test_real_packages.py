@@ -11,13 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from debian_sdk import debian_site
 
 from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_site
 from rocm_sdk_build.inputs.prefix.host_libraries import is_base_library
 
-CACHE = Path(__file__).resolve().parents[2] / "build/debian"
 HIPSPARSE = "_rocm_sdk_libraries/lib/libhipsparse.so.0"
 
 HIP_VERSION = """
@@ -34,7 +33,7 @@ print(version.value)
 def site(request: pytest.FixtureRequest) -> Path:
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
-    return build_site(Source(CACHE), request.param)
+    return debian_site(request.param)
 
 
 def needed(library: Path) -> set[str]:

@@ -20,18 +20,17 @@ from typing import NamedTuple
 
 import pytest
 from artifact_tree import ArtifactTree
+from debian_sdk import BUILD, SOURCE, debian_site
 
 from rocm_sdk import _native, device_code
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, apt_of, build_site, resolve_packages
+from rocm_sdk_build.debian import apt_of, resolve_packages
 from rocm_sdk_build.inputs.debian_packages import choose, release_of
 from rocm_sdk_build.inputs.prefix.layout import has_rewrites, is_skipped, place_of, rewritten
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.absent_libraries import FACTS
 
 GOLDEN = Path(__file__).with_name("debian_road.golden")
-BUILD = Path(__file__).resolve().parents[2] / "build"
-SOURCE = Source(BUILD / "debian")
 VERSION = "5.2.3"
 CHUNK = 1 << 20
 RUNTIME = ("core", "libraries")
@@ -94,7 +93,7 @@ def unpacked() -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def ways(unpacked: dict[str, Path]) -> Iterator[ThreeWays]:
-    debian = build_site(SOURCE, Shape.NONE)
+    debian = debian_site(Shape.NONE)
     with tempfile.TemporaryDirectory(prefix="three-ways-", dir=BUILD) as scratch:
         tree = artifacts_of(unpacked, debian, Path(scratch, "artifacts"))
         # What these two packages hold loads, as the tests of the SDK show, and as the prefix's own check does.

@@ -1,4 +1,4 @@
-"""The SDK of Debian's ROCm packages, laid out as pip installs its wheels: made once per machine, below build/debian."""
+"""The SDK of Debian's ROCm packages in each shape."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+from debian_sdk import BUILD, debian_site
 
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_site
-
-BUILD = Path(__file__).resolve().parents[2] / "build"
 
 
 @pytest.fixture(scope="session")
@@ -25,12 +22,7 @@ def debian_sdk() -> Callable[[str], Path]:
     """
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
-
-    @cache
-    def site(shape: str) -> Path:
-        return build_site(Source(BUILD / "debian"), Shape(shape))
-
-    return site
+    return lambda shape: debian_site(Shape(shape))
 
 
 @pytest.fixture(params=[shape.value for shape in Shape])
