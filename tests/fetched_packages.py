@@ -5,15 +5,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sample_site import run_python
+
 BUILD = Path(__file__).resolve().parents[1] / "build"
 # The build for CPUs carries the hook for ROCm like every other.
 TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "networkx", "jinja2", "fsspec")
 
 
-def install(directory: Path, *requirements: str, alone: bool = True) -> str | None:
+def install_torch() -> tuple[Path, str | None]:
+    """The directory with torch, and pip's words where it could not be installed."""
+    directory = BUILD / f"torch-{tag()}"
+    return directory, install(directory, *TORCH, module="torch")
+
+
+def install(directory: Path, *requirements: str, alone: bool = True, module: str | None = None) -> str | None:
     """Installs into a directory that later runs find again; returns pip's words where it could not.
 
-    alone: without what the requirements require.
+    alone: without what the requirements require. module: only what its import needs is compiled to bytecode.
     """
     done = directory / ".complete"
     if done.exists() and done.read_text() == " ".join(requirements):
@@ -32,6 +40,7 @@ def install(directory: Path, *requirements: str, alone: bool = True) -> str | No
         [
             *command,
             *(["--no-deps"] if alone else []),
+            *(["--no-compile"] if module else []),
             *("--only-binary", ":all:", "--upgrade", "--target", str(directory)),
             *requirements,
         ],
@@ -41,6 +50,8 @@ def install(directory: Path, *requirements: str, alone: bool = True) -> str | No
     )
     if result.returncode != 0:
         return result.stderr.strip().splitlines()[-1]
+    if module:
+        run_python(f"import {module}", PYTHONPATH=str(directory))
     done.write_text(" ".join(requirements))
     return None
 

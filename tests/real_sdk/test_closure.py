@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fetched_packages import BUILD, TORCH, install, tag
+from fetched_packages import install_torch
 from sample_closure import PROVED, closure, names_in, report, write_application, write_distribution
 from sample_site import LIBRARIES, run_python
 
@@ -33,8 +33,8 @@ def initialize():
 @pytest.fixture
 def torch(tmp_path: Path) -> Iterator[Path]:
     """PyTorch for CPUs with the list of a build for ROCm, in links."""
-    directory = BUILD / f"torch-{tag()}"
-    if (problem := install(directory, *TORCH)) is not None:
+    directory, problem = install_torch()
+    if problem:
         pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")
     copy = Path(shutil.copytree(directory, tmp_path / "torch-site", copy_function=_link))
     (copy / "torch/_rocm_init.py").write_text(INIT)

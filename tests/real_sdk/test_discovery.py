@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fetched_packages import BUILD, TORCH, install, tag
+from fetched_packages import BUILD, install, install_torch, tag
 from sample_report import run_test
 from sample_site import CORE, clean_environment
 
@@ -61,8 +61,8 @@ def variables_for_extensions(site: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def torch() -> Path:
-    directory = BUILD / f"torch-{tag()}"
-    if problem := install(directory, *TORCH):
+    directory, problem = install_torch()
+    if problem:
         pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")
     return directory
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fetched_packages import BUILD, TORCH, install, tag
+from fetched_packages import BUILD, install, install_torch, tag
 from linker_bindings import compare, debugging, linker_bindings
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
 
@@ -50,8 +50,8 @@ def bindings() -> Path:
 
 @pytest.fixture(scope="module")
 def torch() -> Path:
-    directory = BUILD / f"torch-{tag()}"
-    if problem := install(directory, *TORCH):
+    directory, problem = install_torch()
+    if problem:
         pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")
     tried.add("torch")
     return directory
