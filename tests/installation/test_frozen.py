@@ -20,6 +20,7 @@ library = ctypes.CDLL("libhipsparse.so.4")
 print(sys.frozen, rocm_sdk.__version__, library.sparse(), rocm_sdk.find_libraries("amdhip64")[0])
 print(len(rocm_sdk.loaded_libraries()), rocm_sdk.check_process(), rocm_sdk.gpus(root="/nonexistent"))
 """
+FORMS = {"--onedir": "program/program", "--onefile": "program"}  # and where the program is
 
 
 @pytest.fixture
@@ -43,18 +44,27 @@ def python(tmp_path: Path, site: Site) -> Path:
 
 
 @pytest.mark.built_wheel
-@pytest.mark.parametrize("form", ["--onedir", "--onefile"])
-def test_a_frozen_program_carries_the_sdk(python: Path, tmp_path: Path, form: str) -> None:
+def test_a_frozen_program_carries_the_sdk(python: Path, tmp_path: Path) -> None:
+    """A directory and one file, of one analysis, which PyInstaller keeps in build/."""
     pytest.importorskip("PyInstaller")
     (tmp_path / "program.py").write_text(PROGRAM)
-    command = [str(python), "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", form, "program.py"]
-    made = subprocess.run(command, cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
+    for form in FORMS:
+        command = [str(python), "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", form]
+        made = subprocess.run(
+            [*command, "--distpath", f"dist{form}", "program.py"],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert made.returncode == 0, made.stderr
     (python.parents[1]).rename(tmp_path / "gone")  # what it was made from is not there where it runs
-    program = tmp_path / "dist/program" / ("program" if form == "--onedir" else "")
-    run = subprocess.run([str(program)], cwd="/", env=clean_environment(), capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    frozen, version, answer, path = run.stdout.splitlines()[0].split(" ", 3)
-    assert (frozen, version, answer) == ("True", "7.10.0", "42")
-    assert path.endswith(f"/{CORE}/lib/libamdhip64.so.7")
-    assert run.stdout.splitlines()[1] == "3 () ()"
+    for form, program in FORMS.items():
+        command = [str(tmp_path / f"dist{form}" / program)]
+        run = subprocess.run(command, cwd="/", env=clean_environment(), capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        frozen, version, answer, path = run.stdout.splitlines()[0].split(" ", 3)
+        assert (frozen, version, answer) == ("True", "7.10.0", "42")
+        assert path.endswith(f"/{CORE}/lib/libamdhip64.so.7")
+        assert run.stdout.splitlines()[1] == "3 () ()"
