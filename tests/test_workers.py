@@ -9,7 +9,7 @@ TESTS = Path(__file__).resolve().parent
 
 
 def test_a_group_stays_in_one_worker(tmp_path: Path) -> None:
-    tests = [TESTS / "test_documentation.py", "-k", "interactive_examples"]
+    tests = [TESTS / "test_benchmarks.py", "-k", "a_budget_is_met"]
     pytest = Path(sys.executable).with_name("pytest")
     options = ["--verbose", f"--override-ini=cache_dir={tmp_path}", "--numprocesses=2", "--dist=loadgroup"]
     command = [pytest, *options, *tests]
