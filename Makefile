@@ -74,8 +74,8 @@ endif
 
 install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
 	@$(INSTALL_PACKAGES) build
-	@$(MAKE) -s -j VARIANT=install build/c/install/librocm_sdk.a build/c/install/librocm_sdk.so.$(SOVERSION)
-	@scripts/install-library build/c/install
+	@$(MAKE) -s -j VARIANT=install OUT=$(INSTALLED) $(INSTALLED)/librocm_sdk.a $(INSTALLED)/librocm_sdk.so.$(SOVERSION)
+	@scripts/install-library $(INSTALLED)
 
 clean: ## remove everything that the tasks made
 	rm -rf build rocm_sdk/_native.abi3.so rocm_sdk/doctor/load_check
@@ -268,6 +268,7 @@ build/develop.stamp: $(METADATA) scripts/develop-environment
 
 VARIANT ?= gcc
 OUT := build/c/$(VARIANT)
+INSTALLED := build/c/install# what `make install` takes; the tests have it compiled beside it, without optimization
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 CC_gcc := gcc

@@ -47,7 +47,8 @@ def succeed(*command: str | Path, **variables: str) -> str:
 
 
 def install(**variables: str | Path) -> subprocess.CompletedProcess[str]:
-    return run("make", "-C", ROOT, "install", *(f"{name}={value}" for name, value in variables.items()))
+    settings = {"INSTALLED": "build/c/install-quick", "CFLAGS": "-O0 -g0"} | variables
+    return run("make", "-C", ROOT, "install", *(f"{name}={value}" for name, value in settings.items()))
 
 
 @pytest.fixture(scope="module")
