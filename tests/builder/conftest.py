@@ -56,6 +56,7 @@ def archive(_packages: Archive, tmp_path: Path) -> Archive:
     own = Archive(tmp_path / "archive")
     shutil.copytree(_packages.libraries, own.libraries, symlinks=True)
     shutil.copytree(_packages.pool, own.pool, dirs_exist_ok=True)
+    shutil.copytree(_packages.controls, own.controls, dirs_exist_ok=True)
     own.publish()
     return own
 

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 # Package -> SONAME -> SONAMEs needed, and the packages depended on: the shape of Debian's ROCm in small.
@@ -108,15 +109,23 @@ def fatbin_source(targets: Iterable[str]) -> str:
     return f'__attribute__((section(".hip_fatbin"), used)) static const unsigned char fatbin[] = {{{values}}};\n'
 
 
+@cache
+def architecture_of_this_machine() -> str:
+    """As Debian calls it."""
+    return subprocess.check_output(["dpkg", "--print-architecture"], text=True).strip()
+
+
 class Archive:
     """An apt repository in a directory; `libraries` holds the compiled libraries to link against."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.pool = directory / "pool"
+        self.controls = directory / "controls"  # of the packages in it, as publish() needs them
         self.libraries = directory / "libraries"
         self.apt_conf = directory / "apt.conf"
-        self.pool.mkdir(parents=True)
+        for made in (self.pool, self.controls):
+            made.mkdir(parents=True)
         (directory / "status").touch()
         (directory / "sources.list").write_text(f"deb [trusted=yes] file:{self.pool} ./\n")
         self.apt_conf.write_text(
@@ -135,9 +144,7 @@ class Archive:
         """Makes a .deb that holds `files` (path in the system -> file), replacing one of that name; more: fields."""
         tree = self.directory / "trees" / package
         shutil.rmtree(tree, ignore_errors=True)
-        architecture = subprocess.run(
-            ["dpkg", "--print-architecture"], capture_output=True, text=True, check=True
-        ).stdout.strip()
+        architecture = architecture_of_this_machine()
         fields = {
             "Package": package,
             "Version": version,
@@ -149,20 +156,20 @@ class Archive:
         if depends:
             fields["Depends"] = ", ".join(depends)
         (tree / "DEBIAN").mkdir(parents=True)
-        (tree / "DEBIAN/control").write_text("".join(f"{name}: {value}\n" for name, value in fields.items()))
+        control = "".join(f"{name}: {value}\n" for name, value in fields.items())
+        (tree / "DEBIAN/control").write_text(control)
         for name, file in files.items():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, tree / name, follow_symlinks=False)
         deb = self.pool / f"{package}_{version}_{architecture}.deb"
         subprocess.run(["dpkg-deb", "--build", "-Znone", str(tree), str(deb)], capture_output=True, check=True)
+        (self.controls / deb.stem).write_text(control)
 
     def publish(self) -> None:
         """Writes the package list that apt reads."""
         entries = []
         for deb in sorted(self.pool.glob("*.deb")):
-            control = subprocess.run(
-                ["dpkg-deb", "--field", str(deb)], capture_output=True, text=True, check=True
-            ).stdout
+            control = (self.controls / deb.stem).read_text()
             digest = hashlib.sha256(deb.read_bytes()).hexdigest()
             entries.append(f"{control}Filename: ./{deb.name}\nSize: {deb.stat().st_size}\nSHA256: {digest}\n")
         (self.pool / "Packages").write_text("\n".join(entries))
