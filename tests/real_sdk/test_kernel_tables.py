@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from message_pack import unpack
 
 from rocm_sdk import coverage
 from rocm_sdk_build.inputs.apt import Apt
