@@ -1,5 +1,5 @@
-/* `share/therock/dist_info.json`, and `libraries_dist_info.json` of the package of libraries: what an SDK was built for,
- * and without. */
+/* `share/therock/dist_info.json`, and `libraries_dist_info.json` of the package of libraries: what an SDK was built
+ * for, and without. */
 #ifndef RSDK_SDK_BUILD_INFO_H
 #define RSDK_SDK_BUILD_INFO_H
 
