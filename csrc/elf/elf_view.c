@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-enum { TABLE_WINDOW = 1 << 15, PLACE_WINDOW = 1 << 12 };
+enum { TABLE_WINDOW = 1 << 15, PLACE_WINDOW = 1 << 12, SEGMENT_LIMIT = 8 /* that go on without a gap */ };
 
 static rsdk_status make_window(const rsdk_elf_view *view, uint64_t capacity, rsdk_elf_window *window) {
     uint64_t size = view->image->file->size;
@@ -49,15 +49,41 @@ bool rsdk_elf_view_is_code(rsdk_elf_view *view, ElfW(Addr) address) {
     return rsdk_elf_view_segment(view, address, 1, PF_X) != NULL;
 }
 
-uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address) {
-    const ElfW(Phdr) *segment = rsdk_elf_view_segment(view, address, 1, PF_R);
+static uint64_t bytes_in_segment(const ElfW(Phdr) * segment, ElfW(Addr) address) {
     return segment != NULL && address - segment->p_vaddr < segment->p_filesz
                ? segment->p_filesz - (address - segment->p_vaddr)
                : 0;
 }
 
+/* The segment that goes on where one ends, in memory and in the file; NULL: none. patchelf puts what grows in front of
+ * the first segment, and tables then lie in both. */
+static const ElfW(Phdr) * next_segment(const rsdk_elf_view *view, const ElfW(Phdr) * segment) {
+    for (size_t i = 0; segment->p_filesz == segment->p_memsz && i < view->image->header_count; i++) {
+        const ElfW(Phdr) *other = &view->image->headers[i];
+        if (other->p_type == PT_LOAD && (other->p_flags & PF_R) != 0 && other->p_filesz > 0 &&
+            other->p_vaddr == segment->p_vaddr + segment->p_memsz &&
+            other->p_offset == segment->p_offset + segment->p_filesz) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address) {
+    const ElfW(Phdr) *segment = rsdk_elf_view_segment(view, address, 1, PF_R);
+    uint64_t bytes = bytes_in_segment(segment, address);
+    if (bytes > 0) {
+        const ElfW(Phdr) *next = segment;
+        for (int i = 0; i < SEGMENT_LIMIT && (next = next_segment(view, next)) != NULL; i++) {
+            bytes += next->p_filesz;
+        }
+    }
+    return bytes;
+}
+
 bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size) {
-    return size <= rsdk_elf_view_bytes_from(view, address);
+    return size <= bytes_in_segment(rsdk_elf_view_segment(view, address, 1, PF_R), address) ||
+           size <= rsdk_elf_view_bytes_from(view, address);
 }
 
 static bool holds(const rsdk_elf_window *window, uint64_t offset, size_t size) {

@@ -52,7 +52,7 @@ const ElfW(Phdr) * rsdk_elf_view_segment(rsdk_elf_view *view, ElfW(Addr) address
 
 bool rsdk_elf_view_is_code(rsdk_elf_view *view, ElfW(Addr) address);
 
-/* How many bytes of the file lie from an address to the end of its segment. */
+/* How many bytes of the file lie from an address to the end of its segment, or of those that go on without a gap. */
 uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address);
 
 /* Whether the file holds what the linker will read there. */

@@ -47,6 +47,7 @@ _PROOF, _PROOF_PROGRAM, _APPLICATION, _PROOF_ROOT, _HOST_FILES, _NAMESPACES = (
 _CHOICE, _ROOTS = f"{_CLOSURE}/choosing/proof_choice.py", f"{_CLOSURE}/choosing/roots.py"
 _IN_PLACE, _ALSO, _JOURNAL = (f"{_CLOSURE}/in_place/{name}.py" for name in ("pruning", "also", "journal"))
 _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
+_RELEASES = ("tests/cli/test_check_releases.py",)
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -310,6 +311,19 @@ MUTATIONS = (
     Mutation("csrc/loader/plan.c", "(purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;", "false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/python/binding_functions.c", "p->session.is_enough = plan_of(p)->lacks_packages;", "p->session.is_enough = false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/gpu/pci_bus.c", 'strcmp(rsdk_path_name(driver), "amdgpu") != 0', "false", ("tests/gpu/test_health.py",)),
+
+    # which releases files fit, and which of several libraries is loaded
+    Mutation("csrc/sdk/built_for.c", "is_empty(files->all) ? files->hip : files->all", "files->all", ("tests/c/test_built_for.c",)),
+    Mutation("csrc/sdk/built_for.c", "files->is_newer |= newest", "files->is_newer &= newest", ("tests/c/test_built_for.c",)),
+    Mutation("csrc/sdk/built_for.c", "compare(number, last) > 0 && compare(number, next) < 0 ? next : number", "number", ("tests/c/test_built_for.c",)),
+    Mutation("csrc/loader/other_release.c", "found->others.list.count > 0 || is_apart(found)", "found->others.list.count > 0", ("tests/c/test_host_check.c",)),
+    Mutation("csrc/loader/host_check.c", "if (need->place != RSDK_PLACE_BUNDLED) {", "if (true) {", ("tests/c/test_host_check.c",)),
+    Mutation("csrc/loader/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
+    Mutation("csrc/loader/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
+    Mutation("rocm_sdk/doctor/verdicts/variants.py", "if has_sdk and loading:", "if loading:", _RELEASES),
+    Mutation("rocm_sdk/doctor/verdicts/missing.py", "if name not in of_rocm and not is_of_others:", "if name not in of_rocm:", _RELEASES),
+    Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
+    Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "(label := _label_of(os.path.basename(wheel))) and _is_in(label, both)", "(label := _label_of(os.path.basename(wheel)))", ("tests/installing/test_wheel_releases.py",)),
 )
 # fmt: on
 
