@@ -107,6 +107,9 @@ test: setup-test $(WHEELS) ## run the suite, and on each other CPython the tests
 test-long: setup-test $(WHEELS) ## run the tests that `make test` leaves out: kills, power cuts, a cluster, images, reproducible builds, recipes
 	@WORKERS=$(WORKERS) scripts/test-all-pythons "$(PYTHON)" --only=long $(PYTEST_ARGS)
 
+test-foreign: develop ## check the wheels of tests/foreign/wheels.tsv, which others made: about 1.5 GB from the public index
+	@ROCM_SDK_TEST_FOREIGN=all build/venv-develop/bin/pytest -q --no-header tests/foreign
+
 test-wheels: wheels demo ## use the wheels of `make wheels` in separate Debian systems: the oldest, the newest, emulated AArch64, all without libelf; as root
 	@$(INSTALL_PACKAGES) systems
 	@scripts/test-portable-wheels
@@ -396,5 +399,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-long test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-foreign test-long test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

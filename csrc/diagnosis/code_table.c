@@ -281,7 +281,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
+        FIXES({ANY, WORDS, "take a build of {subject} that fits what is here, or install what it was built with"},
+              {ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
               PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
     ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}; none was loaded",

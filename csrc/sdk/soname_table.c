@@ -21,6 +21,7 @@ const rsdk_soname_release rsdk_soname_releases[] = {
     {"libamd_smi.so.25",        {6, 4},  {6, 4}},  /* C */
     {"libamd_smi.so.26",        {7, 0},  {7, 14}}, /* C W */
     {"libamd_smi.so.27",        {10, 0}, {0, 0}},  /* C */
+    {"libamdhip64.so.4",        {0, 0},  {4, 5}},  /* W: cupy-rocm-4-3; 4.5 was the last before 5.0 */
     {"libamdhip64.so.5",        {5, 0},  {5, 7}},  /* G D P */
     {"libamdhip64.so.6",        {6, 0},  {6, 4}},  /* G D P */
     {"libamdhip64.so.7",        {7, 0},  {0, 0}},  /* P W */

@@ -42,8 +42,10 @@ static void most_names_tell_nothing(void **state) {
     (void)state;
     rsdk_built_for files = needs("libMIOpen.so.1", "librocm_smi64.so.1");
     assert_tells(&files, "", "");
-    files = needs("libamdhip64.so", "libamdhip64.so.4");
+    files = needs("libamdhip64.so", "libamdhip64.so.3");
     assert_tells(&files, "", "");
+    files = needs("libamdhip64.so.4", "librocblas.so.0");
+    assert_tells(&files, "ROCm 4.5 or older", "");
 }
 
 static void hip_counts_where_distributions_mix(void **state) {

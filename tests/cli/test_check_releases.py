@@ -213,3 +213,30 @@ def test_a_file_that_the_user_may_not_read(other_user: OtherUser, open_directory
     assert said.returncode == 1
     assert f"{path}: this user may not read it" in said.stderr
     assert "ask its owner for the right to read it" in said.stderr
+
+
+def test_functions_of_libraries_that_are_not_here(call: Call, tmp_path: Path) -> None:
+    """One file of a package loads HIP and another uses its functions: without that HIP nobody knows what lacks."""
+    needing(tmp_path / "files/libloads.so", "libamdhip64.so.6")
+    source = "int hipUsed(void); int f(void) { return hipUsed(); }"
+    compile_library(tmp_path / "files/libuses.so", None, source, flags=("-Wl,--allow-shlib-undefined",))
+    assert codes(document(call, tmp_path / "files", *GPU)) == ["E-LIB-024"]
+    (tmp_path / "empty").mkdir()
+    found = document(call, tmp_path / "files", "--sdk", tmp_path / "empty", *GPU)
+    assert (codes(found), found["works"]) == ([], None)
+    alone = document(call, tmp_path / "files/libuses.so", *GPU)
+    assert codes(alone) == ["E-LIB-020"]
+    assert "take a build of libuses.so that fits what is here" in str(alone["problems"])
+
+
+def test_libraries_of_packages_of_python(call: Call, tmp_path: Path) -> None:
+    """Their names have no number; one problem for all, and no command that looks through a distribution."""
+    (only,) = problems(document(call, needing(tmp_path / "libapp.so", "libtorch.so", "libc10.so"), *GPU))
+    assert only["title"] == "libapp.so needs libtorch.so, libc10.so, which is in neither the SDK nor the system"
+    assert "apt-file" not in str(only["fix"])
+
+
+def test_pure_python(call: Call, tmp_path: Path) -> None:
+    made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/__init__.py": b""}, requires="rocm-bindings-hip~=10.0")
+    found = document(call, made, *GPU)
+    assert found["verdict"] == "there is nothing to check: it is pure Python, and it requires rocm-bindings-hip"

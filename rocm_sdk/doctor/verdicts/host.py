@@ -12,7 +12,7 @@ from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.problems import problem
 
-from .missing import Against, missing_problems, package_of
+from .missing import HERE, Against, missing_problems, package_of
 from .variants import choose_variants
 
 TYPE_CHECKING = False
@@ -113,12 +113,21 @@ def other_release_problem(
 
 
 def _lacks(subject: Subject, analysis: HostFiles, demangle: Demangle) -> Iterator[Problem]:
+    """What files do not find in their libraries, as far as that can be told.
+
+    Where libraries of ROCm are not here, nobody knows what is in them; a file may use one that another of the package
+    needs and loads. Where they are of another release, that explains what they lack.
+    """
+    needs = [need for file in analysis.files for need in file.needs if need.place not in HERE]
+    lacks_rocm = any(package_of(need.name) is not None for need in needs)
     for file in analysis.files:
-        lacks = file.lacks
-        if analysis.other_release is not None:  # which explains what libraries of ROCm lack
-            lacks = tuple(each for each in lacks if each.library is None or package_of(each.library) is None)
+        lacks = tuple(each for each in file.lacks if not (lacks_rocm and _may_be_of_rocm(each.library)))
         if lacks:
             yield _lack(subject, file, lacks, demangle)
+
+
+def _may_be_of_rocm(library: str | None) -> bool:
+    return library is None or package_of(library) is not None
 
 
 def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle) -> Problem:
@@ -135,7 +144,8 @@ def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangl
     where = sorted({lack.library for lack in lacks if lack.library is not None})
     place = " and ".join(where) + (" does not have" if len(where) == 1 else " do not have") if where else ""
     detail = f"it needs {shown}{f' and {more} more' if more else ''}, which {place or 'none of its libraries has'}"
-    return problem("E-LIB-020", path, library=os.path.basename(path), detail=detail)
+    facts = {"subject": os.path.basename(subject.name.rstrip("/"))} if subject.kind != "SDK" else {}
+    return problem("E-LIB-020", path, library=os.path.basename(path), detail=detail, **facts)
 
 
 def _version(name: str | None, version: str | None) -> str:

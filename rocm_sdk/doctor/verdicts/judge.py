@@ -142,7 +142,7 @@ def _verdict(
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
     words = [_loading(host, loads, has_sdk=has_sdk), *host.notes]
     if not host.analysis.files and not has_code:
-        words = ["there is nothing to check: no library, program or GPU code"]
+        words = [_nothing(subject)]
     elif not has_code:
         words.append("no GPU code of its own")
     elif not gpus:
@@ -160,6 +160,14 @@ def _verdict(
     releases = (host.analysis.first_release, host.analysis.last_release)
     said = (gpus, has_code, "; ".join(words), problems)
     return Verdict(subject.name, subject.kind, works, loads, *said, releases=releases, code=code, install=install)
+
+
+def _nothing(subject: Subject) -> str:
+    """A package without compiled files works if what it requires does, which it may say."""
+    if subject.kind not in ("wheel", "distribution"):
+        return "there is nothing to check: no library, program or GPU code"
+    requires = f", and it requires {', '.join(subject.needed_too)}" if subject.needed_too else ""
+    return f"there is nothing to check: it is pure Python{requires}"
 
 
 def _loading(host: Host, loads: bool | None, *, has_sdk: bool) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .subject import Subject
 
+HERE = frozenset({"bundled", "SDK", "system"})  # places of needs
 _OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core package
 
 
@@ -46,12 +47,32 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
     of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
     if of_rocm and against.libraries:
         yield _of_rocm(subject, needing, of_rocm, against)
+    unknown: list[str] = []
     for name, path in needing.items():
         facts = _native.missing_library(name)[2]
-        is_of_others = subject.needed_too and subject.kind != "SDK" and not _is_known(facts)
-        if name not in of_rocm and not is_of_others:
+        if name in of_rocm:
+            continue
+        if not _is_known(facts) and "." not in name.partition(".so")[2]:
+            unknown.append(name)  # no package of a system has it: it has no number
+        elif _is_known(facts) or not _may_be_of_others(subject):
             shown = subject.shown(path)
             yield problem("E-LIB-002", shown, needing=os.path.basename(shown), library=name, **facts)
+    if unknown and not _may_be_of_others(subject):
+        yield _of_python(subject, needing, unknown)
+
+
+def _may_be_of_others(subject: Subject) -> bool:
+    """Whether distributions that it requires may bring what it needs."""
+    return bool(subject.needed_too) and subject.kind != "SDK"
+
+
+def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -> Problem:
+    """Libraries whose names have no number: those of packages of Python, such as torch."""
+    shown = subject.shown(needing[names[0]])
+    facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
+    return problem(
+        "E-LIB-002", shown, None, detail="libraries without a number are those of a package of Python", **facts
+    )
 
 
 def _is_known(facts: Mapping[str, str]) -> bool:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 
+from .missing import HERE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocm_sdk._native import HostFile
-
-_HERE = frozenset({"bundled", "SDK", "system"})
 
 
 class Variants(NamedTuple):
@@ -54,7 +54,7 @@ def choose_variants(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
 
 
 def _loads(file: HostFile) -> bool:
-    return file.fault is None and not file.lack_count and all(need.place in _HERE for need in file.needs)
+    return file.fault is None and not file.lack_count and all(need.place in HERE for need in file.needs)
 
 
 def _note(loading: list[HostFile], count: int) -> str:
