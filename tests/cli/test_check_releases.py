@@ -172,6 +172,13 @@ def test_variants_without_an_sdk(call: Call, variants: Path, tmp_path: Path) -> 
     )
 
 
+def test_a_word_within_a_word_is_no_back_end(call: Call, tmp_path: Path) -> None:
+    """Two libraries whose names end alike: each is judged."""
+    needing(tmp_path / "libs_xhip.so", "libamdhip64.so.5")
+    needing(tmp_path / "libs_xcpu.so", "libc.so.6")
+    assert "variant" not in str(document(call, tmp_path, *GPU)["verdict"])
+
+
 def test_libraries_that_load_together_are_no_variants(call: Call, tmp_path: Path) -> None:
     cpu = compile_library(tmp_path / "libggml-cpu.so", "libggml-cpu.so")
     runtime = stub(tmp_path / "elsewhere", "libamdhip64.so.5")

@@ -313,15 +313,15 @@ MUTATIONS = (
     Mutation("csrc/gpu/pci_bus.c", 'strcmp(rsdk_path_name(driver), "amdgpu") != 0', "false", ("tests/gpu/test_health.py",)),
 
     # which releases files fit, and which of several libraries is loaded
-    Mutation("csrc/sdk/built_for.c", "is_empty(files->all) ? files->hip : files->all", "files->all", ("tests/c/test_built_for.c",)),
-    Mutation("csrc/sdk/built_for.c", "files->is_newer |= newest", "files->is_newer &= newest", ("tests/c/test_built_for.c",)),
-    Mutation("csrc/sdk/built_for.c", "compare(number, last) > 0 && compare(number, next) < 0 ? next : number", "number", ("tests/c/test_built_for.c",)),
-    Mutation("csrc/loader/other_release.c", "found->others.list.count > 0 || is_apart(found)", "found->others.list.count > 0", ("tests/c/test_host_check.c",)),
-    Mutation("csrc/loader/host_check.c", "if (need->place != RSDK_PLACE_BUNDLED) {", "if (true) {", ("tests/c/test_host_check.c",)),
+    Mutation("csrc/sdk/built_for.c", "is_empty(files->all) ? files->hip : files->all", "files->all", ("test_built_for",)),
+    Mutation("csrc/sdk/built_for.c", "files->is_newer |= newest", "files->is_newer &= newest", ("test_built_for",)),
+    Mutation("csrc/sdk/built_for.c", "compare(number, last) > 0 && compare", "compare(number, last) < 0 && compare", ("test_built_for",)),
+    Mutation("csrc/loader/other_release.c", "found->others.list.count > 0 || is_apart(found)", "found->others.list.count > 0", ("test_host_check",)),
+    Mutation("csrc/loader/host_check.c", "if (need->place != RSDK_PLACE_BUNDLED) {", "if (true) {", ("test_host_check",)),
     Mutation("csrc/loader/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
     Mutation("csrc/loader/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
-    Mutation("rocm_sdk/doctor/verdicts/variants.py", "if has_sdk and loading:", "if loading:", _RELEASES),
-    Mutation("rocm_sdk/doctor/verdicts/missing.py", "if name not in of_rocm and not is_of_others:", "if name not in of_rocm:", _RELEASES),
+    Mutation("rocm_sdk/doctor/verdicts/variants.py", "if has_sdk and loading:", "if has_sdk:", _RELEASES),
+    Mutation("rocm_sdk/doctor/verdicts/missing.py", "elif _is_known(facts) or not _may_be_of_others(subject):", "else:", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "(label := _label_of(os.path.basename(wheel))) and _is_in(label, both)", "(label := _label_of(os.path.basename(wheel)))", ("tests/installing/test_wheel_releases.py",)),
 )
