@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -178,6 +179,19 @@ def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     yield
     os.chdir(before)
+
+
+@pytest.fixture(scope="session")
+def benchmarks_parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A directory of sys.path that has the package `benchmarks`, and no source tree that shadows the installed one.
+
+    Of the session: an imported package remembers where it was found, and must stay there.
+    """
+    directory = tmp_path_factory.mktemp("parent")
+    (directory / "benchmarks").symlink_to(ROOT / "benchmarks")
+    sys.path.insert(0, str(directory))
+    yield directory
+    sys.path.remove(str(directory))
 
 
 @pytest.fixture(scope="session")

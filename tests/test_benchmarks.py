@@ -41,23 +41,15 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same: the package remembers where it was found, so it must stay there."""
-    place = tmp_path_factory.mktemp("imported")
-    (place / "benchmarks").symlink_to(SOURCES)
-    return place
-
-
 @pytest.fixture
-def figures(imported: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(imported))
+def figures(benchmarks_parent: Path) -> ModuleType:
+    assert benchmarks_parent.is_dir()
     return importlib.import_module("benchmarks.figures")
 
 
 @pytest.fixture
-def budgets(imported: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(imported))
+def budgets(benchmarks_parent: Path) -> ModuleType:
+    assert benchmarks_parent.is_dir()
     return importlib.import_module("benchmarks.budgets")
 
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,17 +24,14 @@ OURS, ESTABLISHED = "rocm_sdk", "reference_loader"
 
 
 @pytest.fixture(scope="module")
-def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """Modules of the benchmarks, where no source tree shadows the installed package."""
-    directory = tmp_path_factory.mktemp("benchmarks")
-    (directory / "benchmarks").symlink_to(SOURCES)
-    sys.path.insert(0, str(directory))
+def benchmarks(benchmarks_parent: Path) -> SimpleNamespace:
+    """Modules of the benchmarks."""
+    assert benchmarks_parent.is_dir()
     names = ("stage", "simulated_nodes", "cluster_cost", "observation")
     found = SimpleNamespace(**{name: importlib.import_module(f"benchmarks.{name}") for name in names})
     if why := found.simulated_nodes.refusal():
         pytest.skip(why)
-    yield found
-    sys.path.remove(str(directory))
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Tables that lie in two segments without a gap between: patchelf makes such files, and the dynamic linker reads them."""
+"""Tables in two segments without a gap between: patchelf makes such files, and the dynamic linker reads them."""
 
 from __future__ import annotations
 

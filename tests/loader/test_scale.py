@@ -13,7 +13,6 @@ import pytest
 from sample_site import CORE, Site, clean_environment
 from system_calls import traced
 
-SOURCES = Path(__file__).resolve().parents[2] / "benchmarks"
 ROOT = "libroctx64.so.4"
 FEW, MANY = 1000, 4000
 GROWTH = 9.0  # linear: 4, quadratic: 16
@@ -41,10 +40,9 @@ MEASURE_MEMORY = """
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> Callable[..., None]:
+def write(benchmarks_parent: Path, site: Site) -> Callable[..., None]:
     """write(soname, needed, rpath): a library of the core package."""
-    (tmp_path / "benchmarks").symlink_to(SOURCES)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    assert benchmarks_parent.is_dir()
     minimal_library = importlib.import_module("benchmarks.minimal_library").minimal_library
     directory = site.path / CORE / "lib"
     directory.mkdir()
