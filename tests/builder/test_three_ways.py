@@ -343,7 +343,7 @@ def test_a_family_of_debians_usr(unpacked: dict[str, Path]) -> None:
         archive = opened(dist, "libraries_gfx90a")
         assert runtime_files(archive) == {
             f"_rocm_sdk_libraries_gfx90a/{name}"
-            for name in ("__init__.py", "lib/libhiprand.so.1", "lib/librocrand.so.1", FACTS)
+            for name in ("__init__.py", "lib/libhiprand.so.1", "lib/librocrand.so.1", FACTS_OF_LIBRARIES)
         }
         path = archive.extract("_rocm_sdk_libraries_gfx90a/lib/librocrand.so.1", scratch)
         assert {each.target for each in device_code(path).targets} == {"gfx90a:xnack+", "gfx90a:xnack-"}
