@@ -28,7 +28,7 @@ from rocm_sdk_build.debian import apt_of, resolve_packages
 from rocm_sdk_build.inputs.debian_packages import choose, release_of
 from rocm_sdk_build.inputs.prefix.layout import has_rewrites, is_skipped, place_of, rewritten
 from rocm_sdk_build.inputs.rules import read_rules
-from rocm_sdk_build.packages.absent_libraries import FACTS
+from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES
 
 GOLDEN = Path(__file__).with_name("debian_road.golden")
 VERSION = "5.2.3"
