@@ -28,7 +28,7 @@ READ = re.compile(r"^(?:\d+ +)?(?:read|pread64)\(.* = (\d+)$")
 # Commands whose looks at the SDK are counted: opens of libraries and of metadata, without those of programs that a
 # command starts. A file counts as often as it is opened, by whatever name and in whichever thread.
 COMMANDS = ("list", "check --gpu gfx1030", "tree --bindings", "test")
-METADATA = frozenset({"_dist_info.py", "dist_info.json", "METADATA", "RECORD"})
+METADATA = frozenset({"_dist_info.py", "dist_info.json", "libraries_dist_info.json", "METADATA", "RECORD"})
 OPENED = re.compile(r"^(\d+) +openat\(.* = \d+<([^>]*)>$")
 BEGUN = re.compile(r"^\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b(?!.*CLONE_THREAD).* = (\d+)$")
 # glibc takes no variant of its functions that some processors lack. Variables stand in for Python's option -I, which

@@ -9,7 +9,7 @@ from sample_site import Site, clean_environment
 from system_calls import opened
 
 LIBRARIES = ("libamdhip64.so.7", "librocsparse.so.1", "libhipsparse.so.1")
-METADATA = ("_dist_info.py", "dist_info.json", "METADATA", "RECORD")
+METADATA = ("_dist_info.py", "dist_info.json", "libraries_dist_info.json", "METADATA", "RECORD")
 
 
 @pytest.fixture
