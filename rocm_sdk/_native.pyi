@@ -172,6 +172,7 @@ Code = Literal[
     "E-INDEX-005",
     "E-INDEX-006",
     "N-INDEX-007",
+    "W-GPU-033",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

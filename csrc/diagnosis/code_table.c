@@ -425,7 +425,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
     ROW(89, E, GPU, 008, ERROR, "no GPU is chosen by {selection|the selection}", "{detail}",
         FIXES({ANY, WORDS, "choose one that is there: rocm-sdk gpus --visible lists them"}),
-        "`rocm-sdk run --gpu` and `rocm-sdk env --gpu` choose among the GPUs that the variables of the environment leave, and never widen them. An empty value is not passed on: HIP takes it for no variable at all and shows every GPU, ROCR_VISIBLE_DEVICES would show none. Raised as EmptySelectionError.", NULL)
+        "`rocm-sdk run --gpu` and `rocm-sdk env --gpu` choose among the GPUs that the variables of the environment leave, and never widen them. An empty choice is an error, and no empty variable, with which the program would run without a GPU. Raised as EmptySelectionError.", NULL)
     ROW(90, W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
         FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, but no driver serves it.", NULL)
@@ -474,7 +474,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
     ROW(105, W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
-        "Its value is not major.minor.stepping.", NULL)
+        "Its value is not major.minor.stepping, at most 63.255.255, with nothing behind it.", NULL)
     ROW(106, W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "No target has the version that it names.", NULL)
@@ -496,6 +496,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(112, W, GPU, 032, WARNING, "a GPU has counted errors that it could not correct", "{detail}",
         FIXES({ANY, HARDWARE, "look at the kernel's log (dmesg | grep -i ras) and start the machine again; if the count rises again, have the GPU replaced"}),
         "The counters (RAS) begin at 0 with the driver, or go on from what the GPU has stored. Results computed since may be wrong.", NULL)
+    ROW(164, W, GPU, 033, WARNING, "{path|a variable} makes ROCm abort each program", "{detail}",
+        FIXES({ANY, WORDS, "unset {path|it}, or {repair|correct it}"}),
+        "The program ends with SIGABRT while ROCm starts, before it has seen a GPU. ROCm's runtime does so at an empty entry of ROCR_VISIBLE_DEVICES that is not the last one, HIP 6.4.3 with a GPU whose version is overridden by one of gfx8.", NULL)
 
     /* ---- GPU code ---- */
     ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
@@ -552,7 +555,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(127, W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
         FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"},
               {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
-        "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
+        "An empty variable hides all GPUs, as does a first token that is wrong.", NULL)
     ROW(128, N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
         FIXES({ANY, WORDS, "unset {variable} if it is not intended"}),
         "Reported because it changes which files are found.", NULL)

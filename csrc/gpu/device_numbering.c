@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gpu/override.h"
 #include "gpu/shown_input.h"
 #include "gpu/visibility.h"
 
@@ -25,28 +26,48 @@ static rsdk_status report_cut(const rsdk_device_numbering *n, const char *variab
                               const rsdk_selection *selection, size_t device_count, rsdk_error *error) {
     static const char *const faults[] = {[RSDK_TOKEN_GOOD] = "",
                                          [RSDK_TOKEN_EMPTY] = "is empty",
+                                         [RSDK_TOKEN_ABORTS] = "",
                                          [RSDK_TOKEN_NOT_A_NUMBER] =
                                              "is neither a number as it must be written nor a UUID",
                                          [RSDK_TOKEN_OUT_OF_RANGE] = "is not the number of a device",
                                          [RSDK_TOKEN_UNKNOWN_UUID] = "is the UUID of no device",
                                          [RSDK_TOKEN_AMBIGUOUS_UUID] = "is the start of several UUIDs",
                                          [RSDK_TOKEN_REPEATED] = "names a device again"};
-    const char *behind = selection->token + selection->token_length;
-    behind += *behind == ',';
     rsdk_shown_input whole = rsdk_shown_input_make(value, strlen(value)),
-                     rest = rsdk_shown_input_make(behind, strlen(behind));
+                     rest = rsdk_shown_input_make(selection->rest, selection->rest_length);
     rsdk_shown_input token = rsdk_shown_input_make(selection->token, selection->token_length);
     rsdk_gpu_problem problem = {.code = RSDK_W_GPU_024, .node = RSDK_NO_NODE, .path = variable};
-    problem.detail = rsdk_arena_format(
-        n->problems->arena, "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s", variable,
-        whole.text, token.text, faults[selection->fault], selection->count, device_count, *behind != '\0' ? "; \"" : "",
-        rest.text, *behind != '\0' ? "\" behind it is ignored" : "");
+    problem.detail = rsdk_arena_format(n->problems->arena,
+                                       "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s",
+                                       variable, whole.text, token.text, faults[selection->fault], selection->count,
+                                       device_count, selection->rest_length > 0 ? "; \"" : "", rest.text,
+                                       selection->rest_length > 0 ? "\" behind it is ignored" : "");
     return rsdk_problem_list_add(n->problems, problem, NULL, error);
 }
 
 /* "-1" alone is how users ask for no device at all. */
-static bool is_meant(const char *value) {
-    return strcmp(value, "-1") == 0;
+static bool is_meant(const rsdk_selection *selection) {
+    return selection->count == 0 && selection->rest_length == 0 && selection->token_length == 2 &&
+           memcmp(selection->token, "-1", 2) == 0;
+}
+
+/* The program is aborted while ROCm starts: no GPU has a number. */
+static rsdk_status report_abort(const rsdk_device_numbering *n, const char *variable, const char *detail,
+                                const char *repair, rsdk_error *error) {
+    const rsdk_gpu_problem problem = {.code = RSDK_W_GPU_033, .node = RSDK_NO_NODE, .path = variable, .detail = detail};
+    RSDK_TRY(rsdk_problem_list_add(n->problems, problem, RSDK_FACTS({"repair", repair}), error));
+    for (size_t i = 0; i < n->gpu_count; i++) {
+        RSDK_TRY(leave_out(&n->gpus[i], detail, error));
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status report_empty_entry(const rsdk_device_numbering *n, const char *variable, const char *value,
+                                      rsdk_error *error) {
+    rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
+    const char *detail = rsdk_arena_format(
+        n->problems->arena, "%s=%s: ROCm's runtime aborts the program at the empty entry", variable, shown.text);
+    return report_abort(n, variable, detail, "leave no entry between commas empty", error);
 }
 
 /* Marks the devices of `all` that are not in `left` as hidden by a variable. */
@@ -79,7 +100,9 @@ static rsdk_status select_devices(const rsdk_device_numbering *n, const char *va
         ids[i] = n->gpus[all->gpus[i]].unique_id;
     }
     rsdk_selection selection = select(value, ids, all->count, left->gpus);
-    if (selection.fault != RSDK_TOKEN_GOOD && all->count > 0 && !is_meant(value)) {
+    if (selection.fault == RSDK_TOKEN_ABORTS) {
+        RSDK_TRY(report_empty_entry(n, variable, value, error));
+    } else if (selection.fault != RSDK_TOKEN_GOOD && all->count > 0 && !is_meant(&selection)) {
         RSDK_TRY(report_cut(n, variable, value, &selection, all->count, error));
     }
     left->count = selection.count;
@@ -116,6 +139,25 @@ static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, r
     return RSDK_OK;
 }
 
+/* HIP 6.4.3 aborts where a newer GPU is presented as one of gfx8. */
+static rsdk_status refuse_gfx8(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
+    for (size_t i = 0; i < all->count; i++) {
+        const rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
+        const rsdk_target *presented = rsdk_target_find(gpu->processor), *real = rsdk_target_find(gpu->real_processor);
+        if (gpu->is_overridden && presented->major == 8 && (real == NULL || real->major > 8)) {
+            rsdk_override override = rsdk_override_of(n->environment, (unsigned)gpu->hsa_node);
+            const char *variable = rsdk_override_variable(n->problems->arena, &override, gpu->hsa_node);
+            RSDK_NEED(variable, error);
+            const char *detail =
+                rsdk_arena_format(n->problems->arena, "%s: HIP 6.4.3 aborts the program where %s is presented as %s",
+                                  variable, gpu->real_processor, gpu->processor);
+            all->count = 0;
+            return report_abort(n, variable, detail, "give a version of the GPU's own generation", error);
+        }
+    }
+    return RSDK_OK;
+}
+
 rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, rsdk_error *error) {
     const rsdk_device_numbering *n = numbering;
     const rsdk_gpu_environment *e = n->environment;
@@ -129,7 +171,8 @@ rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, r
     RSDK_TRY(filter_devices(n, "ROCR_VISIBLE_DEVICES", e->rocr_visible_devices, rsdk_visibility_select_rocr, &all,
                             &rocr, error));
     RSDK_TRY(drop_unknown(n, &rocr, error));
-    bool has_hip = e->hip_visible_devices != NULL && e->hip_visible_devices[0] != '\0';
+    RSDK_TRY(refuse_gfx8(n, &rocr, error));
+    bool has_hip = rsdk_visibility_is_set_hip(e->hip_visible_devices);
     RSDK_TRY(filter_devices(n, has_hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
                             has_hip ? e->hip_visible_devices : e->cuda_visible_devices, rsdk_visibility_select_hip,
                             &rocr, &hip, error));

@@ -182,11 +182,8 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
     bool is_invalid = override->state == RSDK_OVERRIDE_INVALID;
     rsdk_gpu_problem problem = {.code = is_invalid ? RSDK_W_GPU_025 : RSDK_W_GPU_026,
                                 .node = (int)gpu->node,
-                                .path = "HSA_OVERRIDE_GFX_VERSION"};
-    if (override->is_of_node) {
-        problem.path = rsdk_arena_format(arena, "HSA_OVERRIDE_GFX_VERSION_%d", gpu->hsa_node);
-        RSDK_NEED(problem.path, error);
-    }
+                                .path = rsdk_override_variable(arena, override, gpu->hsa_node)};
+    RSDK_NEED(problem.path, error);
     rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
     problem.detail = is_invalid
                          ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",

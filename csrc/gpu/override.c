@@ -2,27 +2,36 @@
 #include "gpu/override.h"
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 enum { MAJOR_LIMIT = 63, PART_LIMIT = 255 };
 
-/* The decimal number at *at, which is moved behind it. */
+/* The decimal number at *at, which is moved behind it, as "%u" of sscanf reads it: blanks and a sign may stand before
+ * it, a number of more than 64 bits is the largest of them, and 32 bits are kept. */
 static bool read_part(const char **at, unsigned limit, unsigned *part) {
+    *at += strspn(*at, " \t\n\v\f\r");
+    bool is_negative = **at == '-', is_too_large = false;
+    *at += **at == '-' || **at == '+';
     const char *start = *at;
-    *part = 0;
-    while (**at >= '0' && **at <= '9') {
-        *part = *part * 10 + (unsigned)(**at - '0');
-        if (*part > limit) {
-            return false;
-        }
-        ++*at;
+    uint64_t number = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at) {
+        is_too_large |= __builtin_mul_overflow(number, 10, &number) ||
+                        __builtin_add_overflow(number, (uint64_t)(**at - '0'), &number);
     }
-    return *at > start;
+    *part = (unsigned)(is_too_large ? UINT64_MAX : is_negative ? -number : number);
+    return *at > start && *part <= limit;
 }
 
 bool rsdk_override_parse(const char *text, rsdk_isa_version *version) {
     return read_part(&text, MAJOR_LIMIT, &version->major) && *text++ == '.' &&
            read_part(&text, PART_LIMIT, &version->minor) && *text++ == '.' &&
            read_part(&text, PART_LIMIT, &version->stepping) && *text == '\0';
+}
+
+const char *rsdk_override_variable(rsdk_arena *arena, const rsdk_override *override, int hsa_node) {
+    static const char name[] = "HSA_OVERRIDE_GFX_VERSION";
+    return override->is_of_node ? rsdk_arena_format(arena, "%s_%d", name, hsa_node) : name;
 }
 
 rsdk_override rsdk_override_of(const rsdk_gpu_environment *environment, unsigned hsa_node) {
@@ -34,9 +43,10 @@ rsdk_override rsdk_override_of(const rsdk_gpu_environment *environment, unsigned
             break;
         }
     }
-    if (override.value != NULL) {
-        override.state =
-            rsdk_override_parse(override.value, &override.version) ? RSDK_OVERRIDE_VALID : RSDK_OVERRIDE_INVALID;
+    if (override.value != NULL && !rsdk_override_parse(override.value, &override.version)) {
+        override.state = RSDK_OVERRIDE_INVALID;
+    } else if (override.version.major != 0 || override.version.minor != 0 || override.version.stepping != 0) {
+        override.state = RSDK_OVERRIDE_VALID; /* ROCm takes 0.0.0 for none */
     }
     return override;
 }

@@ -22,7 +22,11 @@ typedef struct rsdk_override {
 /* What the variables say for the node that ROCm numbers `hsa_node`. */
 rsdk_override rsdk_override_of(const rsdk_gpu_environment *environment, unsigned hsa_node);
 
-/* "major.minor.stepping" in decimal digits and nothing else; at most 63.255.255. */
+/* The name of the variable that says it; NULL: out of memory. */
+const char *rsdk_override_variable(rsdk_arena *arena, const rsdk_override *override, int hsa_node);
+
+/* "major.minor.stepping", at most 63.255.255, in what sscanf takes for decimal numbers: " +10. 3.0" too, and nothing
+ * behind it. */
 bool rsdk_override_parse(const char *text, rsdk_isa_version *version);
 
 #endif

@@ -3,7 +3,7 @@
 #include "gpu/visibility.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,8 +24,9 @@ typedef struct token {
     const char *start, *end;
 } token;
 
-static token token_at(const char *at) {
-    return (token){at, at + strcspn(at, ",")};
+static token token_at(token list) {
+    const char *comma = memchr(list.start, ',', (size_t)(list.end - list.start));
+    return (token){list.start, comma != NULL ? comma : list.end};
 }
 
 static size_t token_length(token t) {
@@ -48,10 +49,13 @@ static void choose_all(size_t count, size_t *chosen, rsdk_selection *selection) 
     selection->count = count;
 }
 
-static void end_with(token t, rsdk_token_fault fault, rsdk_selection *selection) {
+static void end_with(token t, token list, rsdk_token_fault fault, rsdk_selection *selection) {
+    const char *behind = t.end + (t.end < list.end);
     selection->fault = fault;
     selection->token = t.start;
     selection->token_length = token_length(t);
+    selection->rest = behind;
+    selection->rest_length = (size_t)(list.end - behind);
 }
 
 /* ---- ROCR_VISIBLE_DEVICES ---- */
@@ -82,10 +86,11 @@ static unsigned digit_value(char c) {
 }
 
 /* The index that strtol with base 0 reads from the whole token: "0x1F", "017", "+3", "-0". Not strtol itself, which
- * also reads "0b1" in newer C libraries. */
+ * also reads "0b1" in newer C libraries. ROCr keeps 32 bits of the number, so 4294967297 is 1. */
 static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
     const char *at = t.start;
-    bool is_negative = at < t.end && *at == '-', is_too_large = false;
+    bool is_negative = at < t.end && *at == '-';
+    uint64_t number = 0, limit = (uint64_t)LONG_MAX + is_negative;
     unsigned base = 10;
     at += at < t.end && (*at == '-' || *at == '+');
     if (t.end - at > 2 && at[0] == '0' && upper(at[1]) == 'X') {
@@ -97,17 +102,15 @@ static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
     if (at == t.end) {
         return RSDK_TOKEN_NOT_A_NUMBER;
     }
-    *index = 0;
     for (; at < t.end; at++) {
         unsigned digit = digit_value(*at);
         if (digit >= base) {
             return RSDK_TOKEN_NOT_A_NUMBER;
         }
-        *index = *index * base + digit;
-        is_too_large |= *index >= count;
-        *index = is_too_large ? count : *index;
+        number = number > (limit - digit) / base ? limit : number * base + digit;
     }
-    return is_too_large || *index >= count || (is_negative && *index != 0) ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;
+    *index = (uint32_t)(is_negative ? -number : number);
+    return *index < count ? RSDK_TOKEN_GOOD : RSDK_TOKEN_OUT_OF_RANGE;
 }
 
 static bool starts_uuid(token t, uint64_t unique_id) {
@@ -139,7 +142,7 @@ static rsdk_token_fault rocr_uuid(token t, const uint64_t *unique_ids, size_t co
 static rsdk_token_fault rocr_device(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
     t = trimmed(t);
     if (t.start == t.end) {
-        return RSDK_TOKEN_EMPTY;
+        return RSDK_TOKEN_ABORTS;
     }
     return upper(*t.start) == 'G' ? rocr_uuid(t, unique_ids, count, index) : rocr_index(t, count, index);
 }
@@ -152,24 +155,41 @@ rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *un
         return selection;
     }
     /* No more tokens are looked at than there are devices. */
-    for (size_t i = 0; i < count && *value != '\0'; i++) {
-        token t = token_at(value);
+    token list = {value, value + strlen(value)};
+    for (size_t i = 0; i < count && list.start < list.end; i++) {
+        token t = token_at(list);
         size_t index = 0;
         rsdk_token_fault fault = rocr_device(t, unique_ids, count, &index);
         if (fault == RSDK_TOKEN_GOOD && is_chosen(index, chosen, selection.count)) {
             fault = RSDK_TOKEN_REPEATED;
         }
         if (fault != RSDK_TOKEN_GOOD) {
-            end_with(t, fault, &selection);
+            end_with(t, list, fault, &selection);
+            selection.count = fault == RSDK_TOKEN_ABORTS ? 0 : selection.count;
             return selection;
         }
         chosen[selection.count++] = index;
-        value = t.end + (*t.end == ',');
+        list.start = t.end + (t.end < list.end);
     }
     return selection;
 }
 
 /* ---- HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES, GPU_DEVICE_ORDINAL ---- */
+
+/* What the double quotes around the whole value hold, as container tools leave them; without both, the value itself.
+ * Blanks may stand outside them, tabs not. */
+static token unquoted(const char *value) {
+    const char *start = value + strspn(value, " "), *end = value + strlen(value);
+    while (end > start && end[-1] == ' ') {
+        end--;
+    }
+    bool is_quoted = end - start > 1 && *start == '"' && end[-1] == '"';
+    return is_quoted ? (token){start + 1, end - 1} : (token){value, value + strlen(value)};
+}
+
+bool rsdk_visibility_is_set_hip(const char *value) {
+    return value != NULL && (*value == '\0' || token_length(unquoted(value)) > 0);
+}
 
 /* The index as HIP would print it: digits, no leading zero. */
 static rsdk_token_fault hip_index(token t, size_t count, size_t *index) {
@@ -212,23 +232,23 @@ static rsdk_token_fault hip_device(token t, const uint64_t *unique_ids, size_t c
 
 rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen) {
     rsdk_selection selection = {0};
-    if (value == NULL || *value == '\0') {
+    if (!rsdk_visibility_is_set_hip(value)) {
         choose_all(count, chosen, &selection);
         return selection;
     }
     /* A comma at the end of the value has no token behind it. */
-    while (*value != '\0') {
-        token t = token_at(value);
+    for (token list = unquoted(value); list.start < list.end;) {
+        token t = token_at(list);
         size_t index = 0;
         rsdk_token_fault fault = hip_device(t, unique_ids, count, &index);
         if (fault != RSDK_TOKEN_GOOD) {
-            end_with(t, fault, &selection);
+            end_with(t, list, fault, &selection);
             return selection;
         }
         if (!is_chosen(index, chosen, selection.count)) {
             chosen[selection.count++] = index;
         }
-        value = t.end + (*t.end == ',');
+        list.start = t.end + (t.end < list.end);
     }
     return selection;
 }

@@ -3,13 +3,15 @@
 #ifndef RSDK_GPU_VISIBILITY_H
 #define RSDK_GPU_VISIBILITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Why a token ended the list. */
 typedef enum rsdk_token_fault {
     RSDK_TOKEN_GOOD,
-    RSDK_TOKEN_EMPTY,
+    RSDK_TOKEN_EMPTY,          /* not of ROCR_VISIBLE_DEVICES */
+    RSDK_TOKEN_ABORTS,         /* ROCR_VISIBLE_DEVICES only: an empty one, at which ROCr aborts the process */
     RSDK_TOKEN_NOT_A_NUMBER,   /* and no UUID either */
     RSDK_TOKEN_OUT_OF_RANGE,   /* no such index */
     RSDK_TOKEN_UNKNOWN_UUID,   /* of no device */
@@ -21,7 +23,8 @@ typedef struct rsdk_selection {
     size_t count;           /* of the devices that are left */
     rsdk_token_fault fault; /* of the token that ended the list before its end */
     const char *token;      /* that token, within the variable's value */
-    size_t token_length;
+    const char *rest;       /* the list behind it */
+    size_t token_length, rest_length;
 } rsdk_selection;
 
 enum { RSDK_UUID_SIZE = 21 };
@@ -30,9 +33,12 @@ enum { RSDK_UUID_SIZE = 21 };
 void rsdk_visibility_format_uuid(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]);
 
 /* Both: `unique_ids` has one entry for each of `count` devices; the indices of those that are left are written to
- * `chosen`, which must hold as many. NULL as value leaves all. The empty text leaves none, or for HIP's grammar all.
- */
+ * `chosen`, which must hold as many. NULL as value leaves all, as does "" in quotes in HIP's grammar. The empty text
+ * leaves none. */
 rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
 rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
+
+/* Whether HIP takes the variable for set: neither NULL nor quotes around nothing. */
+bool rsdk_visibility_is_set_hip(const char *value);
 
 #endif

@@ -292,6 +292,47 @@ static void override_that_ends_it_all(void **state) {
     assert_contains(gpu_at(f, 3)->why_not, "HSA_OVERRIDE_GFX_VERSION_1=: is not major.minor.stepping");
 }
 
+static void override_to_nothing(void **state) {
+    sample_gpu_fixture *f = *state;
+    make_mixed_machine(f);
+    rsdk_gpu_node_override node = {1, "0.0.0"};
+    rsdk_gpu_environment e = {.node_overrides = &node, .node_override_count = 1, .hsa_override_gfx_version = "10.3.0"};
+    read_with(f, &e);
+    assert_false(gpu_at(f, 0)->is_overridden); /* the node's own variable wins, and says nothing */
+    assert_string_equal(gpu_at(f, 0)->target, "gfx1031");
+    assert_string_equal(gpu_at(f, 1)->target, "gfx1030");
+}
+
+static void assert_aborted(sample_gpu_fixture *f, const char *variable, const char *detail) {
+    const rsdk_gpu_problem *problem = only_problem(f, RSDK_W_GPU_033);
+    assert_string_equal(problem->path, variable);
+    assert_contains(problem->detail, detail);
+    for (size_t i = 0; i < rsdk_gpu_list_count(f->list); i++) {
+        const rsdk_gpu *gpu = gpu_at(f, i);
+        assert_true(gpu->hip_index == -1 && gpu->opencl_index == -1 && gpu->rocr_index == -1 && !gpu->is_usable);
+        assert_null(gpu->hidden_by);
+        assert_string_equal(gpu->why_not, problem->detail);
+    }
+}
+
+static void variables_that_abort(void **state) {
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 80003});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 110000});
+    rsdk_gpu_environment e = {.rocr_visible_devices = "1,,0", .hip_visible_devices = "x"};
+    read_with(f, &e);
+    assert_aborted(f, "ROCR_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES=1,,0: ROCm's runtime aborts the program at the");
+    rsdk_gpu_node_override nodes[] = {{1, "8.0.2"}, {2, "8.0.3"}};
+    e = (rsdk_gpu_environment){.node_overrides = nodes, .node_override_count = 2};
+    read_with(f, &e);
+    assert_aborted(f, "HSA_OVERRIDE_GFX_VERSION_2", "aborts the program where gfx1100 is presented as gfx803");
+    e.rocr_visible_devices = "0"; /* ROCm does not look at the other one */
+    read_with(f, &e);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 0);
+    assert_int_equal(gpu_at(f, 0)->hip_index, 0);
+    assert_string_equal(gpu_at(f, 0)->target, "gfx802"); /* a GPU of gfx8 as another of gfx8 */
+}
+
 static void override_to_what_does_not_exist(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 100301});
@@ -318,7 +359,12 @@ static void composition(void **state) {
     } cases[] = {
         {NULL, NULL, NULL, {0, 1, 2, 3}},
         {"", NULL, NULL, {-1, -1, -1, -1}},
-        {NULL, "", "1", {-1, 0, -1, -1}},
+        {NULL, "", "1", {-1, -1, -1, -1}},
+        {NULL, "\"\"", "1", {-1, 0, -1, -1}},
+        {NULL, NULL, "", {-1, -1, -1, -1}},
+        {NULL, "\"\"", "\"\"", {0, 1, 2, 3}},
+        {NULL, "\"3,1\"", NULL, {-1, 1, -1, 0}},
+        {NULL, "\"-1\"", NULL, {-1, -1, -1, -1}},
         {NULL, "2", "1", {-1, -1, 0, -1}},
         {"3,1,0", "1,2", NULL, {1, 0, -1, -1}},
         {"3,1,0", NULL, "0", {-1, -1, -1, 0}},
@@ -370,6 +416,12 @@ static void cut_short(void **state) {
     e = (rsdk_gpu_environment){.cuda_visible_devices = "1,01"};
     read_with(f, &e);
     assert_string_equal(only_problem(f, RSDK_W_GPU_024)->path, "CUDA_VISIBLE_DEVICES");
+    e = (rsdk_gpu_environment){.hip_visible_devices = "\"1,x,0\""};
+    read_with(f, &e);
+    assert_contains(only_problem(f, RSDK_W_GPU_024)->detail, "leaves 1 of 2 devices; \"0\" behind it is ignored");
+    e = (rsdk_gpu_environment){.hip_visible_devices = "-1,0"};
+    read_with(f, &e);
+    assert_contains(only_problem(f, RSDK_W_GPU_024)->detail, "\"-1\" is neither a number");
 }
 
 static void marketing_names(void **state) {
@@ -437,6 +489,8 @@ int main(void) {
         TEST(left_out_nodes_are_not_counted),
         TEST(overrides),
         TEST(override_that_ends_it_all),
+        TEST(override_to_nothing),
+        TEST(variables_that_abort),
         TEST(override_to_what_does_not_exist),
         TEST(composition),
         TEST(cut_short),

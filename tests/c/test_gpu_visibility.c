@@ -64,14 +64,27 @@ static void rocr_grammar(void **state) {
         {"+-1", "", RSDK_TOKEN_NOT_A_NUMBER, "+-1"},
         {"-1", "", RSDK_TOKEN_OUT_OF_RANGE, "-1"},
         {"1,-1,0", "1", RSDK_TOKEN_OUT_OF_RANGE, "-1"},
-        {"0,,1", "0", RSDK_TOKEN_EMPTY, ""},
-        {",0", "", RSDK_TOKEN_EMPTY, ""},
-        {" ", "", RSDK_TOKEN_EMPTY, " "},
+        {"0,,1", "", RSDK_TOKEN_ABORTS, ""},
+        {",0", "", RSDK_TOKEN_ABORTS, ""},
+        {",", "", RSDK_TOKEN_ABORTS, ""},
+        {"1,,", "", RSDK_TOKEN_ABORTS, ""},
+        {" ", "", RSDK_TOKEN_ABORTS, " "},
+        {"1,\t,2", "", RSDK_TOKEN_ABORTS, "\t"},
+        {"x,,1", "", RSDK_TOKEN_NOT_A_NUMBER, "x"}, /* the list ends before it */
+        {"2,1,0,,", "210", RSDK_TOKEN_GOOD, NULL},
         {"1,", "1", RSDK_TOKEN_GOOD, NULL},
+        {"\"1\"", "", RSDK_TOKEN_NOT_A_NUMBER, "\"1\""},
         {"2,1,0,banana", "210", RSDK_TOKEN_GOOD, NULL}, /* no more tokens than devices are looked at */
         {"2,1,banana,0", "21", RSDK_TOKEN_NOT_A_NUMBER, "banana"},
         {"18446744073709551617", "", RSDK_TOKEN_OUT_OF_RANGE, "18446744073709551617"},
-        {"4294967296,1", "", RSDK_TOKEN_OUT_OF_RANGE, "4294967296"},
+        {"-18446744073709551615,1", "01", RSDK_TOKEN_GOOD, NULL}, /* of the smallest number 32 bits are 0 */
+        {"4294967298,1", "21", RSDK_TOKEN_GOOD, NULL},            /* 32 bits count */
+        {"-4294967295", "1", RSDK_TOKEN_GOOD, NULL},
+        {"0x7fffffffffffffff", "", RSDK_TOKEN_OUT_OF_RANGE, "0x7fffffffffffffff"},
+        {"9223372036854775807", "", RSDK_TOKEN_OUT_OF_RANGE, "9223372036854775807"},
+        {"9223372036854775808", "", RSDK_TOKEN_OUT_OF_RANGE, "9223372036854775808"},
+        {"0xffffffff00000001", "", RSDK_TOKEN_OUT_OF_RANGE, "0xffffffff00000001"},
+        {"-9223372036854775807", "1", RSDK_TOKEN_GOOD, NULL},
         {"99999999999999999999999999x", "", RSDK_TOKEN_NOT_A_NUMBER, "99999999999999999999999999x"},
         {"3", "", RSDK_TOKEN_OUT_OF_RANGE, "3"},
         {"GPU-fedcba9876543210", "2", RSDK_TOKEN_GOOD, NULL},
@@ -96,7 +109,24 @@ static void hip_grammar(void **state) {
     (void)state;
     static const vector vectors[] = {
         {NULL, "012", RSDK_TOKEN_GOOD, NULL},
-        {"", "012", RSDK_TOKEN_GOOD, NULL},
+        {"", "", RSDK_TOKEN_GOOD, NULL},
+        {" ", "", RSDK_TOKEN_NOT_A_NUMBER, " "},
+        {"\"\"", "012", RSDK_TOKEN_GOOD, NULL}, /* as if it were not set */
+        {"  \"\" ", "012", RSDK_TOKEN_GOOD, NULL},
+        {"\"1,2\"", "12", RSDK_TOKEN_GOOD, NULL},
+        {" \"2\"  ", "2", RSDK_TOKEN_GOOD, NULL},
+        {"\"1,\"", "1", RSDK_TOKEN_GOOD, NULL},
+        {"\"1,x,2\"", "1", RSDK_TOKEN_NOT_A_NUMBER, "x"},
+        {"\" 1\"", "", RSDK_TOKEN_NOT_A_NUMBER, " 1"},
+        {"\t\"1\"", "", RSDK_TOKEN_NOT_A_NUMBER, "\t\"1\""},
+        {"\"1\"\t", "", RSDK_TOKEN_NOT_A_NUMBER, "\"1\"\t"},
+        {"\"", "", RSDK_TOKEN_NOT_A_NUMBER, "\""},
+        {"\"1", "", RSDK_TOKEN_NOT_A_NUMBER, "\"1"},
+        {"1\"", "", RSDK_TOKEN_NOT_A_NUMBER, "1\""},
+        {"\"1\",2", "", RSDK_TOKEN_NOT_A_NUMBER, "\"1\""},
+        {"\"1\",\"2\"", "", RSDK_TOKEN_NOT_A_NUMBER, "1\""}, /* only the outermost are removed */
+        {"\"\"\"", "", RSDK_TOKEN_NOT_A_NUMBER, "\""},
+        {"'1'", "", RSDK_TOKEN_NOT_A_NUMBER, "'1'"},
         {"2,0", "20", RSDK_TOKEN_GOOD, NULL},
         {"01", "", RSDK_TOKEN_NOT_A_NUMBER, "01"},
         {"1, 0", "1", RSDK_TOKEN_NOT_A_NUMBER, " 0"},
@@ -152,10 +182,31 @@ static void devices_without_serial_number(void **state) {
 
 static void override_grammar(void **state) {
     (void)state;
-    static const char *const invalid[] = {"",         "11.0.0 ",  " 11.0.0",  "10.3",    "64.0.0",
-                                          "10.256.0", "10.3.256", "10.3.0.",  "10..0",   ".3.0",
-                                          "+10.3.0",  "10.-3.0",  "9.0.a",    "gfx1030", "10.3.",
-                                          "10,3,0",   "0x9.0.0",  "9.0.10\n", "9. 0.0",  "4294967306.3.0"};
+    static const char *const invalid[] = {
+        "",
+        "11.0.0 ",
+        "10 .3.0",
+        "10.3",
+        "64.0.0",
+        "10.256.0",
+        "10.3.256",
+        "10.3.0.",
+        "10..0",
+        ".3.0",
+        "10.-3.0",
+        "9.0.a",
+        "gfx1030",
+        "10.3.",
+        "10,3,0",
+        "0x9.0.0",
+        "+-9.0.0",
+        "9.0.10\n",
+        "+ 10.3.0",
+        "9.4.2.1",
+        "-9.4.2",
+        "10.3.+",
+        "18446744073709551626.3.0",
+    };
     rsdk_isa_version version;
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
         if (rsdk_override_parse(invalid[i], &version)) {
@@ -166,8 +217,15 @@ static void override_grammar(void **state) {
     assert_true(version.major == 9 && version.minor == 0 && version.stepping == 10);
     assert_true(rsdk_override_parse("63.255.255", &version));
     assert_true(version.major == 63 && version.minor == 255 && version.stepping == 255);
-    assert_true(rsdk_override_parse("010.03.00", &version)); /* decimal, never octal */
-    assert_true(version.major == 10 && version.minor == 3 && version.stepping == 0);
+    /* Decimal, never octal; blanks and signs before each number; 32 bits of a number count. */
+    static const char *const same[] = {"010.03.00", " 10.3.0",   "+10.3.0",        "10. 3.\t0",
+                                       "10.3.-0",   "\n10.3.+0", "4294967306.3.0", "-4294967286.3.0"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        if (!rsdk_override_parse(same[i], &version) || version.major != 10 || version.minor != 3 ||
+            version.stepping != 0) {
+            fail_msg("\"%s\" is not taken for 10.3.0", same[i]);
+        }
+    }
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
 /* What must hold of a selection by a visibility variable, whatever its text: the devices that are left are devices,
- * each once, and a token at fault lies in the text. Included by the fuzz target of each grammar. */
+ * each once, and a token at fault and the rest of the list lie in the text. Included by the fuzz target of each
+ * grammar. */
 #ifndef TESTS_FUZZ_VISIBILITY_CHECK_H
 #define TESTS_FUZZ_VISIBILITY_CHECK_H
 
@@ -32,7 +33,8 @@ static inline void check_visibility(visibility_grammar select, const uint8_t *by
         is_chosen[chosen[i]] = true;
     }
     if (selection.fault != RSDK_TOKEN_GOOD &&
-        (selection.token < value || selection.token + selection.token_length > value + strlen(value))) {
+        (selection.token < value || selection.token + selection.token_length > selection.rest ||
+         selection.rest + selection.rest_length > value + strlen(value))) {
         abort();
     }
     free(value);

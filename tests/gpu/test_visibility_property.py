@@ -1,5 +1,6 @@
 """The grammars of the visibility variables, held against straightforward models of what ROCr and HIP do."""
 
+import ctypes
 import os
 import re
 import tempfile
@@ -17,17 +18,15 @@ import rocm_sdk
 # The third GPU has no serial number, two share the beginning of theirs.
 UNIQUE_IDS = (0xAB12000000000001, 0xAB12000000000002, 0, 0x0C00000000000003)
 UUIDS = tuple(f"GPU-{number:016x}" if number else "GPU-XX" for number in UNIQUE_IDS)
-NUMBER = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))")
+C = ctypes.CDLL(None)
+C.strtol.restype = ctypes.c_long
 
 
 def rocr_index(token: str) -> int | None:
-    """strtol with base 0 that must take the whole token."""
-    match = NUMBER.fullmatch(token)
-    if match is None:
-        return None
-    sign, hexadecimal, octal, decimal = match.groups()
-    size = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else int(decimal)
-    return -size if sign == "-" else size
+    """strtol with base 0 that must take the whole token; 32 bits of the number are kept."""
+    text, end = ctypes.c_char_p(token.encode("ascii")), ctypes.c_char_p()
+    number: int = C.strtol(text, ctypes.byref(end), 0)
+    return ctypes.c_int32(number).value if not end.value else None
 
 
 def rocr_device(token: str) -> int | None:
@@ -42,8 +41,10 @@ def rocr_device(token: str) -> int | None:
 
 def rocr(value: str) -> list[int]:
     chosen: list[int] = []
-    for raw in value.split(",")[: len(UUIDS)]:
-        device = rocr_device(raw.strip(" ").upper())
+    for raw in value.removesuffix(",").split(",")[: len(UUIDS)] if value else ():
+        if not (token := raw.strip(" ").upper()):
+            return []  # ROCr aborts
+        device = rocr_device(token)
         if device is None or device in chosen:
             break
         chosen.append(device)
@@ -58,8 +59,10 @@ def hip_device(token: str) -> int | None:
 
 
 def hip(value: str) -> list[int]:
-    if not value:
-        return list(range(len(UUIDS)))
+    if quoted := re.fullmatch(' *"(.*)" *', value):
+        value = quoted[1]
+        if not value:
+            return list(range(len(UUIDS)))
     chosen: list[int] = []
     for token in value.removesuffix(",").split(","):
         device = hip_device(token)
@@ -99,9 +102,14 @@ TOKENS = st.one_of(
         ["0", "1", "2", "3", "4", "00", "01", "010", "0x1", "0X2", "0x", "-1", "+1", "", " 1", "2 ", "1 2"]
     ),
     st.sampled_from([*UUIDS, *(uuid[:8] for uuid in UUIDS), UUIDS[0].upper(), UUIDS[0].lower(), UUIDS[3][:7], "GPU-"]),
-    st.text("0123456789abxXGPU-+ ", max_size=6),
+    st.text('0123456789axXGPU-+ "', max_size=6),
+    st.integers(-(2**65), 2**65).map(str),
+    st.sampled_from([0, 1 << 32, -1 << 32, 1 << 63, -1 << 63]).flatmap(
+        lambda base: st.integers(base - 5, base + 5).map(str)
+    ),
 )
-VALUES = st.lists(TOKENS, max_size=6).map(",".join)
+LISTS = st.lists(TOKENS, max_size=6).map(",".join)
+VALUES = st.one_of(LISTS, st.tuples(st.sampled_from(["", " "]), LISTS).map(lambda each: f'{each[0]}"{each[1]}"'))
 
 
 @pytest.mark.parametrize(("name", "model"), [("ROCR_VISIBLE_DEVICES", rocr), ("HIP_VISIBLE_DEVICES", hip)])
@@ -110,6 +118,8 @@ VALUES = st.lists(TOKENS, max_size=6).map(",".join)
 @example(value="0,,1")
 @example(value="99999999999999999999999999")
 @example(value="0,1,2,3,")
+@example(value="4294967297,-4294967296")
+@example(value='"1"')
 def test_the_order_is_that_of_the_model(
     machine: Machine, name: str, model: Callable[[str], list[int]], value: str
 ) -> None:
@@ -124,3 +134,28 @@ def test_hip_numbers_what_rocr_leaves(machine: Machine, outer: str, inner: str) 
     assert set(seen) <= set(left)
     if inner.isdigit() and inner == str(int(inner)):
         assert seen == left[int(inner) : int(inner) + 1]
+
+
+@given(
+    value=st.one_of(
+        st.tuples(*[st.tuples(st.sampled_from(["", " ", "+", "-", "\t+"]), st.integers(0, 70).map(str))] * 3).map(
+            lambda parts: ".".join(blank + number for blank, number in parts)
+        ),
+        st.text("0123456789.+- x\t", max_size=12),
+    )
+)
+@example(value="4294967306.3.0")
+@example(value="-4294967286.3.0")
+@example(value="99999999999999999999.3.0")
+def test_an_override_is_what_sscanf_reads(machine: Machine, value: str) -> None:
+    parts, behind = [ctypes.c_uint() for _ in range(3)], ctypes.c_char()
+    found = C.sscanf(value.encode(), b"%u.%u.%u%c", *map(ctypes.byref, parts), ctypes.byref(behind))
+    major, minor, stepping = (part.value for part in parts)
+    with variable("HSA_OVERRIDE_GFX_VERSION", value):
+        gpu, *_ = rocm_sdk.gpus(root=machine.root)
+    if found != 3 or major > 63 or max(minor, stepping) > 255:
+        assert "is not major.minor.stepping" in str(gpu.why_not)
+    elif major == minor == stepping == 0:
+        assert (gpu.overridden, gpu.processor) == (False, "gfx942")
+    else:
+        assert (gpu.overridden, gpu.processor) == (True, f"gfx{major}{minor}{stepping:x}")

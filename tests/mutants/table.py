@@ -119,6 +119,10 @@ MUTATIONS = (
     Mutation("csrc/sdk/record.c", "if (q->relative != NULL || access(path, F_OK) != 0) {", "if (true) {", ("test_record",)),
     Mutation("csrc/sdk/record.c", "!has_any && strchr(site + 1, '/') != NULL;", "strchr(site + 1, '/') != NULL;", ("test_record",)),
     # what hides devices
+    Mutation("csrc/gpu/visibility.c", "bool is_quoted = end - start > 1 &&", "bool is_quoted = end - start > 2 &&", ("test_gpu_visibility", "test_gpu_list")),
+    Mutation("csrc/gpu/visibility.c", "selection.count = fault == RSDK_TOKEN_ABORTS ? 0 : selection.count;", "", ("test_gpu_visibility",)),
+    Mutation("csrc/gpu/override.c", "is_too_large ? UINT64_MAX :", "false ? UINT64_MAX :", ("test_gpu_visibility",)),
+    Mutation("csrc/gpu/device_numbering.c", "presented->major == 8 && (real == NULL || real->major > 8)", "presented->major == 8", ("test_gpu_list",)),
     Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
     # what runs on a GPU, and what an archive may claim
     Mutation("csrc/gpu/compatibility.c", "return sign == '\\0' || gpu == (sign == '+' ? ON : OFF);", "return sign == '\\0' || gpu != ABSENT;", ("test_gpu_compatibility",)),
@@ -459,8 +463,8 @@ ARGUED: dict[tuple[str, str, str], str] = {
     ("csrc/gpu/visibility.c", "return is_too_large || *index >= count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;",
      "return is_too_large || *index > count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;"):
         "the token is not empty, so the loop has asked",
-    ("csrc/gpu/visibility.c", "bool is_negative = at < t.end && *at == '-', is_too_large = false;",
-     "bool is_negative = at <= t.end && *at == '-', is_too_large = false;"): "rocr_device has refused the empty token",
+    ("csrc/gpu/visibility.c", "bool is_negative = at < t.end && *at == '-';",
+     "bool is_negative = at <= t.end && *at == '-';"): "rocr_device has refused the empty token",
     ("csrc/loader/linker_search.c", "if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {",
      "if (start != NULL && size - (size_t)(start - bytes) > sizeof(cache_header)) {"): "a cache of a header alone has no entries",
     ("csrc/device_code/extent.c", "uint64_t left = offset < extent->size ? extent->size - offset : 0;",

@@ -187,7 +187,9 @@ typedef enum rsdk_code {
     RSDK_E_INDEX_006 = 162,
     RSDK_N_INDEX_007 = 163,
 
-    RSDK_CODE_COUNT = 164
+    RSDK_W_GPU_033 = 164,
+
+    RSDK_CODE_COUNT = 165
 } rsdk_code;
 /* clang-format on */
 

@@ -25,7 +25,7 @@ _REPORTED = {
     "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
 }
 # The problems of GPUs that variables cause; the subject `gpus` reports the others.
-OF_ENVIRONMENT = frozenset({"W-GPU-024", "W-GPU-025", "W-GPU-026"})
+OF_ENVIRONMENT = frozenset({"W-GPU-024", "W-GPU-025", "W-GPU-026", "W-GPU-033"})
 # In the order in which ROCm applies them.
 _VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")

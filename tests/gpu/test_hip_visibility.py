@@ -1,0 +1,68 @@
+"""Which GPUs we say that HIP shows, against what HIP showed: `hip_visibility.tsv` has what real HIP answered."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sample_machine import GIB, Machine
+
+import rocm_sdk
+
+SRAM_ECC = 1 << 26  # of the property `capability`: all four GPUs of the emulator have it
+ABORTS = "W-GPU-033"
+
+# Settings whose answer differs on purpose from that of HIP 6.4.3.
+DIFFERENT = {
+    "ROCR_VISIBLE_DEVICES=0b1": "only a ROCm that was built with glibc 2.38 or newer reads it so: AMD's is not",
+    "HSA_OVERRIDE_GFX_VERSION=9.5.0": "ROCm 7.0 knows gfx950, and which ROCm will run is not known here",
+    "HSA_OVERRIDE_GFX_VERSION=12.5.0": "newer ROCm knows gfx1250, and which ROCm will run is not known here",
+}
+
+
+def rows() -> Iterator[tuple[str, str]]:
+    """The settings and HIP's answer of each row. Blanks and tabs of a value count."""
+    text = Path(__file__).with_name("hip_visibility.tsv").read_text("utf-8")
+    for line in text.removesuffix("\n").split("\n"):
+        if not line.startswith("#"):
+            settings, _, answer = line.rpartition("\t")
+            yield settings, answer
+
+
+ROWS = tuple(rows())
+
+
+@pytest.fixture(scope="module")
+def four_gpus(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """The machine of the file's header: GPU n is node n + 1."""
+    machine = Machine(tmp_path_factory.mktemp("machine"))
+    machine.cpu(0)
+    numbers = {"gfx1100": 0x1122334455667788, "gfx942": 0xABCDEF0123456789, "gfx1030": 0xABCD00000000001A}
+    for node, (target, number) in enumerate(numbers.items(), 1):
+        memory = (8 if target == "gfx1030" else 16) * GIB
+        machine.gpu(node, target, memory=memory, unique_id=number, location_id=(node + 2) << 8, capability=SRAM_ECC)
+    machine.gpu(4, "gfx90a", unique_id=0, domain=1, location_id=0x2303, capability=SRAM_ECC)
+    return machine
+
+
+def answer(machine: Machine) -> str:
+    """Our answer as the file writes HIP's."""
+    if ABORTS in (found.code for found in rocm_sdk.check_gpu_access(root=machine.root)):
+        return "aborts"
+    seen = sorted((gpu.hip_index, gpu) for gpu in rocm_sdk.gpus(root=machine.root) if gpu.hip_index is not None)
+    return " ".join(f"{gpu.node - 1}:{gpu.target}" for _, gpu in seen) or "none"
+
+
+@pytest.mark.parametrize(("settings", "hip"), ROWS, ids=[repr(settings) for settings, _ in ROWS])
+def test_our_answer_is_that_of_hip(
+    four_gpus: Machine, monkeypatch: pytest.MonkeyPatch, settings: str, hip: str
+) -> None:
+    for setting in re.split(" (?=[A-Z0-9_]+=)", settings) if settings else ():
+        name, _, value = setting.partition("=")
+        monkeypatch.setenv(name, value)
+    assert (answer(four_gpus) == hip) == (settings not in DIFFERENT), DIFFERENT.get(settings, "")
+
+
+def test_each_difference_is_a_row() -> None:
+    assert len(ROWS) == 152
+    assert DIFFERENT.keys() <= {settings for settings, _ in ROWS}
