@@ -5,7 +5,7 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
-from sample_machine import GIB, TOPOLOGY, Machine
+from sample_machine import GIB, Machine
 from sample_site import clean_environment
 
 from rocm_sdk_build.code.patchelf import Shape
@@ -34,7 +34,6 @@ def _write_condition(machine: Machine) -> None:
     for name in ("mem_info_vram_total", "mem_info_vis_vram_total"):
         machine.write(f"{device}/{name}", f"{192 * GIB}\n")
     machine.write(f"{device}/ras/umc_err_count", "ue: 1\nce: 12\nde: 0\n")
-    machine.write(f"{TOPOLOGY}/nodes/1/io_links/0/properties", "type 2\nflags 1\n")
     machine.write("proc/sys/kernel/osrelease", "6.18.2\n")
     machine.write("proc/cmdline", "quiet iommu=pt\n")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 TOPOLOGY = "sys/class/kfd/kfd/topology"
 GIB = 1 << 30
+COHERENT_HOST_ACCESS = 1 << 31  # of the property `capability`
 
 
 def version_of(target: str) -> int:
@@ -32,15 +33,37 @@ class Machine:
         return path
 
     def cpu(self, node: int) -> None:
-        self._node(node, 0, {"cpu_cores_count": 16, "simd_count": 0, "gfx_target_version": 0})
+        facts = {
+            "cpu_cores_count": 16,
+            "simd_count": 0,
+            "mem_banks_count": 1,
+            "caches_count": 1,
+            "io_links_count": 0,
+            "p2p_links_count": 0,
+            "simd_id_base": 0,
+            "capability": 0,
+            "gfx_target_version": 0,
+            "vendor_id": 2,
+            "device_id": 0,
+            "location_id": 0,
+            "drm_render_minor": 0,
+        }
+        self._node(node, 0, facts)
+        bank = {"heap_type": 0, "size_in_bytes": 64 * GIB, "flags": 0, "width": 64, "mem_clk_max": 2400}
+        self.write(f"{TOPOLOGY}/nodes/{node}/mem_banks/0/properties", _lines(bank))
 
     def gpu(self, node: int, target: str, *, memory: int = 16 * GIB, **properties: int) -> None:
         """A GPU node; `properties` replace or extend what the kernel would say of it."""
         minor = properties.setdefault("drm_render_minor", 128 + node)
+        properties["capability"] = properties.get("capability", 0) | COHERENT_HOST_ACCESS
         facts = {
             "cpu_cores_count": 0,
             "simd_count": 192,
             "mem_banks_count": 1,
+            "caches_count": 1,
+            "io_links_count": 1,
+            "p2p_links_count": 0,
+            "simd_id_base": 2147487744,
             "simd_per_cu": 2,
             "gfx_target_version": version_of(target),
             "vendor_id": 0x1002,
@@ -48,19 +71,24 @@ class Machine:
             "location_id": node << 8,
             "domain": 0,
             "hive_id": 0,
-            "capability": 0,
             "unique_id": 0x1000 + node,
             "num_xcc": 1,
         }
         self._node(node, 40000 + node, facts | properties)
         bank = {"heap_type": 1, "size_in_bytes": memory, "flags": 0, "width": 384, "mem_clk_max": 1249}
         self.write(f"{TOPOLOGY}/nodes/{node}/mem_banks/0/properties", _lines(bank))
+        link = {"type": 2, "version_major": 0, "node_from": node, "node_to": 0, "weight": 20, "flags": 1}
+        self.write(f"{TOPOLOGY}/nodes/{node}/io_links/0/properties", _lines(link))
         self.write(f"dev/dri/renderD{minor}")
 
     def _node(self, node: int, gpu_id: int, properties: dict[str, int]) -> None:
         self.write(f"{TOPOLOGY}/nodes/{node}/gpu_id", f"{gpu_id}\n")
         self.write(f"{TOPOLOGY}/nodes/{node}/name", "\n")
         self.write(f"{TOPOLOGY}/nodes/{node}/properties", _lines(properties | {"max_engine_clk_ccompute": 4500}))
+        cache = {"processor_id_low": properties["simd_id_base"], "level": 1, "size": 32, "type": 5}
+        self.write(f"{TOPOLOGY}/nodes/{node}/caches/0/properties", _lines(cache))
+        for directory in ("io_links", "p2p_links"):
+            (self.root / TOPOLOGY / "nodes" / str(node) / directory).mkdir(exist_ok=True)
 
 
 def _lines(properties: dict[str, int]) -> str:

@@ -9,6 +9,8 @@
 
 enum { PATH_SIZE = 512, TEXT_SIZE = 4096 };
 
+#define COHERENT_HOST_ACCESS (UINT32_C(1) << 31) /* of the property `capability` */
+
 _Noreturn static void give_up(const char *what) {
     perror(what);
     exit(99);
@@ -66,14 +68,26 @@ void sample_machine_remove(const sample_machine *machine) {
     free(machine->texts);
 }
 
+/* What we do not read, but every node has. */
+static void write_directories(const sample_machine *machine, unsigned node) {
+    static const char *const names[] = {"caches/0/properties", "io_links/.keep", "p2p_links/.keep"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[PATH_SIZE];
+        (void)snprintf(name, sizeof name, TOPOLOGY "/nodes/%u/%s", node, names[i]);
+        sample_machine_file(machine, name, i == 0 ? "processor_id_low 2147487744\nlevel 1\nsize 32\n" : "");
+    }
+}
+
 void sample_machine_cpu(const sample_machine *machine, unsigned node) {
     char name[PATH_SIZE];
     (void)snprintf(name, sizeof name, TOPOLOGY "/nodes/%u/gpu_id", node);
     sample_machine_file(machine, name, "0\n");
     (void)snprintf(name, sizeof name, TOPOLOGY "/nodes/%u/properties", node);
     sample_machine_file(machine, name,
-                        "cpu_cores_count 16\nsimd_count 0\nmem_banks_count 1\ngfx_target_version 0\nvendor_id 0\n"
-                        "device_id 0\nlocation_id 0\ndrm_render_minor 0\nmax_engine_clk_ccompute 4500\n");
+                        "cpu_cores_count 16\nsimd_count 0\nmem_banks_count 1\ncaches_count 1\nio_links_count 0\n"
+                        "simd_id_base 0\ngfx_target_version 0\nvendor_id 2\ndevice_id 0\nlocation_id 0\n"
+                        "drm_render_minor 0\nmax_engine_clk_ccompute 4500\n");
+    write_directories(machine, node);
 }
 
 static void write_bank(const sample_machine *machine, unsigned node, unsigned bank, unsigned heap_type, uint64_t size) {
@@ -91,13 +105,14 @@ void sample_machine_gpu(const sample_machine *machine, const sample_gpu *gpu) {
     (void)snprintf(text, sizeof text, "%u\n", 40000 + node);
     sample_machine_file(machine, name, text);
     (void)snprintf(name, sizeof name, TOPOLOGY "/nodes/%u/properties", node);
-    int length = snprintf(
-        text, sizeof text,
-        "cpu_cores_count %u\nsimd_count 192\nmem_banks_count 3\ncaches_count 206\nsimd_per_cu 2\nvendor_id 4098\n"
-        "device_id %u\nlocation_id %u\ndomain %u\ndrm_render_minor %u\nhive_id %" PRIu64
-        "\nlocal_mem_size 0\ncapability %u\nunique_id %" PRIu64 "\nmax_engine_clk_ccompute 4500\n",
-        gpu->cpu_cores, gpu->device_id != 0 ? gpu->device_id : 0x744c, gpu->location != 0 ? gpu->location : node << 8,
-        gpu->domain, render_minor, gpu->hive_id, gpu->capability, gpu->unique_id);
+    int length = snprintf(text, sizeof text,
+                          "cpu_cores_count %u\nsimd_count 192\nmem_banks_count 3\ncaches_count 206\nio_links_count 0\n"
+                          "simd_id_base 2147487744\nsimd_per_cu 2\nvendor_id 4098\n"
+                          "device_id %u\nlocation_id %u\ndomain %u\ndrm_render_minor %u\nhive_id %" PRIu64
+                          "\nlocal_mem_size 0\ncapability %u\nunique_id %" PRIu64 "\nmax_engine_clk_ccompute 4500\n",
+                          gpu->cpu_cores, gpu->device_id != 0 ? gpu->device_id : 0x744c,
+                          gpu->location != 0 ? gpu->location : node << 8, gpu->domain, render_minor, gpu->hive_id,
+                          gpu->capability | COHERENT_HOST_ACCESS, gpu->unique_id);
     if (gpu->version != 0) {
         length += snprintf(text + length, sizeof text - (size_t)length, "gfx_target_version %u\n", gpu->version);
     }

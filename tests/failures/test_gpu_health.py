@@ -22,7 +22,6 @@ def machine(tmp_path: Path) -> Machine:
     machine.write(f"{DEVICE}/power/runtime_status", "active\n")
     machine.write(f"{DEVICE}/fw_version/mes_fw_version", "0x00000080\n")
     machine.write(f"{DEVICE}/ras/umc_err_count", "ue: 0\nce: 0\nde: 0\n")
-    machine.write(f"{TOPOLOGY}/nodes/1/io_links/0/properties", "type 2\nflags 1\n")
     machine.write("proc/sys/kernel/osrelease", "6.18.0\n")
     return machine
 
