@@ -505,7 +505,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "take files that have code for it; rocm-sdk code prints the targets of these"}),
-        "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. `rocm-sdk code` prints the targets that they have code for.", NULL)
+        "The libraries load. Their first kernel fails with hipErrorInvalidDeviceFunction, and hipModuleLoad of a file of such code with hipErrorNoBinaryForGpu; some abort the program. `rocm-sdk code` prints the targets that they have code for.", NULL)
     ROW(114, E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
@@ -524,7 +524,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     ROW(118, W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "do without them, or take another SDK: no package of this one has the code"}),
-        "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
+        "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails with hipErrorInvalidDeviceFunction. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
     ROW(119, E, CODE, 007, ERROR, "tables of kernels for the GPU {target} are missing in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
               {ANY, WORDS, "copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),

@@ -23,7 +23,7 @@ VERDICTS = {
     "generic": (3, "generic code ({used})"),
     "compiled at first use": (4, "kernels are compiled at first use"),
     "best effort": (5, "best effort: code for {used}, which only a patched runtime tries; unofficial"),
-    "none": (6, "NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu"),
+    "none": (6, "NO CODE for this GPU: its kernels fail with hipErrorInvalidDeviceFunction"),
 }
 _NO_KERNELS = "NO KERNELS for this GPU: it loads, and its calls will fail"
 

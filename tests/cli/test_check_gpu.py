@@ -44,7 +44,7 @@ def test_the_report(call: Call, tmp_path: Path) -> None:
         "  rocblas                     exact code for gfx1151",
         "  rocsparse                   generic code (gfx11-generic)",
         "  miopen                      kernels are compiled at first use; no performance database for gfx1151",
-        "  hipsparselt                 NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu",
+        "  hipsparselt                 NO CODE for this GPU: its kernels fail with hipErrorInvalidDeviceFunction",
         "                              W-CODE-006: hipsparselt: code for gfx942",
         "                              fix: do without them, or take another SDK: no package of this one has the code",
         "not used: 400 bytes of 800 bytes of GPU code: gfx90a:xnack- 200 bytes, gfx942 200 bytes",
