@@ -144,13 +144,14 @@ static rsdk_status refuse_gfx8(const rsdk_device_numbering *n, selected *all, rs
     for (size_t i = 0; i < all->count; i++) {
         const rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
         const rsdk_target *presented = rsdk_target_find(gpu->processor), *real = rsdk_target_find(gpu->real_processor);
-        if (gpu->is_overridden && presented->major == 8 && (real == NULL || real->major > 8)) {
+        if (gpu->is_overridden && presented != NULL && presented->major == 8 && (real == NULL || real->major > 8)) {
             rsdk_override override = rsdk_override_of(n->environment, (unsigned)gpu->hsa_node);
             const char *variable = rsdk_override_variable(n->problems->arena, &override, gpu->hsa_node);
             RSDK_NEED(variable, error);
+            rsdk_shown_input value = rsdk_shown_input_make(override.value, strlen(override.value));
             const char *detail =
-                rsdk_arena_format(n->problems->arena, "%s: HIP 6.4.3 aborts the program where %s is presented as %s",
-                                  variable, gpu->real_processor, gpu->processor);
+                rsdk_arena_format(n->problems->arena, "%s=%s: HIP 6.4.3 aborts the program where %s is presented as %s",
+                                  variable, value.text, gpu->real_processor, gpu->processor);
             all->count = 0;
             return report_abort(n, variable, detail, "give a version of the GPU's own generation", error);
         }

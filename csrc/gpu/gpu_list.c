@@ -184,10 +184,11 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
                                 .node = (int)gpu->node,
                                 .path = rsdk_override_variable(arena, override, gpu->hsa_node)};
     RSDK_NEED(problem.path, error);
+    static const char newer_rocm[] = "; ROCm since May 2026 ignores an empty value";
     rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
     problem.detail = is_invalid
-                         ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",
-                                             problem.path, value.text)
+                         ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all%s",
+                                             problem.path, value.text, value.text[0] == '\0' ? newer_rocm : "")
                          : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", problem.path,
                                              value.text, gpu->processor);
     RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, NULL, error));

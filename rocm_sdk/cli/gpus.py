@@ -18,6 +18,8 @@ EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) sa
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, "gpu_id": 1}  # field -> digits
 _NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units"})
+# Which ROCm a program will load is not known here.
+_OTHER_MAJOR = "ROCm since May 2026 (rocm-systems 5686) refuses a version of another major number than the GPU's"
 _HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
 
 _HEALTH_HEADINGS = ("node", "check", "state", "found")
@@ -164,8 +166,15 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
             overridden.setdefault(f"real {gpu.real_processor}, presented as {gpu.processor}", []).append(str(gpu.node))
     for text, nodes in overridden.items():
         complain(f"{'node' if len(nodes) == 1 else 'nodes'} {', '.join(nodes)}: {text}")
+    if any(gpu.overridden and _major(gpu.processor) != _major(gpu.real_processor) for gpu in gpus):
+        complain(_OTHER_MAJOR)
     for problem in _each_once(problems):
         complain(f"{problem.title}: {problem.cause} [{problem.code}]", problem.fix)
+
+
+def _major(processor: str) -> str:
+    """The major version in the name of a processor: all but the last two digits."""
+    return processor.removeprefix("gfx").partition("-")[0][:-2]
 
 
 def _each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":

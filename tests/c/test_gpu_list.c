@@ -290,6 +290,10 @@ static void override_that_ends_it_all(void **state) {
     assert_int_equal(problem->code, RSDK_W_GPU_025);
     assert_string_equal(problem->path, "HSA_OVERRIDE_GFX_VERSION_1");
     assert_contains(gpu_at(f, 3)->why_not, "HSA_OVERRIDE_GFX_VERSION_1=: is not major.minor.stepping");
+    assert_contains(gpu_at(f, 3)->why_not, "ROCm since May 2026 ignores an empty value");
+    node.value = "x";
+    read_with(f, &e);
+    assert_null(strstr(gpu_at(f, 3)->why_not, "2026"));
 }
 
 static void override_to_nothing(void **state) {
@@ -325,7 +329,8 @@ static void variables_that_abort(void **state) {
     rsdk_gpu_node_override nodes[] = {{1, "8.0.2"}, {2, "8.0.3"}};
     e = (rsdk_gpu_environment){.node_overrides = nodes, .node_override_count = 2};
     read_with(f, &e);
-    assert_aborted(f, "HSA_OVERRIDE_GFX_VERSION_2", "aborts the program where gfx1100 is presented as gfx803");
+    assert_aborted(f, "HSA_OVERRIDE_GFX_VERSION_2",
+                   "_2=8.0.3: HIP 6.4.3 aborts the program where gfx1100 is presented as gfx803");
     e.rocr_visible_devices = "0"; /* ROCm does not look at the other one */
     read_with(f, &e);
     assert_int_equal(rsdk_gpu_list_problem_count(f->list), 0);

@@ -67,6 +67,11 @@ def test_an_override_is_shown(machine: Machine) -> None:
     assert "10    gfx1030  " in result.stdout or "10    gfx1036  " in result.stdout
     result = call(machine, "gpus", HSA_OVERRIDE_GFX_VERSION="10.3.0")
     assert "node 10: real gfx1036, presented as gfx1030" in result.stderr
+    assert "refuses a version of another major number" in result.stderr, "the other GPU is of gfx9"
+    result = call(machine, "gpus", HSA_OVERRIDE_GFX_VERSION_2="10.3.0", ROCR_VISIBLE_DEVICES="1,,0")
+    assert "refuses" not in result.stderr
+    assert "ROCR_VISIBLE_DEVICES makes ROCm abort each program: " in result.stderr
+    assert result.returncode == 1
 
 
 def test_json_says_all(machine: Machine) -> None:

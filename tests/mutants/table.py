@@ -122,7 +122,7 @@ MUTATIONS = (
     Mutation("csrc/gpu/visibility.c", "bool is_quoted = end - start > 1 &&", "bool is_quoted = end - start > 2 &&", ("test_gpu_visibility", "test_gpu_list")),
     Mutation("csrc/gpu/visibility.c", "selection.count = fault == RSDK_TOKEN_ABORTS ? 0 : selection.count;", "", ("test_gpu_visibility",)),
     Mutation("csrc/gpu/override.c", "is_too_large ? UINT64_MAX :", "false ? UINT64_MAX :", ("test_gpu_visibility",)),
-    Mutation("csrc/gpu/device_numbering.c", "presented->major == 8 && (real == NULL || real->major > 8)", "presented->major == 8", ("test_gpu_list",)),
+    Mutation("csrc/gpu/device_numbering.c", "real == NULL || real->major > 8", "real == NULL || real->major > 0", ("test_gpu_list",)),
     Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
     # what runs on a GPU, and what an archive may claim
     Mutation("csrc/gpu/compatibility.c", "return sign == '\\0' || gpu == (sign == '+' ? ON : OFF);", "return sign == '\\0' || gpu != ABSENT;", ("test_gpu_compatibility",)),
