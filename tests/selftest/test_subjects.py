@@ -339,6 +339,8 @@ def test_cmake_garbage_takes_no_time(text: str) -> None:
     [
         ({"HIP_USE_RUNTIME_UNBUNDLER": "1"}, "W-ENV-002"),
         ({"ROCR_VISIBLE_DEVICES": ""}, "W-ENV-005"),
+        ({"HIP_VISIBLE_DEVICES": ""}, "W-ENV-005"),
+        ({"ROCR_VISIBLE_DEVICES": ",0"}, "W-GPU-033"),
         ({"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}, "E-ENV-004"),
         ({"LD_PRELOAD": ""}, None),
         ({"PYTHONNOUSERSITE": "1"}, "N-ENV-006"),
