@@ -477,7 +477,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Its value is not major.minor.stepping, at most 63.255.255, with nothing behind it.", NULL)
     ROW(106, W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
-        "No target has the version that it names.", NULL)
+        "ROCm knows no target of the version that it names.", NULL)
     ROW(107, W, GPU, 027, WARNING, "a GPU is on the PCI bus, and the compute driver does not have it", "{detail}",
         FIXES({ANY, HARDWARE, "see what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
         "KFD has other GPUs of this machine. It leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics: which one it is, the kernel's log says.", NULL)

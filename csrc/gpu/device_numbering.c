@@ -127,9 +127,9 @@ static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, r
         rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
         if (strcmp(gpu->processor, "unknown") == 0) {
             RSDK_TRY(leave_out(gpu, "neither the kernel nor the PCI device id says which target it is", error));
-        } else if (gpu->is_overridden && rsdk_target_find(gpu->processor) == NULL) {
+        } else if (gpu->is_overridden && !rsdk_override_is_known(gpu->processor)) {
             const char *why_not =
-                rsdk_arena_format(n->problems->arena, "presented as %s, which does not exist", gpu->processor);
+                rsdk_arena_format(n->problems->arena, "presented as %s, which ROCm does not know", gpu->processor);
             RSDK_TRY(leave_out(gpu, why_not, error));
         } else {
             all->gpus[kept++] = all->gpus[i];

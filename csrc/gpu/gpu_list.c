@@ -189,7 +189,7 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
     problem.detail = is_invalid
                          ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all%s",
                                              problem.path, value.text, value.text[0] == '\0' ? newer_rocm : "")
-                         : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", problem.path,
+                         : rsdk_arena_format(arena, "%s=%s: ROCm knows no %s, so it leaves the GPU out", problem.path,
                                              value.text, gpu->processor);
     RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, NULL, error));
     if (is_invalid && b->override_fault == NULL) {
@@ -204,7 +204,7 @@ static rsdk_status apply_override(builder *b, uint64_t capability, rsdk_gpu *gpu
         gpu->is_overridden = true;
         RSDK_TRY(rsdk_features_fill(&b->list->arena, override.version, capability, b->environment, gpu, error));
     }
-    bool is_missing_target = gpu->is_overridden && rsdk_target_find(gpu->processor) == NULL;
+    bool is_missing_target = gpu->is_overridden && !rsdk_override_is_known(gpu->processor);
     return override.state == RSDK_OVERRIDE_INVALID || is_missing_target ? report_override(b, gpu, &override, error)
                                                                         : RSDK_OK;
 }

@@ -29,6 +29,16 @@ bool rsdk_override_parse(const char *text, rsdk_isa_version *version) {
            read_part(&text, PART_LIMIT, &version->stepping) && *text == '\0';
 }
 
+bool rsdk_override_is_known(const char *processor) {
+    static const char *const unknown[] = {"gfx600", "gfx601", "gfx602", "gfx703",
+                                          "gfx704", "gfx705", "gfx940", "gfx941"};
+    bool is_known = rsdk_target_find(processor) != NULL;
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        is_known &= strcmp(processor, unknown[i]) != 0;
+    }
+    return is_known;
+}
+
 const char *rsdk_override_variable(rsdk_arena *arena, const rsdk_override *override, int hsa_node) {
     static const char name[] = "HSA_OVERRIDE_GFX_VERSION";
     return override->is_of_node ? rsdk_arena_format(arena, "%s_%d", name, hsa_node) : name;

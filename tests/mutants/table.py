@@ -121,6 +121,7 @@ MUTATIONS = (
     # what hides devices
     Mutation("csrc/gpu/visibility.c", "bool is_quoted = end - start > 1 &&", "bool is_quoted = end - start > 2 &&", ("test_gpu_visibility", "test_gpu_list")),
     Mutation("csrc/gpu/visibility.c", "selection.count = fault == RSDK_TOKEN_ABORTS ? 0 : selection.count;", "", ("test_gpu_visibility",)),
+    Mutation("csrc/gpu/override.c", "is_known &= strcmp(processor, unknown[i]) != 0;", "", ("test_gpu_list",)),
     Mutation("csrc/gpu/override.c", "is_too_large ? UINT64_MAX :", "false ? UINT64_MAX :", ("test_gpu_visibility",)),
     Mutation("csrc/gpu/device_numbering.c", "real == NULL || real->major > 8", "real == NULL || real->major > 0", ("test_gpu_list",)),
     Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
