@@ -131,6 +131,10 @@ static void listing(void **state) {
     try_all(f, &e, RSDK_OK, 50);
     e = (rsdk_gpu_environment){.hsa_override_gfx_version = "ten"};
     try_all(f, &e, RSDK_OK, 50);
+    e = (rsdk_gpu_environment){.rocr_visible_devices = "1,,0"};
+    try_all(f, &e, RSDK_OK, 50);
+    e = (rsdk_gpu_environment){.hsa_override_gfx_version = "8.0.3"};
+    try_all(f, &e, RSDK_OK, 50);
 }
 
 /* Choosing, with allocation number `failing` failing; true if there was such an allocation. */
