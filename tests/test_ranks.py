@@ -83,7 +83,8 @@ def test_without_a_cache_each_rank_asks_for_all(benchmarks: SimpleNamespace, clu
     for count, on_each in LAYOUTS.values():
         seen = cluster.run(job(benchmarks, "TREE", count, on_each, module, timeout=0))
         assert benchmarks.cluster_cost.questions_of(seen) == count * on_each * cost.first
-        assert count * one.size * 0.95 <= seen.size <= count * on_each * one.size
+        # What the kernel reads ahead differs by some pages from one run to the next.
+        assert count * one.size * 0.95 <= seen.size <= count * on_each * one.size * 1.05
 
 
 def test_servers_for_a_large_cluster(benchmarks: SimpleNamespace) -> None:
