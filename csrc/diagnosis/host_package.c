@@ -46,7 +46,7 @@ static const char *outside_package_of(const char *name) {
 rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
     if (name[strspn(name, plain)] != '\0') {
-        return RSDK_OK;
+        return rsdk_finding_add(finding, arena, "detail", not_known, error);
     }
     if (outside_package_of(name) != NULL) {
         return add_outside(finding, arena, outside_package_of(name), error);
