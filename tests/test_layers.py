@@ -238,7 +238,7 @@ SEAM: dict[str, set[str] | None] = {
     "base.zstd": {"import_zstd"},
     "doctor.provenance.debug_names": {"debug_name"},
     "doctor.verdicts.host": {"other_release_problem"},
-    "doctor.verdicts.variants": {"choose_variants"},
+    "doctor.verdicts.variants": {"check_files"},
     "doctor.verdicts.subject": {"Subject", "open_subject"},
     "errors": None,
     "gpu_code.candidate": {"HEAD_SIZE", "is_candidate"},

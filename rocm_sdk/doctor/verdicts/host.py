@@ -13,11 +13,11 @@ from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.problems import problem
 
 from .missing import HERE, Against, missing_problems, package_of
-from .variants import choose_variants
+from .variants import check_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFile, HostFiles, HostLack
+    from rocm_sdk._native import HostFile, HostFiles, HostLack, OtherRelease
     from rocm_sdk.problems import Problem
 
     from .subject import Subject
@@ -40,16 +40,13 @@ class Host(NamedTuple):
 def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     """Reads the subject's files."""
     libraries = against.libraries
-    analysis = _native.check_host_files(subject.files, libraries)
-    variants = choose_variants(analysis.files, has_sdk=bool(libraries))
-    kept = tuple(path for path in subject.files if path not in variants.left)
-    beside = _of_other_distributions(_unfound(analysis.files))
-    if beside or variants.left:
-        analysis = _native.check_host_files(kept, (*libraries, *beside))
+    analysis, variants = check_files(subject.files, libraries, has_sdk=bool(libraries))
+    if beside := _of_other_distributions(_unfound(analysis.files)):
+        analysis, variants = check_files(subject.files, (*libraries, *beside), has_sdk=bool(libraries))
     files = analysis.files
     found = [
         *_faults(subject, files),
-        *filter(None, [other_release_problem(analysis, subject.shown, subject.name, against.version)]),
+        *_another_release(subject, analysis, against),
         *missing_problems(subject, files, against),
         *_lacks(subject, analysis, demangle),
         *_two_hips(subject, files, libraries),
@@ -89,26 +86,31 @@ def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
         yield problem(code, subject.shown(first.path), library=subject.shown(first.path), detail=detail)
 
 
-def other_release_problem(
-    analysis: HostFiles, shown: Callable[[str], str], name: str, version: str | None
-) -> Problem | None:
-    """That the files are for another release than the SDK is: one problem, as all are of one build.
-
-    shown gives the user's name of a path; name is that of what the files are of.
-    """
+def _another_release(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:
     other = analysis.other_release
-    if other is None:
-        return None
+    if other is not None:
+        facts = {"requirement": analysis.requirement, "version": against.version}
+        yield other_release_problem(other, subject.shown(other.file), subject.name, **facts)
+
+
+def other_release_problem(
+    other: OtherRelease, path: str, name: str, *, requirement: str | None, version: str | None
+) -> Problem:
+    """That files are for another release than the SDK is: one problem, as all are of one build.
+
+    path is that of other.file as the user knows it, name that of what the files are of; requirement is that of an SDK
+    that fits, version that of the SDK.
+    """
     return problem(
         "E-LIB-024",
-        shown(other.file),
+        path,
         needing=os.path.basename(name.rstrip("/")),
         wanted=other.built_for,
         version=version or (other.sdk or "another one").removeprefix("ROCm "),
         name=other.name,
         present=other.present,
         more=other.more,
-        requirement=analysis.requirement,
+        requirement=requirement,
     )
 
 

@@ -41,9 +41,11 @@ def package_of(name: str) -> str | None:
 
 def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:
     """What is nowhere. A library that another distribution may bring is no problem of a subject that requires any."""
-    needing = {
-        need.name: file.path for file in reversed(tuple(files)) for need in file.needs if need.place == "nowhere"
-    }
+    needing: dict[str, str] = {}  # library -> the first file that needs it
+    for file in files:
+        for need in file.needs:
+            if need.place == "nowhere":
+                needing.setdefault(need.name, file.path)
     of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
     if of_rocm and against.libraries:
         yield _of_rocm(subject, needing, of_rocm, against)

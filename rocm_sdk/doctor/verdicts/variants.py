@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocm_sdk._native import HostFile
+    from rocm_sdk._native import HostFile, HostFiles
 
 
 class Variants(NamedTuple):
@@ -27,7 +27,19 @@ class Variants(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def choose_variants(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
+def check_files(files: tuple[str, ...], libraries: tuple[str, ...], *, has_sdk: bool) -> tuple[HostFiles, Variants]:
+    """What the C library says of the files that are loaded here, and which are left out.
+
+    libraries are those of the SDK, and others that may bring something. has_sdk: whether there is an SDK among them.
+    """
+    found = _native.check_host_files(files, libraries)
+    variants = _choose(found.files, has_sdk=has_sdk)
+    if variants.left:
+        found = _native.check_host_files(tuple(path for path in files if path not in variants.left), libraries)
+    return found, variants
+
+
+def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
     """Of each group those for ROCm that load; the newest if none does. Without an SDK all for ROCm stay."""
     groups: dict[int, list[HostFile]] = {}
     for file in files:
@@ -43,13 +55,13 @@ def choose_variants(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
             left |= {file.path: "another variant for ROCm loads" for file in own if file not in loading}
             notes.append(_note(loading, len(own)))
             continue
-        newest = max(own, key=lambda file: (_first(file), file.path))
+        alone = {file.path: _native.check_host_files((file.path,), ()) for file in own}
+        newest = max(alone, key=lambda path: (_first(alone[path]), path))
         if has_sdk:
-            left |= {file.path: "no variant for ROCm loads" for file in own if file is not newest}
-        releases = sorted({(_first(file), text) for file in own if (text := _built_for(file)) is not None})
-        notes.append(
-            f"{len(own)} variants for ROCm: {', '.join(text for _, text in releases) or 'of unknown releases'}"
-        )
+            left |= {file.path: "no variant for ROCm loads" for file in own if file.path != newest}
+        releases = {(_first(each), each.built_for) for each in alone.values() if each.built_for is not None}
+        known = ", ".join(text for _, text in sorted(releases))
+        notes.append(f"{len(own)} variants for ROCm: {known or 'of unknown releases'}")
     return Variants(left, tuple(notes))
 
 
@@ -63,10 +75,6 @@ def _note(loading: list[HostFile], count: int) -> str:
     return f"{number} of {count} variants for ROCm {'loads' if len(loading) == 1 else 'load'}: {names}"
 
 
-def _built_for(file: HostFile) -> str | None:
-    return _native.check_host_files((file.path,), ()).built_for
-
-
-def _first(file: HostFile) -> tuple[int, ...]:
-    first = _native.check_host_files((file.path,), ()).first_release
-    return tuple(map(int, first.split("."))) if first is not None else ()
+def _first(found: HostFiles) -> tuple[int, ...]:
+    """The first release that the files fit, to compare."""
+    return tuple(map(int, found.first_release.split("."))) if found.first_release is not None else ()

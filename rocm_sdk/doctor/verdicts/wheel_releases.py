@@ -6,11 +6,10 @@ import os
 import re
 from typing import NamedTuple
 
-from rocm_sdk import _native
 from rocm_sdk.errors import LibraryAccessError, RocmSdkError
 
 from .subject import open_subject
-from .variants import choose_variants
+from .variants import check_files
 
 _IN_NAME = re.compile(r"[-_]rocm[-_]?(\d+)[-_](\d+)(?=[-_])")  # cupy_rocm_7_0-14.2.0-...
 _IN_VERSION = re.compile(r"\+rocm(\d+(?:[._]\d+)*)")  # 2.12.0+rocm10.0.0
@@ -58,8 +57,7 @@ def _range_of(wheel: str) -> Range | None:
     """By the SONAMEs and versions that its files need; of libraries for several releases nothing is known."""
     try:
         with open_subject(wheel) as subject:
-            left = choose_variants(_native.check_host_files(subject.files, ()).files, has_sdk=False).left
-            found = _native.check_host_files(tuple(path for path in subject.files if path not in left), ())
+            found, _ = check_files(subject.files, (), has_sdk=False)
     except LibraryAccessError:  # no room to unpack it: the installer needs none there
         return None
     if found.first_release is None or found.built_for is None:
@@ -77,7 +75,7 @@ def _label_of(name: str) -> str | None:
 
 
 def _is_in(label: str, both: Range) -> bool:
-    release = _parsed(label)[:2]
+    release = (*_parsed(label), 0)[:2]
     return release >= both.first and (not both.last or release <= both.last)
 
 

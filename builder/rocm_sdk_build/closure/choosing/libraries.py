@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
 from rocm_sdk._native import check_host_files, inspect_library
 from rocm_sdk.doctor.verdicts.host import other_release_problem
-from rocm_sdk.doctor.verdicts.variants import choose_variants
+from rocm_sdk.doctor.verdicts.variants import check_files
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
 from rocm_sdk_build.code.dlopen_dependencies import library_names
@@ -53,10 +53,10 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
         _refuse_other_libraries(sdk, plan)
         search.take(plan)
         opened = list(search.named_in_data())
-        files += opened
-        search.take_outside(opened)
         if not opened:
             break
+        files += opened
+        search.take_outside(opened)
     missing = [*search.missing, *(name for step in plan.steps for name in step.missing)]
     outside = [*search.outside, *(name for step in plan.steps for name in step.outside)]
     return Needed(
@@ -107,9 +107,8 @@ class _Search:
     def take_files(self, paths: Sequence[str]) -> list[str]:
         """Those that the planner reads, and the libraries that programs need which it does not read (not PIE)."""
         found: list[str] = []
-        analysis = check_host_files(tuple(paths), self._sources())
-        self.unread |= choose_variants(analysis.files, has_sdk=True).left
-        analysis = check_host_files(tuple(path for path in paths if path not in self.unread), self._sources())
+        analysis, variants = check_files(tuple(paths), self._sources(), has_sdk=True)
+        self.unread |= variants.left
         self._refuse_another_release(analysis)
         for file in analysis.files:
             if file.fault is not None:
@@ -129,12 +128,12 @@ class _Search:
 
     def _refuse_another_release(self, analysis: HostFiles) -> None:
         """No part of this SDK serves files for another one: said as `rocm-sdk check` says it."""
-        if analysis.other_release is not None:
-            path = analysis.other_release.file
-            name = next((each.name for each in self.roots.applications if path in each.files), path)
-            found = other_release_problem(analysis, self.roots.shown, name, self.sdk.version)
-            if found is not None:
-                raise PackagingError(f"{found.code}: {found.title}: {found.cause}", found.fix or "")
+        other = analysis.other_release
+        if other is not None:
+            name = next((each.name for each in self.roots.applications if other.file in each.files), other.file)
+            facts = {"requirement": analysis.requirement, "version": self.sdk.version}
+            found = other_release_problem(other, self.roots.shown(other.file), name, **facts)
+            raise PackagingError(f"{found.code}: {found.title}: {found.cause}", found.fix or "")
 
     def _take_lacks(self, path: str, names: Iterable[str]) -> None:
         """What nobody here has: of a package it may come with another one, of a file alone it is an error."""
