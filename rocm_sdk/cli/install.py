@@ -74,9 +74,10 @@ def _run(options: "Namespace") -> int:
     fitting = (options.rocm,) if options.rocm is not None else _fitting_releases(options.things)
     try:
         return _run_for(fitting[0] if fitting else None, gpus, options)
-    except InstallRefusedError:
+    except InstallRefusedError as error:
         if len(fitting) < 2:
             raise
+        complain(error.message.splitlines()[0])
     label, whole = fitting
     complain(f"ROCm {label}, which the name of a wheel says, is not to be had: its files fit ROCm {whole}, too")
     return _run_for(whole, gpus, options)
@@ -86,9 +87,11 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
     """What the wheels among the things fit, the best first."""
     if not any(thing.endswith(".whl") for thing in things):
         return ()
+    from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.doctor.verdicts.wheel_releases import releases_of_wheels
 
-    return releases_of_wheels(things)
+    with removed_at_signals():
+        return releases_of_wheels(things)
 
 
 def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:

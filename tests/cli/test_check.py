@@ -543,12 +543,16 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
-def begun(large: Path, place: Path) -> subprocess.Popen[bytes]:
+CHECK = ("check", *GPU)
+INSTALL = ("install", "--print", "--gpu", "gfx1030")  # which looks at what the wheel is for
+
+
+def begun(large: Path, place: Path, words: tuple[str, ...] = CHECK) -> subprocess.Popen[bytes]:
     """A check of it that is at work."""
     place.mkdir(exist_ok=True)
     environment = clean_environment() | {"TMPDIR": str(place)}
     process = subprocess.Popen(
-        [SCRIPT, "check", large, *GPU], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [SCRIPT, *words, large], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     while not list(place.glob(f"{SCRATCH}*/files/x")):
         assert process.poll() is None
@@ -556,10 +560,11 @@ def begun(large: Path, place: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.parametrize("words", [CHECK, INSTALL], ids=["check", "install"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_leaves_nothing(large: Path, tmp_path: Path, number: int) -> None:
+def test_a_signal_leaves_nothing(large: Path, tmp_path: Path, number: int, words: tuple[str, ...]) -> None:
     for pause in (0, 0.05, 0.2):
-        process = begun(large, tmp_path / "place")
+        process = begun(large, tmp_path / "place", words)
         time.sleep(pause)
         process.send_signal(number)
         status = process.wait(timeout=60)

@@ -40,6 +40,7 @@ ASKED = {
     "the name first": (("cupy_rocm_7_0-14.2.0", "libamdhip64.so.7"), ("7.0", ">=7.0")),
     "the label first": (("app-1+rocm7.12.0", "libamdhip64.so.7"), ("7.12.0", ">=7.0")),
     "a name that the files do not fit": (("app_rocm_6_4-1", "libamdhip64.so.7"), (">=7.0",)),
+    "a label with one number": (("app-1+rocm7", "libamdhip64.so.7"), ("7", ">=7.0")),
     "a label alone": (("app-1+rocm10.0.0",), ("10.0.0",)),
 }
 
@@ -75,6 +76,7 @@ def test_the_newest_release_that_fits(install: Run, tmp_path: Path) -> None:
     said = install(made, "--print")
     assert "rocm[libraries,device-gfx1100]==10.0.1" in said.stdout
     assert "ROCm 10.7, which the name of a wheel says, is not to be had: its files fit ROCm >=10.0, too" in said.stderr
+    assert "finds no solution" in said.stderr  # why it is not
 
 
 def test_no_release_that_fits(install: Run, tmp_path: Path) -> None:
