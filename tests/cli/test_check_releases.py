@@ -198,6 +198,17 @@ def test_without_an_sdk_the_command_that_installs_one(call: Call, tmp_path: Path
     assert f"  install: {sys.executable} -m pip install --index-url {STABLE} 'rocm[libraries]>=7.0'" in said.stdout
 
 
+def test_no_command_installs_what_no_index_has(call: Call, tmp_path: Path) -> None:
+    path = needing(tmp_path / "files/libapp.so", "libamdhip64.so.5")
+    (tmp_path / "empty").mkdir()
+    said = call("check", str(path), "--sdk", str(tmp_path / "empty"), *GPU)
+    assert said.stdout.splitlines()[1:] == []
+    site = call(
+        "check", str(path), "--sdk", str(tmp_path / "empty"), *GPU, ROCM_SDK_INDEX="https://rocm.example/simple/"
+    )
+    assert "--index-url https://rocm.example/simple/ 'rocm[libraries]>=5.0,<5.8'" in site.stdout
+
+
 def test_another_sdk_says_its_releases(call: Call, tmp_path: Path) -> None:
     stub(tmp_path / "sdk/lib", "libamdhip64.so.5")
     path = needing(tmp_path / "libapp.so", "libamdhip64.so.7")
@@ -213,8 +224,9 @@ def test_an_sdk_that_is_none_is_wrong_usage(call: Call, tmp_path: Path, name: st
     assert f"--sdk {tmp_path / name}: {what}" in said.stderr
 
 
-def test_a_file_that_the_user_may_not_read(other_user: OtherUser, open_directory: Path) -> None:
-    path = compile_library(open_directory / "libapp.so", None)
+@pytest.mark.parametrize("name", ["libapp.so", "a-1-py3-none-any.whl"])
+def test_a_file_that_the_user_may_not_read(other_user: OtherUser, open_directory: Path, name: str) -> None:
+    path = compile_library(open_directory / "libapp.so", None).rename(open_directory / name)
     path.chmod(0o600)
     said = other_user.run("-m", "rocm_sdk", "check", path, *GPU)
     assert said.returncode == 1

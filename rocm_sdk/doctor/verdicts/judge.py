@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from rocm_sdk._native import choose_index
 from rocm_sdk.errors import PackageNotInstalledError
 from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.gpu_support.coverage import with_code
@@ -154,12 +155,18 @@ def _verdict(
         works = False
     elif loads is None or (has_code and not gpus) or not (host.analysis.files or has_code):
         works = None
-    install = None
-    if loads is None and not has_sdk and (requirement := host.analysis.requirement) is not None:
-        install = problem("E-LIB-003", None, None, requirement=requirement).fix
+    install = _command_that_installs(host.analysis.requirement) if loads is None and not has_sdk else None
     releases = (host.analysis.first_release, host.analysis.last_release)
     said = (gpus, has_code, "; ".join(words), problems)
     return Verdict(subject.name, subject.kind, works, loads, *said, releases=releases, code=code, install=install)
+
+
+def _command_that_installs(requirement: str | None) -> str | None:
+    """The command that installs an SDK; None if no index is known that has one."""
+    if requirement is None:
+        return None
+    is_served = os.environ.get("ROCM_SDK_INDEX") or choose_index(requirement[requirement.index(">=") :]) is not None
+    return problem("E-LIB-003", None, None, requirement=requirement).fix if is_served else None
 
 
 def _nothing(subject: Subject) -> str:

@@ -67,6 +67,8 @@ def sdk_subject(directories: tuple[str, ...]) -> Subject:
 @contextmanager
 def open_subject(word: str) -> Iterator[Subject]:
     """The files of a word. Raises RocmSdkError if there is no such thing."""
+    if os.path.isfile(word):
+        _refuse_unreadable(word)
     if os.path.isdir(word):
         yield Subject(word, "directory", tuple(filter(_is_elf, _files_below((word,)))), (word,))
     elif word.endswith(".whl") and os.path.isfile(word):
@@ -76,7 +78,6 @@ def open_subject(word: str) -> Iterator[Subject]:
             files, needed = unpacked(word, root)
             yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),))
     elif os.path.exists(word):
-        _refuse_unreadable(word)
         files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
         with _with_its_kernels(word) as (directories, names):
             yield Subject(word, "file", files, directories, names=names)
