@@ -45,6 +45,12 @@ def test_the_name_of_hips_file(root: Path, tmp_path: Path) -> None:
     assert versions(tmp_path / "dist") == {"7.1.25424"}
 
 
+def test_a_root_that_is_none(tmp_path: Path) -> None:
+    done = build(tmp_path / "nothing", tmp_path / "dist")
+    assert done.returncode == 1
+    assert "nothing: there is no such directory" in done.stderr
+
+
 def test_nothing_says_it(tmp_path: Path) -> None:
     (tmp_path / "rocm/lib").mkdir(parents=True)
     done = build(tmp_path / "rocm", tmp_path / "dist")

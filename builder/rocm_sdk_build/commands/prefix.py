@@ -10,6 +10,7 @@ from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.prefix_versions import release_of
 from rocm_sdk_build.building.prefix import Wish, build
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.prefix.roots import directories_of
 from rocm_sdk_build.inputs.rules import read_rules
 
 from .options import add_parts, add_writing, wish_of
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _version_of(roots: Iterable[Path]) -> str:
     """What a root says of its ROCm, or its HIP."""
-    for root in roots:
+    for root in directories_of(roots):
         version = release_of(Prefix(str(root.absolute())))
         if version is not None:
             return version

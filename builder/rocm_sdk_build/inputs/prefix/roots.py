@@ -49,7 +49,7 @@ def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | Non
     a root that is missing, is below another one, or is a whole system without a list.
     """
     named = list(listed)
-    given = [Path(os.path.realpath(root)) for root in _directories(roots)]
+    given = [Path(os.path.realpath(root)) for root in directories_of(roots)]
     directories = given or [Path(os.path.realpath(each.path)) for each in named if Path(each.path).is_dir()]
     if not directories:
         raise PackagingError("no root is given, and no list names a directory", "rocm-sdk-build prefix ROOT...")
@@ -61,7 +61,8 @@ def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | Non
     return _find(list(dict.fromkeys(directories)), named if given else [], llvm)
 
 
-def _directories(roots: Iterable[Path]) -> Iterator[Path]:
+def directories_of(roots: Iterable[Path]) -> Iterator[Path]:
+    """The roots. PackagingError for one that is no directory."""
     for root in roots:
         if not root.is_dir():
             raise PackagingError(f"{root}: there is no such directory", "name the directory that has bin, lib, include")
