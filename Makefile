@@ -14,6 +14,7 @@ FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding closures foreseen archives stores notes outputs parsers power_cut # of `make attack`
 VARIANTS ?= gcc clang      # of `make test-c`
 SUITES ?= bookworm trixie sid # of `make test-generations`
+SYSTEMS ?= trixie sid      # of `make test-systems`
 RECIPES ?= conda containers debian gentoo lmod nix rpm # of `make test-recipes`
 FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
@@ -24,7 +25,7 @@ ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
 SEED ?= 1                  # of the attackers and of generated mutations
 WORKERS ?= 2               # processes of `make test`
-REASON ?=                  # why counts changed: `make budgets`
+REASON ?=                  # why counts changed: `make budgets`, `make test`
 SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
@@ -56,7 +57,7 @@ demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them 
 wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-build, build/wheel/*.whl
 	@ls build/wheel/*.whl
 
-wheels: setup-build ## build wheels of the loader that run on any Linux with glibc 2.28: ARCHITECTURES="x86_64 aarch64"
+wheels: setup-build ## build wheels of the loader that run on any Linux with glibc 2.27: ARCHITECTURES="x86_64 aarch64"
 	@scripts/release-environment $(PYTHON) build/venv-release
 	@build/venv-release/bin/python scripts/portable_wheels.py $(ARCHITECTURES)
 
@@ -102,7 +103,8 @@ endif
 ##@ Check
 
 test: setup-test $(WHEELS) ## run the suite, and on each other CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
-	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
+	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" \
+	    $(if $(strip $(REASON)),--reason '$(strip $(REASON))') $(PYTEST_ARGS)
 
 test-long: setup-test $(WHEELS) ## run the tests that `make test` leaves out: kills, power cuts, a cluster, images, reproducible builds, recipes
 	@WORKERS=$(WORKERS) scripts/test-all-pythons "$(PYTHON)" --only=long $(PYTEST_ARGS)
@@ -113,6 +115,9 @@ test-foreign: develop ## check the wheels of tests/foreign/wheels.tsv, which oth
 test-wheels: wheels demo ## use the wheels of `make wheels` in separate Debian systems: the oldest, the newest, emulated AArch64, all without libelf; as root
 	@$(INSTALL_PACKAGES) systems
 	@scripts/test-portable-wheels
+
+test-systems: ## run the README's commands in bare systems of Debian 13 and unstable, for a release: SYSTEMS="trixie sid"; as root, 30 GB each
+	@scripts/test-systems $(SYSTEMS)
 
 test-generations: setup-build $(WHEELS) ## use the ROCm of Debian 12, 13 and unstable in separate systems: SUITES="bookworm trixie sid", FORM=whole|short; as root, 60 GB
 	@$(INSTALL_PACKAGES) bare
@@ -170,7 +175,7 @@ check-promises: ## say what is public and not recorded
 	@$(MAKE) develop
 	@PYTHONPATH=tests build/venv-develop/bin/python -m promised --check
 
-release-requirements: $(WHEELS) ## pin the tools that build releases anew: scripts/release-requirements.txt
+release-requirements: $(WHEELS) ## pin the newest versions of the tools that build releases: scripts/release-requirements.txt
 	@$(ENVIRONMENT) test
 	@build/venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate \
 	    --default-index https://pypi.org/simple --custom-compile-command 'make release-requirements' \
@@ -372,8 +377,8 @@ $(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)
 # An embedding program sees the public headers and nothing else.
 $(OUT)/tests/embed/%.o: INCLUDES = -Icsrc/include
 
-# This test makes each allocation fail in turn, through functions of its own.
-$(OUT)/tests/c/test_out_of_memory: LINK_FLAGS = \
+# These tests make each allocation fail in turn, through functions of their own (tests/c/failing_memory.h).
+$(filter %out_of_memory,$(TESTS)): LINK_FLAGS = \
     $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc free strdup vasprintf getcwd)
 
 $(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
@@ -399,5 +404,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-foreign test-long test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-foreign test-long test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -20,6 +20,7 @@ from . import (
     row_cli,
     row_closure,
     row_codelist,
+    row_cold,
     row_devel,
     row_gpus,
     row_import,
@@ -49,6 +50,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "slim": row_slim.run,
     "closure": row_closure.run,
     "ranks": row_ranks.run,
+    "cold": row_cold.run,
     "trampoline": row_trampoline.run,
     "build": row_build.run,
 }

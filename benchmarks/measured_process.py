@@ -95,6 +95,7 @@ def detect_first(module_name: str, root: str) -> None:
 
 def detect_in_turn(root: str, rounds: str) -> None:
     """The time of each detector in each round but the first, in nanoseconds."""
+    import bare_package
     import reference_detector
 
     import rocm_sdk
@@ -102,6 +103,8 @@ def detect_in_turn(root: str, rounds: str) -> None:
     detectors = {
         "targets": lambda: rocm_sdk._native.gpu_processors(root=root),
         "full": lambda: rocm_sdk.gpus(root=root),
+        "C": lambda: range(bare_package.count_gpus(root, False)),
+        "C, full": lambda: range(bare_package.count_gpus(root, True)),
         "pathlib": lambda: reference_detector.targets(root),
         "rocm-bootstrap": bootstrap_detector(root),
     }

@@ -120,7 +120,7 @@ def make_stage(directory: Path, *, is_smoke: bool) -> Stage:
 
 def _write_bare_package(directory: Path) -> None:
     directory.mkdir()
-    (directory / "__init__.py").write_text("from ._native import open_all\n", encoding="utf-8")
+    (directory / "__init__.py").write_text("from ._native import count_gpus, open_all\n", encoding="utf-8")
     include = f"-I{sysconfig.get_path('include')}"
     libelf = [*pkgconf("--cflags", "libelf"), "-Wl,--no-as-needed", *pkgconf("--libs", "libelf")]
     compile_source(SOURCES / "bare_native.c", directory / "_native.abi3.so", ["-shared", "-fPIC", include, *libelf])

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
+from chromium import COLOUR_SCHEMES, find_chromium
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTHS = (1280, 420)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BAD_PAGE = "<title>bad</title><pre style='width:9em'>a line that is longer than its box</pre><img src=x>"
 # Elements whose text goes on beyond their box, and cannot be scrolled to by keyboard.
 CUT_OFF = """() => [...document.querySelectorAll("pre, td, th, p, li, h1, h2, h3, dt, summary")]
@@ -33,18 +32,19 @@ SEARCHES = {
     "W-GPU-017": "W-GPU-017: /dev/kfd cannot be opened",
     "sbatch": "ROCm on a cluster",
 }
-REPORTS = 4  # pages that commands wrote: of the self test, of a cluster, of a closure, of a load
+REPORTS = 5  # pages that commands wrote: of the self test, of a check, of a cluster, of a closure, of a load
 
 
 def main() -> int:
     directory = Path(sys.argv[1])
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = find_chromium()
     pages = [path for path in sorted(directory.glob("*.html")) if path.stem not in ("genindex", "search")]
     pages += sorted((directory / "codes").glob("*.html"))[::20]  # they are all of one form
     reports = sorted((directory / "reports").glob("*.html"))
     pages += reports
-    if browser is None or len(pages) < 2 or len(reports) != REPORTS:
-        print("check_pages: there is no Chromium, or not all pages: make docs", file=sys.stderr)
+    pictures = sorted((directory / "reports").glob("*.png"))
+    if browser is None or len(pages) < 2 or len(reports) != REPORTS or len(pictures) != REPORTS * len(COLOUR_SCHEMES):
+        print("check_pages: there is no Chromium, or not all pages and pictures: make docs", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         window = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
@@ -54,6 +54,9 @@ def main() -> int:
             print("check_pages: the faults of a bad page are not found", file=sys.stderr)
             return 1
         faults = [fault for path in pages for fault in _faults(window, path)]
+        window.emulate_media(color_scheme="dark")  # the reports have colours of their own for it
+        faults += [f"dark: {fault}" for path in reports for fault in _faults(window, path)]
+        window.emulate_media(color_scheme="light")
         faults += [fault for words in SEARCHES for fault in _search(window, directory / "search.html", words)]
     faults += [fault for path in sorted(directory.rglob("*.html")) for fault in _paths(path)]
     print("\n".join(faults))

@@ -3,8 +3,10 @@
 
 libraries=${core%core}libraries
 
-# Compiles C text to another file of this name in the core package; further words are for the compiler.
+# Compiles C text to another file of this name in the core package; further words are for the compiler. RECORD does not
+# say what the file was: a file that is not as RECORD says would be the problem.
 library() { # NAME TEXT [WORD...]
+    sed -i "\|/lib/$1,|d" "$site"/*.dist-info/RECORD
     cc -shared -fPIC -x c - -o "$core/lib/$1" "-Wl,-soname,$1" -x none "${@:3}" <<<"$2"
 }
 

@@ -1,8 +1,8 @@
 """Writes the pages of the codes from the table of problems.
 
 `codes/CODE.md` is written before Sphinx looks for pages. Lists are put in where a page says
-`<!-- the list of codes -->` or
-`<!-- the table of fixes -->`.
+`<!-- the list of codes -->`,
+`<!-- the table of fixes -->` or `<!-- the graph of causes -->`.
 """
 
 from pathlib import Path
@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from rocm_sdk.problems import ENTRIES, in_general
+from rocm_sdk.problems.cause_table import RELATIONS, ROWS, explained
 from rocm_sdk.problems.page import markdown
 
 
@@ -21,7 +22,8 @@ def _write_pages(app: Sphinx) -> None:
         (directory / stale).unlink()
     examples = _examples()
     for code in ENTRIES:
-        page, text = directory / f"{code}.md", f"{markdown(code)}\n{examples.pop(code)}"
+        follows = "".join(f"\n\n{sentence}" for _, sentence in explained(code))
+        page, text = directory / f"{code}.md", f"{markdown(code)}{follows}\n{examples.pop(code)}"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
     if examples:
@@ -77,6 +79,17 @@ def _fixes() -> str:
     return "\n".join(lines)
 
 
+def _causes() -> str:
+    """A line for each cause and way to establish it: what follows from it."""
+    lines = ["| cause | established | explains |", "|---|---|---|"]
+    for row in ROWS:
+        followers = ", ".join(f"[{code}](codes/{code}.md)" for code in row.explains)
+        title = _escaped(in_general(row.code).title)
+        explains = f"{followers}{RELATIONS[row.relation]}"
+        lines.append(f"| [{row.code}](codes/{row.code}.md) {title} | {row.how} | {explains} |")
+    return "\n".join(lines)
+
+
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
 
@@ -84,6 +97,7 @@ def _escaped(text: str) -> str:
 def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:
     source[0] = source[0].replace("<!-- the list of codes -->", _list())
     source[0] = source[0].replace("<!-- the table of fixes -->", _fixes())
+    source[0] = source[0].replace("<!-- the graph of causes -->", _causes())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

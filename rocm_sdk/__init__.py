@@ -11,7 +11,6 @@ import os
 
 try:
     from ._native import (
-        Gpu,
         LibraryLocation,
         LoadedLibrary,
         LoadPlan,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
         DeviceCode,
         DeviceImage,
         DeviceTarget,
+        Gpu,
         GpuCoverage,
         LibraryCoverage,
         bindings,
@@ -271,7 +271,7 @@ def _preload_from_environment(names: str, **options: "Any") -> None:
         fix = getattr(error, "fix", None) or ""
         raise EnvironmentOverrideError(
             f"cannot preload the libraries of ROCM_SDK_PRELOAD_LIBRARIES={names!r}: {getattr(error, 'message', error)}",
-            f"correct or unset the variable{fix and f', or: {fix}'}",
+            f"unset ROCM_SDK_PRELOAD_LIBRARIES  # or correct it{fix and f', or: {fix}'}",
             "ROCM_SDK_PRELOAD_LIBRARIES",
         ) from error
 
@@ -317,6 +317,14 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__", "targets"]
 
 
+def _module(name: str) -> object:
+    """A module of the package, by its name in it. As importlib.import_module, whose import takes as long as many."""
+    import sys
+
+    __import__(f"rocm_sdk.{name}")
+    return sys.modules[f"rocm_sdk.{name}"]
+
+
 def __getattr__(name: str) -> object:
     if name == "__version__":
         try:
@@ -329,13 +337,9 @@ def __getattr__(name: str) -> object:
 
         return ALL_CDLLS
     if name in _SUBMODULES:
-        from importlib import import_module
-
-        return import_module(f"rocm_sdk.{name}")
+        return _module(name)
     if name in _MODULES:
-        from importlib import import_module
-
-        return getattr(import_module(f"rocm_sdk.{_MODULES[name]}"), name)
+        return getattr(_module(_MODULES[name]), name)
     if name in __all__:
         from . import _native, errors
 

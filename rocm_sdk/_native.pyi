@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from .problems import Problem
 
-# scripts/generated.py writes the codes and the results, from tables of csrc/.
+# scripts/generated.py writes the codes, the sets of words and the results, from tables of csrc/.
 Code = Literal[
     "E-SDK-001",
     "E-PKG-001",
@@ -173,6 +173,17 @@ Code = Literal[
     "E-INDEX-006",
     "N-INDEX-007",
     "W-GPU-033",
+    "W-CODE-018",
+    "E-ENV-010",
+    "E-ENV-011",
+    "E-ENV-012",
+    "E-ENV-013",
+    "E-PKG-023",
+    "E-PKG-024",
+    "E-FILE-009",
+    "E-PKG-025",
+    "W-ENV-014",
+    "W-ENV-015",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None
@@ -196,6 +207,27 @@ BindingVerdict: TypeAlias = Literal[
     "taken-over",
     "other-function",
     "other-object",
+]
+DetectionSource: TypeAlias = Literal[
+    "KFD",
+    "amdgpu",
+    "PCI id",
+]
+FixProof: TypeAlias = Literal[
+    "words",
+    "tried",
+    "elsewhere",
+    "hardware",
+]
+KernelTableKind: TypeAlias = Literal[
+    "index",
+    "table",
+    "targets",
+]
+Severity: TypeAlias = Literal[
+    "error",
+    "warning",
+    "note",
 ]
 
 class LibraryLocation(NamedTuple):
@@ -229,6 +261,22 @@ class LoadPlan(NamedTuple):
     steps: tuple[LoadStep, ...]
     missing: tuple[str, ...]
 
+class Target(NamedTuple):
+    name: str
+    major: int
+    minor: int
+    stepping: int
+    mach: int
+    xnack: str
+    sramecc: bool
+    gpu_class: str
+    product: str
+    families: tuple[str, ...]
+    generic: str | None
+    sub_family: str | None
+    family: str | None
+    package_owner: str
+
 class Gpu(NamedTuple):
     target: str
     processor: str
@@ -259,22 +307,8 @@ class Gpu(NamedTuple):
     opencl_index: int | None
     usable: bool
     why_not: str | None
-
-class Target(NamedTuple):
-    name: str
-    major: int
-    minor: int
-    stepping: int
-    mach: int
-    xnack: str
-    sramecc: bool
-    gpu_class: str
-    product: str
-    families: tuple[str, ...]
-    generic: str | None
-    sub_family: str | None
-    family: str | None
-    package_owner: str
+    marketing_name: str | None
+    hip_processors: int
 
 class Section(NamedTuple):
     name: str
@@ -397,7 +431,7 @@ class Bindings(NamedTuple):
 
 class HostNeed(NamedTuple):
     name: str
-    place: Literal["bundled", "SDK", "other version", "system", "other release", "nowhere"]
+    place: Literal["bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere"]
     path: str | None
 
 class HostLack(NamedTuple):
@@ -408,6 +442,7 @@ class HostLack(NamedTuple):
 class HostFile(NamedTuple):
     path: str
     soname: str | None
+    is_program: bool
     fault: str | None
     fault_code: Code | None
     needs: tuple[HostNeed, ...]
@@ -431,6 +466,7 @@ class HostFiles(NamedTuple):
     last_release: str | None
     built_for: str | None
     requirement: str | None
+    opened: tuple[HostNeed, ...]
     other_release: OtherRelease | None
 
 class LibraryFacts(NamedTuple):
@@ -526,6 +562,7 @@ def plan_and_bindings(
 def process_bindings(pid: int = 0, *, every: bool = False) -> Bindings: ...
 def stack_of_process(pid: int, /) -> tuple[tuple[str, str | None], ...]: ...
 def preloaded_libraries() -> tuple[LoadedLibrary, ...]: ...
+def paged_files(text: bytes, /) -> tuple[tuple[str, str, int, bytes, int, tuple[tuple[int, int], ...]], ...]: ...
 def dist_info(path: str | bytes | PathLike[Any], /) -> _DistInfo: ...
 def sdk_root() -> str | None: ...
 def sdk_version() -> str | None: ...
@@ -539,8 +576,9 @@ def check_gpu_access(*, root: str | bytes | PathLike[Any] | None = None) -> tupl
 def survey_gpus(
     *, root: str | bytes | PathLike[Any] | None = None
 ) -> tuple[tuple[Gpu, ...], tuple[Problem, ...], tuple[str | None, ...]]: ...
+def runtime_rules(path: str | bytes | PathLike[Any], /) -> tuple[bool, bool]: ...
 def gpu_processors(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[str, ...]: ...
-def detect_gpus() -> tuple[tuple[str | None, str, Literal["KFD", "amdgpu", "PCI id"], str], ...]: ...
+def detect_gpus() -> tuple[tuple[str | None, str, DetectionSource, str], ...]: ...
 def gpu_health(
     *, root: str | bytes | PathLike[Any] | None = None
 ) -> tuple[tuple[str, int | None, str, str, Problem | None], ...]: ...
@@ -554,12 +592,15 @@ def compatibility(code: str, gpu: str, generic_version: int | None, unofficial: 
 def target_id(name: str, /) -> str: ...
 def target_in_name(name: str, /) -> str | None: ...
 def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
+def section_extents(path: str | bytes | PathLike[Any], /) -> tuple[tuple[int, int, int, int], ...]: ...
 def check_host_files(files: tuple[str, ...], libraries: tuple[str, ...], /) -> HostFiles: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
 def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
 def kernels(path: str | bytes | PathLike[Any], scratch: int, /) -> list[tuple[str, int, str, dict[str | int, Any]]]: ...
-def coverage(directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, /) -> Coverage: ...
-def kernel_table_kind(name: str, /) -> Literal["index", "table", "targets"] | None: ...
+def coverage(
+    directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, spirv: bool = True, /
+) -> Coverage: ...
+def kernel_table_kind(name: str, /) -> KernelTableKind | None: ...
 def kernel_table_names(path: str | bytes | PathLike[Any], /) -> tuple[tuple[str | None, str], ...]: ...
 def add_other_types() -> None: ...
 def report_name(pattern: str, /) -> str: ...
@@ -568,7 +609,7 @@ def nearest_names(name: str, names: tuple[str, ...], limit: int = 3) -> tuple[st
 def problem_table() -> tuple[
     tuple[
         Code,
-        Literal["error", "warning", "note"],
+        Severity,
         str,
         str,
         str,
@@ -576,7 +617,7 @@ def problem_table() -> tuple[
     ],
     ...,
 ]: ...
-def problem_fixes(code: str, /) -> tuple[tuple[str, Literal["words", "tried", "elsewhere", "hardware"], str], ...]: ...
+def problem_fixes(code: str, /) -> tuple[tuple[str, FixProof, str], ...]: ...
 def sdk_indexes() -> tuple[tuple[tuple[int, int], tuple[int, int], str, str, str], ...]: ...
 def choose_index(request: str | None, /) -> tuple[tuple[int, int], tuple[int, int], str, str, str] | None: ...
 def missing_library(name: str, /) -> tuple[Code, str | None, dict[str, str]]: ...

@@ -5,6 +5,8 @@ extension creates them from the C library's errors. They may hold text of any fi
 printed warning) are harmless; their attributes are exact.
 """
 
+from .base.value_text import harmless
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
@@ -18,17 +20,6 @@ if TYPE_CHECKING:
         @property
         def facts(self) -> dict[str, str]:
             """The values that its texts name."""
-
-
-def harmless(text: str) -> str:
-    r"""A text without anything that a terminal obeys: escapes such as \x1b and \u202e replace what is not printable.
-
-    Not printable are control characters and line breaks; marks without width, such as those for the direction of
-    writing; and unpaired surrogates, which stand for bytes that are not UTF-8.
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 class RocmSdkError(Exception):

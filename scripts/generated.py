@@ -3,8 +3,10 @@
 | generated | from |
 |---|---|
 | `rsdk_code` in csrc/include/rocm_sdk/code.h, `Code` in rocm_sdk/_native.pyi | csrc/diagnosis/code_table.c |
-| the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, and functions that name values |
+| the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, functions and tables that name values |
 | the options in docs/man/rocm-sdk.1 | the parser of the command |
+| the commands and options in builder/man/rocm-sdk-build.1 | the table of its commands, and their parsers |
+| completions/ in rocm_sdk/cli, rocm_sdk_build/commands | the parsers of both programs (completion_scripts.py) |
 
 With --check it writes nothing, and fails where a file differs.
 """
@@ -15,19 +17,30 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from completion_scripts import build_parser, scripts
+
 from rocm_sdk.cli.parser import make_parser
+from rocm_sdk.terminal.output_options import add_output_options
+from rocm_sdk_build.commands.table import COMMANDS as BUILD_COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "csrc/diagnosis/code_table.c"
 RESULTS = "csrc/python/result_types.c"
 HEADER, STUB = "csrc/include/rocm_sdk/code.h", "rocm_sdk/_native.pyi"
 MANUAL = "docs/man/rocm-sdk.1"
-ALIASES = {"BindingVerdict": "rsdk_binding_verdict_name"}  # types that others import, by the function of their words
+BUILD_MANUAL = "builder/man/rocm-sdk-build.1"
+ALIASES = {  # types with a name, by the function or the table of their words
+    "BindingVerdict": "rsdk_binding_verdict_name",
+    "DetectionSource": "rsdk_detection_source_name",
+    "FixProof": "proofs",
+    "KernelTableKind": "kernel_table_kinds",
+    "Severity": "severities",
+}
 
 _ROW = re.compile(r"^    ROW\((\d+), ([EWN]), ([A-Z]+), (\d{3}), ", re.MULTILINE)
 _TYPE = re.compile(r'\{"rocm_sdk\.(\w+)", "[^"]*", (\w+)\}')
@@ -49,7 +62,9 @@ def regions() -> Iterator[Region]:
     """All that is generated."""
     yield Region(HEADER, "typedef enum rsdk_code {\n", "} rsdk_code;\n", _enumerators())
     yield Region(STUB, "Code = Literal[\n", "]\n", "".join(f'    "{name}",\n' for name in _codes().values()))
-    yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_options(make_parser(), "")))
+    yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
+    yield Region(BUILD_MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(_commands(BUILD_COMMANDS)))
+    yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(build_parser())))
     yield Region(STUB, "# The results:\n", "# The functions:\n", "".join(_types()))
 
 
@@ -80,8 +95,8 @@ def _enumerators() -> str:
 
 def _types() -> Iterator[str]:
     text = _text(RESULTS)
-    for name, function in ALIASES.items():
-        words = "".join(f'    "{word}",\n' for word in _words_of(function))
+    for name, source in ALIASES.items():
+        words = "".join(f'    "{word}",\n' for word in _words_of(source))
         yield f"{name}: TypeAlias = Literal[\n{words}]\n"
     for name, table in _TYPE.findall(text):
         body = text.partition(f"static const field {table}[] = {{\n")[2].partition("\n};\n")[0]
@@ -107,23 +122,45 @@ def _literal(words: list[str]) -> str:
 
 
 @cache
-def _words_of(function: str) -> list[str]:
-    """The words of a function that names values, in their order."""
+def _words_of(name: str) -> list[str]:
+    """The words of a function that names values, or of a table of names, in their order."""
     for path in sorted((ROOT / "csrc").glob("*/*.c")):
         text = path.read_text(encoding="utf-8")
-        body = text.partition(f"\nconst char *{function}(")[2].partition("\n}\n")[0]
-        if found := re.search(r"return .*?(\w+)\[", body):
-            table = re.findall(rf"const char \*const {found[1]}\[\w*\] = \{{(.*?)\}};", text, re.DOTALL)
-            return [*dict.fromkeys(_STRING.findall(body if "names[]" in body else "".join(table)))]
-    raise SystemExit(f"csrc: there is no function {function}")
+        body = text.partition(f"\nconst char *{name}(")[2].partition("\n}\n")[0]
+        returned = re.search(r"return .*?(\w+)\[", body)
+        table = rf"const char \*const {returned[1] if returned else name}\[\w*\] = \{{(.*?)\}};"
+        if found := re.findall(table, body if "names[]" in body else text, re.DOTALL):
+            return [*dict.fromkeys(_STRING.findall("".join(found)))]
+    raise SystemExit(f"csrc: there is no function or table {name}")
 
 
 # ---- the manual ----
 
 
+def _commands(summaries: Mapping[str, str]) -> Iterator[str]:
+    for name, summary in summaries.items():
+        yield f".TP\n.B {_roff(name)}\n{_roff(f'{summary[0].upper()}{summary[1:]}.')}\n"
+
+
+def _manual(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The arguments and options of a program in roff: its own, of its commands, and once what each of them has."""
+    yield from _options(parser, "")
+    yield ".SS Every command\n"
+    for action in _common():
+        yield f".TP\n{_synopsis(action)}\n{_roff(_sentence(action))}\n"
+
+
+@cache
+def _common() -> list[argparse.Action]:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_output_options(parser)
+    return parser._actions
+
+
 def _options(parser: argparse.ArgumentParser, command: str) -> Iterator[str]:
-    """The arguments and options of a command in roff, then those of its commands."""
-    actions = [each for each in parser._actions if each.dest != "help"]
+    """The arguments and options of a command in roff, then those of its commands; not what every command has."""
+    without = {"help", *(each.dest for each in _common())}
+    actions = [each for each in parser._actions if each.dest not in without]
     commands = [each for each in actions if isinstance(each, argparse._SubParsersAction)]
     shown = [each for each in actions if each not in commands and each.help != argparse.SUPPRESS]
     if shown and command:
@@ -158,7 +195,8 @@ def _roff(text: str) -> str:
 
 @cache
 def _text(file: str) -> str:
-    return (ROOT / file).read_text(encoding="utf-8")
+    path = ROOT / file
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def generated() -> dict[str, str]:
@@ -171,7 +209,7 @@ def generated() -> dict[str, str]:
         if not first or not last:
             raise SystemExit(f"{region.file}: there are no lines {region.first!r} and {region.last!r}")
         files[region.file] = before + first + region.content + last + after
-    return files
+    return files | dict(scripts())
 
 
 def main() -> int:
@@ -181,6 +219,7 @@ def main() -> int:
         if "--check" in sys.argv[1:]:
             sys.stderr.writelines(difflib.unified_diff(_text(file).splitlines(True), text.splitlines(True), file, file))
         else:
+            (ROOT / file).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / file).write_text(text, encoding="utf-8")
     if differing and "--check" in sys.argv[1:]:
         sys.stderr.write(f"{', '.join(differing)}: not what the tables say: make generate\n")

@@ -1,6 +1,7 @@
-"""Builds wheels of the loader that need glibc 2.28 and no other library: libelf is inside. They go to build/wheels.
+"""Builds wheels of the loader that need glibc 2.27 and no other library: libelf is inside. They go to build/wheels.
 
-zig (from PyPI) compiles for each machine against any glibc. libelf and zlib come as sources; their SHA-256 is below.
+zig (from PyPI) compiles for each machine against glibc 2.28, of which the loader takes no symbol newer than 2.27.
+libelf and zlib come as sources; their SHA-256 is below.
 The objects of each wheel's extension go beside the wheel, so that users can replace its libelf (LGPL, section 4d).
 The same sources give the same bytes, in any directory and on any day.
 
@@ -72,7 +73,7 @@ NOTICE = """\
 rocm_sdk/_native.abi3.so of this wheel contains libelf, of elfutils, and the part of zlib that libelf needs, unchanged:
 
 {sources}
-To use another libelf, link the extension anew: {objects}, published with this wheel, holds the objects that it was
+To use another libelf, link the extension again: {objects}, published with this wheel, holds the objects that it was
 linked from, and the command in its file RELINK. The source distribution has all sources and builds this wheel too:
 `make wheels`.
 """
@@ -145,7 +146,7 @@ def download(source: Source, archive: Path) -> None:
             partial.rename(archive)
             return
         reasons.append(f"{address}: its SHA-256 is {hashlib.sha256(content).hexdigest()}, not {source.sha256}")
-    sys.exit("\n".join([f"{source.name} {source.version} is not to be had", *reasons]))
+    sys.exit("\n".join([f"{source.name} {source.version} is not available", *reasons]))
 
 
 def write_tools(tools: Path, architecture: str) -> None:

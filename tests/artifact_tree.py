@@ -1,7 +1,5 @@
 """Artifacts as a ROCm build leaves them: small, compiled for real, a case for each rule of the packages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files for `rocm-sdk check`, and what it says of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import zipfile

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import processor_seconds
 import pytest
+import suite_costs
 from interpreter_tests import TABLES, USUAL, is_chosen, names
 from other_user import OtherUser, become_possible, open_directory
+from sample_machine import Machine, machine_of
 from sample_site import Site
 
 import rocm_sdk
@@ -45,6 +46,7 @@ GROUPS = {
     "closure/test_in_place_killed.py": "machine",
     "closure/test_in_place_limits.py": "machine",
     "closure/test_proof_hostile.py": "machine",
+    "closure/test_proof_rights.py": "machine",
     "devel/test_killed.py": "machine",
     "devel/test_lock.py": "machine",
     "devel/test_overlay.py": "machine",
@@ -72,7 +74,7 @@ BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 def pytest_addoption(parser: pytest.Parser) -> None:
     tables = "tests/interpreter_tests.py and tests/long_tests.py"
     parser.addoption("--only", choices=[*TABLES, USUAL], help=f"only the tests of this table of {tables}")
-    processor_seconds.add_options(parser)
+    suite_costs.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
     )
-    config.pluginmanager.register(processor_seconds.Meter())
+    config.pluginmanager.register(suite_costs.Meter())
     _take_own_state()
 
 
@@ -206,6 +208,12 @@ def _open_directory() -> Iterator[Path]:
     """A directory that other users may enter, unlike pytest's own."""
     with open_directory() as directory:
         yield directory
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with a CPU node and amdgpu, and no GPU yet."""
+    return machine_of(tmp_path / "machine")
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Directories that lie in each other deeper than any path may be, with a file in each."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Virtual environments with pip."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

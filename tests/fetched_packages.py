@@ -1,10 +1,10 @@
 """Packages of others, fetched once into directories below build/ that later runs find again."""
 
 import platform
-import subprocess
 import sys
 from pathlib import Path
 
+from programs import completed
 from sample_site import run_python
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
@@ -36,17 +36,14 @@ def install(directory: Path, *requirements: str, alone: bool = True, module: str
         "--root-user-action",
         "ignore",
     ]
-    result = subprocess.run(
+    result = completed(
         [
             *command,
             *(["--no-deps"] if alone else []),
             *(["--no-compile"] if module else []),
             *("--only-binary", ":all:", "--upgrade", "--target", str(directory)),
             *requirements,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+        ]
     )
     if result.returncode != 0:
         return result.stderr.strip().splitlines()[-1]

@@ -1,7 +1,5 @@
 """What the tests of hostile archives, stores and notes have in common with the attackers: what to put into them."""
 
-from __future__ import annotations
-
 import os
 import tarfile
 from collections.abc import Callable

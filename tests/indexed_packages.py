@@ -1,20 +1,25 @@
 """An index of wheels as PyPI serves it, for tests: pages as JSON or HTML, range requests, attestations."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html
 import json
+import os
 import re
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
+from programs import completed
+from sample_report import Said, run_test
+from sample_site import clean_environment
+from web_server import serving
+
+CORE, LIBRARIES = "rocm_sdk_core-7.10.0-py3-none-any.whl", "rocm_sdk_libraries-7.10.0-py3-none-any.whl"
 PROJECT = re.compile(r"/simple/([\w-]+)/")
 
 
@@ -141,11 +146,23 @@ def indexed(wheels: Path) -> Iterator[Index]:
     handler = type("Handler", (_Handler,), {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     handler.index = index = Index(wheels, server)  # type: ignore[attr-defined]
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(server):
         yield index
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+
+
+def install(target: Path, *words: str) -> None:
+    """Installs wheels by pip, from nowhere but where the words say."""
+    options = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check", "--no-cache-dir"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *words]
+    environment = clean_environment() | {"PIP_CONFIG_FILE": os.devnull}
+    environment = {name: value for name, value in environment.items() if name not in {"PIP_FIND_LINKS", "PIP_NO_INDEX"}}
+    result = completed(command, env=environment)
+    assert result.returncode == 0, result.stderr
+    for path in target.glob("_rocm_sdk_*/bin/*"):
+        path.chmod(0o755)  # make_wheel keeps no modes
+
+
+def ask_about(site: Path, index: Index | str, *words: str, **environment: str) -> Said:
+    """The answer of `rocm-sdk test --index-digests`, of that subject alone."""
+    address = index if isinstance(index, str) else index.address
+    return run_test(site, "--index-digests", address, "--only", "index", *words, NETRC=os.devnull, **environment)

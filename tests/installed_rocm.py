@@ -1,7 +1,5 @@
 """Installed ROCms: small, compiled for real, in the layouts of AMD, of distributions and of Nix."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from compiled_files import compile_file

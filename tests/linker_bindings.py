@@ -1,7 +1,5 @@
 """What the dynamic linker binds, as it tells itself: the judge of rocm_sdk.bindings."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Reads msgpack, beside the reader of the C library. Source: the msgpack specification."""
 
-from __future__ import annotations
-
 import struct
 
 _DEPTH = 32

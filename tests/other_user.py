@@ -4,8 +4,6 @@ The environment of the tests may lie where nobody else can read, below a home di
 user gets an environment of his own with the same interpreter and packages, below /tmp, made of hard links if possible.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,15 +1,12 @@
 """Indexes of synthetic packages, in the shapes of AMD's indexes, on a web server."""
 
-from __future__ import annotations
-
-import base64
-import hashlib
-import threading
-import zipfile
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from sample_devel import make_wheel
+from web_server import serving
 
 from rocm_sdk_build.output.index import write_index
 
@@ -19,28 +16,10 @@ RELEASES = ("10.0.0", "10.0.1")
 
 def write_wheel(directory: Path, name: str, version: str, requires: tuple[str, ...] = (), extras: str = "") -> Path:
     """A wheel with an empty module. extras: names, with `,` between."""
-    module, info = name.replace("-", "_"), f"{name.replace('-', '_')}-{version}.dist-info"
-    lines = [
-        f"Name: {name}",
-        f"Version: {version}",
-        *(f"Provides-Extra: {each}" for each in filter(None, extras.split(","))),
-    ]
-    metadata = "\n".join(["Metadata-Version: 2.1", *lines, *(f"Requires-Dist: {each}" for each in requires)]) + "\n"
-    files = {
-        f"{module}_files/__init__.py": "",
-        f"{info}/METADATA": metadata,
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    rows = [
-        f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},{len(text)}"
-        for path, text in files.items()
-    ]
-    files[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""])
-    path = directory / f"{module}-{version}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for member, text in files.items():
-            archive.writestr(member, text)
-    return path
+    lines = [f"Provides-Extra: {each}\n" for each in filter(None, extras.split(","))]
+    lines += [f"Requires-Dist: {each}\n" for each in requires]
+    files = {f"{name.replace('-', '_')}_files/__init__.py": b""}
+    return make_wheel(directory, name, files, version, "".join(lines))
 
 
 def write_product(
@@ -81,12 +60,8 @@ class _Handler(SimpleHTTPRequestHandler):
 
 def serve(directory: Path) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(directory)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/simple/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}/simple/"
 
 
 def index_of(directory: Path, *, split: bool) -> Iterator[str]:

@@ -3,8 +3,6 @@
 The libraries are compiled for each test session; names and places are those of ROCm's packages.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -12,6 +10,7 @@ import sys
 from pathlib import Path
 
 from compiled_files import compile_file
+from programs import completed
 from sample_data_files import flat
 from sample_device_code import bundle, library, objects
 from sample_site import CORE, DIST_INFO, LIBRARIES, clean_environment, compile_library
@@ -143,12 +142,9 @@ def write_application(directory: Path, sdk: Path, *names: str) -> Path:
 
 def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
     """`rocm-sdk-build closure WORDS` in an environment with the SDK; without the proof, unless PROVED is a word."""
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "rocm_sdk_build", "closure", *_with_proof(words)],
         env=clean_environment() | {"PYTHONPATH": str(sdk)} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=300,
     )
     if check:
@@ -172,12 +168,8 @@ def report(sdk: Path, *words: str | Path) -> dict[str, object]:
 
 def errors_of(site: Path) -> list[str]:
     """The errors of the self test with the SDK in a directory; but those that real libraries do not have."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", "test", "--json"],
-        env=clean_environment() | {"ROCM_SDK_ROOT": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = completed(
+        [sys.executable, "-m", "rocm_sdk", "test", "--json"], env=clean_environment() | {"ROCM_SDK_ROOT": str(site)}
     )
     errors = [each for each in json.loads(done.stdout)["problems"] if each["severity"] == "error"]
     return [each["cause"] for each in errors if each["code"] != "E-API-003"]

@@ -1,7 +1,5 @@
 """Libraries and programs with GPU code, linked for real in many forms."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -3,12 +3,14 @@
 Names and forms are those of ROCm's packages; the contents are small, and no library of AMD has read them.
 """
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 
 from sample_device_code import FLAGS, bundle, code_object, kernel_index, kpack, message, objects
+
+from rocm_sdk.base.zstd import import_zstd
+
+zstd = import_zstd()
 
 GEMM = "TensileLibrary_Type_HH_Contraction_l_Ailk_Bjlk_Cijk_Dijk"
 TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
@@ -73,6 +75,14 @@ def hipblaslt(directory: str) -> dict[str, bytes]:
         f"{directory}/TensileLiteLibrary_lazy_gfx942_Mapping.dat": message({1: f"{GEMM}_gfx942"}),
         f"{directory}/hipblasltExtOpLibrary.dat": message({target: {"co": 1} for target in TARGETS}),
         **{f"{directory}/extop_{target}.co": bundle(objects(target)) for target in TARGETS},
+    }
+
+
+def of_nixpkgs(directory: str) -> dict[str, bytes]:
+    """Its hipBLASLt: tables that zstd has compressed, under the usual names."""
+    return {
+        name: zstd.compress(content) if name.endswith(".dat") else content
+        for name, content in hipblaslt(directory).items()
     }
 
 

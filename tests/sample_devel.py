@@ -4,12 +4,9 @@ The development package has the established layout: `rocm_sdk_devel/_devel.tar[.
 `_rocm_sdk_devel<nonce>/`, with links into the runtime packages beside it.
 """
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib
-import importlib
 import io
 import json
 import lzma
@@ -23,6 +20,8 @@ from typing import Any
 
 import pytest
 from sample_site import clean_environment
+
+from rocm_sdk.base.zstd import import_zstd
 
 VERSION = "7.10.0"
 Result = subprocess.CompletedProcess[str]
@@ -59,8 +58,7 @@ def make_archive(members: Members, name: str = "_devel.tar") -> bytes:
     if name.endswith(".xz"):
         return lzma.compress(data, preset=0)
     if name.endswith(".zst"):
-        zstd = importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
-        return bytes(zstd.compress(data))
+        return bytes(import_zstd().compress(data))
     return data
 
 
@@ -216,10 +214,12 @@ def with_metadata(name: str, files: Files, version: str, headers: str = "") -> F
 
 
 def make_wheel(folder: Path, name: str, files: Files, version: str = VERSION, headers: str = "") -> Path:
-    """A wheel that pip and uv install. Its programs are not executable, as a careless packager makes them."""
+    """A wheel that pip and uv install."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         for member_name, data in with_metadata(name, files, version, headers).items():
-            wheel.writestr(member_name, data)
+            entry = zipfile.ZipInfo(member_name)
+            entry.external_attr = (0o100755 if "/bin/" in member_name else 0o100644) << 16
+            wheel.writestr(entry, data)
     return path

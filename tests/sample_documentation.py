@@ -1,11 +1,9 @@
 """The machine and the SDK of the documentation: its examples run on them, in tests and when its pages are built."""
 
-from __future__ import annotations
-
 import sysconfig
 from pathlib import Path
 
-from sample_machine import GIB, Machine
+from sample_machine import GIB, Machine, machine_of
 from sample_site import clean_environment
 
 from rocm_sdk_build.code.patchelf import Shape
@@ -14,8 +12,7 @@ from rocm_sdk_build.demo.sample import write_sample_site
 
 def write_machine(root: Path) -> Path:
     """The machine of the page about GPUs: an MI300X and an APU. Returns the root of its file system."""
-    machine = Machine(root)
-    machine.cpu(0)
+    machine = machine_of(root)
     machine.gpu(1, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, capability=1 << 26)
     machine.gpu(2, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
     names = "1.0.0\n164E,\t00,\tAMD Radeon Graphics\n74A1,\t00,\tAMD Instinct MI300X\n"

@@ -1,7 +1,5 @@
 """A sound ROCm below a staging directory, into which tests put one fault each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from installed_rocm import Prefix

@@ -1,7 +1,5 @@
 """`rocm-sdk test` on a site-packages directory, and its answer taken apart."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess
@@ -9,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from programs import completed
 from sample_devel import VERSION, DevelSite
-from sample_site import CORE, LIBRARIES, Site, clean_environment
+from sample_site import CORE, LIBRARIES, Site, clean_environment, run_interpreter
 
 # What belongs to each distribution.
 _DIRECTORIES = {"rocm-sdk-core": ("rocm_sdk_core", CORE), "rocm-sdk-libraries": (LIBRARIES,)}
@@ -70,14 +69,25 @@ def run_test(site: Path, *words: str, python: Path | None = None, **environment:
 
 def ask_test(*words: str, python: Path | None = None, **environment: str) -> Said:
     """Runs `rocm-sdk test --json`."""
-    result = subprocess.run(
+    result = completed(
         [str(python or sys.executable), "-m", "rocm_sdk", "test", "--json", *words],
         env=clean_environment() | environment,
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=120,
     )
     assert result.stdout, result.stderr
     assert "Traceback" not in result.stderr, result.stderr
     return Said(result.returncode, json.loads(result.stdout), result.stderr)
+
+
+def command(site: Site, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs `rocm-sdk test` with the packages of `site`."""
+    return run_interpreter(
+        "-m", "rocm_sdk", "test", *words, check=False, **({"PYTHONPATH": str(site.path)} | environment)
+    )
+
+
+def break_library(site: Site) -> Path:
+    """Cuts one off, which RECORD has whole."""
+    path = site.path / CORE / "lib/libamdhip64.so.7"
+    path.write_bytes(path.read_bytes()[:100])
+    return path

@@ -3,8 +3,6 @@
 What is loaded stays loaded, so each test runs its program in a process of its own.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -96,8 +94,13 @@ def compile_library(
 
 def run_python(code: str, *options: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code in a fresh interpreter of the kind that runs the tests."""
+    return run_interpreter(*options, "-c", textwrap.dedent(code), check=check, **environment)
+
+
+def run_interpreter(*words: str | Path, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs an interpreter of the kind that runs the tests."""
     result = subprocess.run(
-        [sys.executable, *options, "-c", textwrap.dedent(code)],
+        [sys.executable, *words],
         env=clean_environment() | environment,
         capture_output=True,
         text=True,
@@ -110,6 +113,7 @@ def run_python(code: str, *options: str, check: bool = True, **environment: str)
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without what would change how libraries are found."""
+    """The environment without what would change how libraries are found, or how progress is shown."""
     foreign = ("LD_", "ROCM_", "ROCR_", "HIP_", "PYTHON")
-    return {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(foreign)}
+    return kept | {"TERM": "xterm"}

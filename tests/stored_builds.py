@@ -4,8 +4,6 @@ A test gets a copy, in which it may write. The name of a build is a digest of th
 builder, modules of the tests), of the interpreter and of the compiler: a changed source makes another build.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import inspect
@@ -19,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from compiled_files import identity
+from program_starts import shared
 
 import rocm_sdk
 import rocm_sdk_build
@@ -42,7 +41,8 @@ def stored(directory: Path, wish: object, make: Callable[[Path], object], store:
         if not build.exists():
             partial = build.with_suffix(".partial")
             shutil.rmtree(partial, ignore_errors=True)
-            make(directory)
+            with shared():
+                make(directory)
             _copy(directory, partial)
             partial.rename(build)
             _forget(store)

@@ -2,10 +2,11 @@
 
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+
+from programs import completed
 
 _BEGUN = re.compile(r"\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b.* = (\d+)$")
 
@@ -19,7 +20,7 @@ def traced(
     """
     assert shutil.which("strace"), "strace is needed: make setup"
     strace = ["strace", "-f", "-y", "-o", str(record), "-e", f"trace={calls}"]
-    result = subprocess.run([*strace, *command], env=env, capture_output=True, text=True, check=False)
+    result = completed([*strace, *command], env=env)
     assert status is None or result.returncode == status, result.stderr
     # A name in an open directory is written as a path: `4</store/trees>, "x"` becomes `"/store/trees/x"`.
     return [re.sub(r'\d+<([^>]*)>, "', r'"\1/', line) for line in record.read_text().splitlines()]

@@ -4,10 +4,10 @@
 """
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted(path.stem for path in (ROOT / "tests/c").glob("test_*.c"))
@@ -21,16 +21,14 @@ REASON = re.compile(r"^skipped: (.+)$", re.MULTILINE)
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs() -> None:
-    run = subprocess.run(
-        ["make", "-j2", "VARIANT=gcc", "c-programs"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    run = completed(["make", "-j2", "VARIANT=gcc", "c-programs"], cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_c(program: str, subtests: pytest.Subtests) -> None:
     command = [ROOT / "build/c/gcc/tests/c" / program]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    run = completed(command, cwd=ROOT)
     output = run.stdout + run.stderr
     names, passed, skipped = BEGIN.findall(output), PASSED.findall(output), SKIPPED.findall(output)
     for name in names:

@@ -7,7 +7,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from sample_machine import Machine
+from programs import completed
+from sample_machine import machine_of
 from sample_site import Site
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,7 +82,7 @@ def extension(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     include = (f"-I{HEADER.parent.parent}", "-isystem", sysconfig.get_path("include"))
     output = directory / "sample_extension.so"
     command = [*request.param.split(), *flags, *include, str(SOURCE), "-o", str(output)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = completed(command)
     assert result.returncode == 0, result.stderr
     return directory
 
@@ -120,9 +121,7 @@ except RuntimeError as error:
 
 
 def test_it_lists_gpus(site: Site, extension: Path, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx1100")
+    machine = machine_of(tmp_path / "machine", "gfx1100")
     answer = call(site, extension, f"import sample_extension as s; print(s.targets({str(machine.root)!r}))")
     assert answer == "['gfx1100']"
 

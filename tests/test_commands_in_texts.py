@@ -1,7 +1,5 @@
 """Each command and option that a text of the product names exists: there is no `rocm-sdk list --all`."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import re

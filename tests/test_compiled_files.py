@@ -1,7 +1,5 @@
 """The store of what tests compile: equal work is done once, what differs is compiled, nothing spoils what is kept."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from artifact_tree import usual_tree
 from installed_rocm import usual_rocm
+from programs import completed
 from sample_device_code import bundle, compressed, library, objects
 from sample_documentation import environment, write_machine, write_site
 from sample_site import compile_library
@@ -105,9 +106,7 @@ def cwd(libraries: Path, artifacts: Path, rocm: Path, tmp_path: Path) -> Path:
 
 def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subprocess.CompletedProcess[str]:
     variables = environment(sample, *MACHINE)
-    return subprocess.run(
-        command, input=text, env=variables, cwd=cwd, capture_output=True, text=True, check=False, timeout=60
-    )
+    return completed(command, input=text, env=variables, cwd=cwd, timeout=60)
 
 
 @pytest.mark.parametrize("text", blocks("pycon"))
@@ -141,6 +140,16 @@ def test_programs(sample: Path, tmp_path: Path, text: str) -> None:
     compile_library(tmp_path / "my_extension.so", None, needed=(hip,))
     result = run(sample, [sys.executable, "-W", "error", "-c", text], tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+# Parts of other files, and what a benchmark wrote.
+WITHOUT_A_BEGINNING = ("README.md", "benchmark-run.md", "development.md")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in WITHOUT_A_BEGINNING], ids=lambda p: p.name)
+def test_a_page_begins_with_what_one_can_do_after_it(page: Path) -> None:
+    first = page.read_text(encoding="utf-8").partition("# ")[2].split("\n\n")[1]
+    assert "you can " in re.split(r"(?<=[.:?])\s", first)[0]
 
 
 @pytest.mark.parametrize("text", blocks("console"))
@@ -196,7 +205,7 @@ def test_only_one_place_says_where_our_own_wheels_come_from() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in sources}
     assert len(texts) > 300
     assert not [path for path, text in texts.items() if command.search(text)]
-    assert command.search('pip install "rocm-sdk-loader[completion]"')
+    assert command.search('pip install "rocm-sdk-loader[devel]"')
 
 
 def test_the_command_for_our_own_wheels_installs_them(tmp_path: Path) -> None:

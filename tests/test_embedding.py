@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "tests/embed/preload_from_c.c"
@@ -11,7 +12,7 @@ LIBRARY = ROOT / "build/c/gcc/librocm_sdk.a"
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def succeed(*command: str | Path) -> str:

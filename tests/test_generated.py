@@ -6,16 +6,25 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
+from promised.commands import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "scripts/generated.py"
-MANUAL = "docs/man/rocm-sdk.1"
+MANUAL, BUILD_MANUAL = "docs/man/rocm-sdk.1", "builder/man/rocm-sdk-build.1"
 HEADER, TABLE = "csrc/include/rocm_sdk/code.h", "csrc/diagnosis/code_table.c"
 
 
 def copy(tmp_path: Path) -> Path:
     """The sources that the script reads and writes, and the script."""
-    for path in [SCRIPT, ROOT / "rocm_sdk/_native.pyi", ROOT / MANUAL, *(ROOT / "csrc").rglob("*.[ch]")]:
+    manuals = (ROOT / MANUAL, ROOT / BUILD_MANUAL)
+    for path in [
+        SCRIPT,
+        SCRIPT.with_name("completion_scripts.py"),
+        ROOT / "rocm_sdk/_native.pyi",
+        *manuals,
+        *(ROOT / "csrc").rglob("*.[ch]"),
+    ]:
         other = tmp_path / path.relative_to(ROOT)
         other.parent.mkdir(parents=True, exist_ok=True)
         other.write_bytes(path.read_bytes())
@@ -24,7 +33,7 @@ def copy(tmp_path: Path) -> Path:
 
 def generate(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(root / "scripts/generated.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def change(path: Path, before: str, after: str) -> None:
@@ -36,6 +45,26 @@ def change(path: Path, before: str, after: str) -> None:
 def test_the_files_are_what_the_tables_say() -> None:
     result = generate(ROOT, "--check")
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("program", ["rocm-sdk", "rocm-sdk-build"])
+def test_a_manual_has_every_option(program: str) -> None:
+    """By the recorded table of both commands, which is made in another way."""
+    path = ROOT / {"rocm-sdk": MANUAL, "rocm-sdk-build": BUILD_MANUAL}[program]
+    text = path.read_text().replace("\\-", "-")
+    options = {
+        words[-1]
+        for name in commands()
+        if (words := name.split())[0] == program and words[-1].startswith("--") and words[-1] != "--version"
+    }
+    assert len(options) > 30
+    assert {option for option in options if f"\\fB{option}\\fP" not in text} == set()
+
+
+def test_no_words_are_written_by_hand() -> None:
+    functions = (ROOT / "rocm_sdk/_native.pyi").read_text().partition("# The functions:\n")[2]
+    assert functions
+    assert "Literal" not in functions
 
 
 def test_a_code_keeps_its_value_wherever_its_row_is() -> None:
@@ -71,7 +100,12 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
     [
         (TABLE, "    ROW(2, E, PKG,", "    ROW(1, E, PKG,", "the values of the codes are not 1 to"),
         ("csrc/loader/host_check.c", '= "nowhere"', '= "elsewhere"', "HostNeed.place does not name {'elsewhere'}"),
-        ("csrc/loader/host_check.c", "rsdk_need_place_name(", "rsdk_place_name(", "no function rsdk_need_place_name"),
+        (
+            "csrc/loader/host_check.c",
+            "rsdk_need_place_name(",
+            "rsdk_place_name(",
+            "no function or table rsdk_need_place_name",
+        ),
     ],
 )
 def test_tables_that_contradict_themselves(tmp_path: Path, file: str, before: str, after: str, why: str) -> None:

@@ -4,8 +4,6 @@ The user's own interpreter imports nothing from there, because the commands are 
 not either: neither a Python, nor what that imports, nor a program by its name.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -20,7 +18,7 @@ from environments import environment_with_pip
 from package_index import index_of
 from sample_closure import write_application, write_sdk
 from sample_devel import DevelSite, sample_members
-from sample_machine import Machine
+from sample_machine import machine_of
 from sample_prefix import sound_stage
 from sample_site import clean_environment, compile_library
 
@@ -241,9 +239,7 @@ class Ground:
         (torch / "_rocm_init.py").write_text("")
         arch = "class _C:\n    _cuda_getArchFlags = staticmethod(lambda: 'gfx1030')\n"
         (torch / "__init__.py").write_text(f"import json, re, os\n{arch}")
-        machine = Machine(directory / "machine")
-        machine.cpu(0)
-        machine.gpu(1, "gfx1030")
+        machine = machine_of(directory / "machine", "gfx1030")
         tree = usual_tree(directory / "artifacts")
         build(Wish([tree.root], directory, "7.10.0"), read_rules())
         environment_with_pip(directory / "environment")
@@ -321,6 +317,7 @@ COMMANDS = """
 1 rocm-sdk test
 1 rocm-sdk test --json
 1 rocm-sdk test --fix
+1 rocm-sdk test --prove
 1 rocm-sdk test --report {out}.zip
 0 rocm-sdk test --sdk {prefix}
 0 rocm-sdk tree
@@ -330,6 +327,7 @@ COMMANDS = """
 0 rocm-sdk-build artifacts {artifacts} --version 7.10.0 --output {out}
 0 rocm-sdk-build check {dist}
 1 rocm-sdk-build clear-execstack {application}
+0 rocm-sdk-build completion bash
 0 rocm-sdk-build closure --for {application} --output {out}
 0 rocm-sdk-build closure --for {application} --output {out} --proof
 0 rocm-sdk-build closure --for {application} --output {out} --form wheels

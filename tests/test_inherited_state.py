@@ -3,11 +3,11 @@
 import os
 import resource
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 TESTS = Path(__file__).resolve().parent
 
@@ -36,14 +36,11 @@ def test_a_hostile_caller(tmp_path: Path) -> None:
         "FORCE_COLOR": "3",
         "ROCM_SDK_TARGET_FAMILY": "gfx0",
     }
-    result = subprocess.run(
+    result = completed(
         [*command, "-o", f"cache_dir={tmp_path}", *(str(TESTS / name) for name in SENSITIVE)],
         cwd=TESTS.parent / "build",
         env=environment,
         preexec_fn=_be_inherited,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert f"{len(SENSITIVE)} passed" in result.stdout

@@ -10,6 +10,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk import loader_version
 from rocm_sdk.cli.commands import COMMANDS
@@ -37,7 +38,7 @@ endforeach()
 
 
 def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+    return completed(command, env={**os.environ, **variables})
 
 
 def succeed(*command: str | Path, **variables: str) -> str:

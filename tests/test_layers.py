@@ -1,4 +1,5 @@
-"""Checks the layers (docs/architecture.md): an #include or import goes down, and no two files depend on each other.
+"""Checks the layers (docs/architecture.md): an #include or import goes down, and no two files depend on each other. No
+file but a table is long.
 
 The checkers are functions over a directory; the tests run them on the project and, to show that they can fail, on small
 trees that break one rule each.
@@ -7,11 +8,11 @@ trees that break one rule each.
 import ast
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -44,7 +45,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "gpu_code": {"base", "problems"},
     "web": {"base", "installed"},
     "gpu_support": {"base", "installed", "problems"},
-    "installing": {"base", "gpu_support", "installed"},
+    "installing": {"base", "gpu_support", "installed", "terminal", "web"},
     "devel": {"base", "installed", "problems", "terminal"},
     "_devel": {"base", "devel", "installed", "terminal"},
     "doctor": {
@@ -62,7 +63,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
         *("_devel", "adoption", "base", "devel", "doctor", "gpu_code", "gpu_support", "installed"),
         *("installing", "problems", "terminal"),
     },
-    "__main__": {"cli"},
+    "__main__": {"base", "cli"},
     "_pyinstaller": {"base"},
 }
 
@@ -199,6 +200,24 @@ def python_violations(package: Path) -> Iterator[str]:
                 yield f"{relative}: {part} imports rocm_sdk.{'.'.join(module)}"
 
 
+LONGEST = 500  # lines of a file of source
+SOURCES = (".c", ".h", ".py", ".pyi", ".js", ".sh")
+# Files that are tables, with a few lines for each row, or are written from them.
+TABLES = {
+    "csrc/diagnosis/code_table.c",
+    "csrc/python/result_types.c",
+    "rocm_sdk/_native.pyi",  # scripts/generated.py writes most of it from the other two
+}
+
+
+def long_files(root: Path) -> Iterator[str]:
+    """Each file of source in a project that has too many lines, as its path."""
+    for folder in sorted(each for each in root.iterdir() if each.is_dir() and each.name not in {".git", "build"}):
+        for source in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file()):
+            if len(source.read_bytes().splitlines()) > LONGEST:
+                yield source.relative_to(root).as_posix()
+
+
 # --- the project -----------------------------------------------------------------------------------------------------
 
 
@@ -216,148 +235,6 @@ def test_python_layers() -> None:
     assert list(cycles(python_needs(ROOT / "rocm_sdk"))) == []
 
 
-# The seam between the two wheels: what rocm-sdk-build takes of the loader of its version, beside the public names of
-# rocm_sdk, errors and targets, by the module that owns it. None: any name without an underscore.
-SEAM: dict[str, set[str] | None] = {
-    "_dist_info": {"ALL_LIBRARIES"},
-    "_native": {
-        *("HostFiles", "LibraryFacts", "catalog", "check_host_files", "compatibility", "device_code_of_part"),
-        *("host_packages", "inspect_library"),
-        *("kernel_table_kind", "kernel_table_names", "nearest_names", "sdk_facts", "target_id", "target_in_name"),
-    },
-    "base.html_page": {"page_start"},
-    "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
-    "base.moving": {"exchange", "refusal_to_move", "sync_directory", "sync_file_system"},
-    "base.own_wheels": {"install_command"},
-    "base.scratch": {"removed_at_signals"},
-    "base.tar_reader": {"TarReader"},
-    "base.zip_file": {"DAMAGE", "open_zip"},
-    "base.starting": {"PACKAGE_PARENT", "find_program", "module_command", "own_code", "run"},
-    "base.value_text": {"counted", "harmless", "listed", "quoted_for_shell", "size_text"},
-    "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
-    "base.zstd": {"import_zstd"},
-    "doctor.provenance.debug_names": {"debug_name"},
-    "doctor.verdicts.host": {"other_release_problem"},
-    "doctor.verdicts.variants": {"check_files"},
-    "doctor.verdicts.subject": {"Subject", "open_subject"},
-    "errors": None,
-    "gpu_code.candidate": {"HEAD_SIZE", "is_candidate"},
-    "gpu_code.note": {"NOTE_SECTION", "History", "Step", "parse_history"},
-    "gpu_code.options": {"add_rewrite_arguments", "is_asked_for", "misuse"},
-    "gpu_code.refusal": {"refusal"},
-    "gpu_code.run_time_compilation": {"compile_for"},
-    "gpu_support.image_kinds": {"image_kind", "serves"},
-    "installed.catalog": {"fits", "linker_name"},
-    "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
-    "installed.init_module": {"preload_names"},
-    "installed.installation": {"current"},
-    "installed.prefix": {"Prefix"},
-    "installed.prefix_versions": {"release_of"},
-    "installed.record": None,
-    "targets": None,
-    "terminal.output": {"complain", "end_without_output", "succeeds", "tell", "tell_table"},
-    "web": None,
-}
-
-
-def is_of_seam(module: tuple[str, ...]) -> bool:
-    """Whether the builder may import this: a public name of rocm_sdk, a row of SEAM or a name of one."""
-    if len(module) <= 1 and not "".join(module).startswith("_"):
-        return True
-    for end in range(1, len(module) + 1):
-        owner, rest = ".".join(module[:end]), module[end:]
-        if owner not in SEAM:
-            continue
-        names = SEAM[owner]
-        if names is None:
-            return not any(name.startswith("_") for name in rest)
-        return rest[0] in names if rest else module in {("base", "scratch"), ("base", "starting")}
-    return False
-
-
-def private_imports(builder: Path) -> Iterator[str]:
-    """Each import of the builder that is not of the seam, as "file: name"."""
-    for source in sorted(builder.rglob("*.py")):
-        for module in imported_modules(source, ROOT / "rocm_sdk", folder=()):
-            if not is_of_seam(module):
-                yield f"{source.relative_to(builder)}: {'.'.join(module)}"
-
-
-def test_builder_layers() -> None:
-    """The builder uses the seam, and all of it; the loader starts it as a process and knows nothing else of it."""
-    assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build"))) == []
-    assert list(private_imports(ROOT / "builder/rocm_sdk_build")) == []
-    sources = (ROOT / "builder/rocm_sdk_build").rglob("*.py")
-    used = {".".join(found) for source in sources for found in imported_modules(source, ROOT / "rocm_sdk", folder=())}
-    assert {f"{owner}.{name}" for owner, names in SEAM.items() for name in names or ()} <= used
-    knows = {
-        source.relative_to(ROOT / "rocm_sdk").as_posix()
-        for source in (ROOT / "rocm_sdk").rglob("*.py")
-        if "rocm_sdk_build" in source.read_text()
-    }
-    assert knows == {"gpu_code/build_command.py"}
-
-
-# The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "building", "checking", "closure")
-
-
-# The same for the parts of closure/, and how many imports the folders among them have of each other.
-CLOSURE_PARTS = (
-    *("__init__", "disk_use", "installation", "choosing", "writing", "proving"),
-    *("closure", "in_place", "telling"),
-)
-IMPORTS_OF_CLOSURE = 16
-
-
-def test_folders_of_the_builder() -> None:
-    needs = python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build")
-    for name, others in needs.items():
-        folder = name.partition("/")[0]
-        if folder in BUILDER_FOLDERS:
-            allowed = {"errors", "__init__", *BUILDER_FOLDERS[: BUILDER_FOLDERS.index(folder) + 1]}
-            assert {other.partition("/")[0] for other in others} <= allowed, name
-
-
-def test_parts_of_closure() -> None:
-    between = 0
-    for name, others in python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build").items():
-        if not name.startswith("closure/"):
-            continue
-        part, *inside = name.split("/")[1:]
-        for other, *below in (each.split("/")[1:] for each in others if each.startswith("closure/")):
-            assert CLOSURE_PARTS.index(other) <= CLOSURE_PARTS.index(part), name
-            between += bool(inside and below) and other != part
-    assert between == IMPORTS_OF_CLOSURE
-
-
-def test_a_command_of_the_builder_is_a_file_in_one_style() -> None:
-    """Each has its row and the same two functions, and no other command is imported with it."""
-    from rocm_sdk_build.commands.table import COMMANDS
-
-    folder = ROOT / "builder/rocm_sdk_build/commands"
-    stems = {name.replace("-", "_") for name in COMMANDS}
-    assert {path.stem for path in folder.glob("*.py")} == {*stems, "__init__", "options", "table"}
-    for stem in stems:
-        source = folder / f"{stem}.py"
-        functions = [node.name for node in ast.parse(source.read_text()).body if isinstance(node, ast.FunctionDef)]
-        assert [name for name in functions if not name.startswith("_")] == ["add_arguments", "run"], stem
-        modules = imported_modules(source, folder.parent, "rocm_sdk_build")
-        assert {module[1] for module in modules if module[0] == "commands"} <= {"options"}, stem
-
-
-def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
-    lines = (
-        *("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "from rocm_sdk._native import locate"),
-        *("import rocm_sdk.base.inside", "from rocm_sdk.base.zstd import _x", "from rocm_sdk.gpu_code import _x"),
-    )
-    for line in lines:
-        (tmp_path / "a.py").write_text(
-            f"from rocm_sdk import gpus\nfrom rocm_sdk.gpu_code.note import History\n{line}\n"
-        )
-        assert len(list(private_imports(tmp_path))) == 1, line
-
-
 WRITES = re.compile(
     r"""open\([^)\n]*["'][wxa]b?["']|O_(?:RDWR|WRONLY|CREAT|TMPFILE)|write_(?:text|bytes)\(|TemporaryFile|mkstemp
     |os\.(?:replace|rename|link|symlink|mkdir|makedirs|unlink|remove|rmdir|truncate|pwrite|ftruncate)\(""",
@@ -369,13 +246,17 @@ WRITERS = {
     "gpu_code/member.py": "a temporary file",
     "cli/__init__.py": "opens /dev/null",
     "terminal/output.py": "opens /dev/null",
+    "base/namespaces.py": "the maps of users of a new namespace",
     "base/inside.py": "directories, for devel and adoption",
-    "base/moving.py": "moves directories, for devel and rocm-sdk-build",
+    "base/moving.py": "moves files and directories, for devel and rocm-sdk-build",
     "installing/forms.py": "a temporary project, which uv locks",
     "base/removing.py": "removes directories, for devel and scratch",
     "base/scratch.py": "scratch directories",
+    "doctor/causes/looking.py": "a temporary file",
     "doctor/compile_kernel.py": "a temporary file",
     "doctor/loading.py": "a temporary file",
+    "doctor/proving/copies.py": "a copy by hard links, in a scratch directory",
+    "doctor/proving/keeper.py": "directories in a tmpfs or a scratch directory",
     "doctor/repairs.py": "an empty __init__.py that a package has lost",
     "doctor/report/complete_file.py": "reports",
     "doctor/subjects/devel.py": "a temporary file",
@@ -392,6 +273,10 @@ def test_the_loader_reads_and_loads() -> None:
     assert {name for name in found if not name.startswith(("devel/", "adoption/"))} == WRITERS.keys()
 
 
+def test_files_are_short() -> None:
+    assert {*long_files(ROOT)} == TABLES
+
+
 PUBLIC_HEADERS = sorted((ROOT / "csrc/include/rocm_sdk").glob("*.h"))
 
 
@@ -405,7 +290,7 @@ def test_public_header_compiles_alone(header: Path, compiler: str, language: str
     command = [compiler, "-fsyntax-only", *warnings, *source_options, "-"]
     # A header may hold macros only; ISO C wants a declaration in each unit all the same.
     source = f"#include <rocm_sdk/{header.name}>\n" * 2 + "int declared;\n"
-    run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    run = completed(command, input=source)
     assert run.returncode == 0, run.stderr
 
 
@@ -518,3 +403,13 @@ def test_modules_that_depend_on_each_other(tmp_path: Path) -> None:
     assert list(cycles(python_needs(tree))) == []
     (tree / "b/__init__.py").write_text("def late():\n    from . import c\n")
     assert [violation.partition(":")[0] for violation in cycles(python_needs(tree))] == ["a", "b/__init__", "b/c"]
+
+
+def test_a_long_file(tmp_path: Path) -> None:
+    files = {
+        "a/short.py": "x\n" * LONGEST,
+        "a/long.c": "\n" * (LONGEST + 1),
+        "long.md": "\n" * 999,
+        "build/b.c": "\n" * 999,
+    }
+    assert list(long_files(write_tree(tmp_path, files))) == ["a/long.c"]

@@ -1,7 +1,5 @@
 """The table of `make mutants` fits the sources: each text is there once, and each test exists."""
 
-from __future__ import annotations
-
 import importlib.util
 import runpy
 import sys

@@ -1,7 +1,5 @@
 """The light NamedTuple does what typing.NamedTuple does, as far as this package uses it."""
 
-from __future__ import annotations
-
 import pickle
 import typing
 
@@ -33,6 +31,8 @@ def test_values(row: Light) -> None:
     assert repr(row) == repr(like).replace("Standard", "Light")
     assert row._asdict() == like._asdict()
     assert Light.__match_args__ == Standard.__match_args__
+    assert Light._make(["a", 7]) == row
+    assert type(Light._make(row)) is Light
     assert pickle.loads(pickle.dumps(row)) == row
     assert type(pickle.loads(pickle.dumps(row))) is Light
 

@@ -1,7 +1,5 @@
 """What docs/promises.md promises: each difference from the recorded tables has a line in the changelog."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

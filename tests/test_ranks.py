@@ -1,7 +1,5 @@
 """Many ranks on a file server, simulated: what is counted, what the formulas of docs/cluster.md foresee, what stays."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import importlib
@@ -15,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from programs import completed
 
 from rocm_sdk_build.code.patchelf import Shape
 
@@ -66,8 +65,8 @@ def test_what_is_foreseen_is_counted(benchmarks: SimpleNamespace, cluster: Any, 
             # Ranks of a node that ask at the same time may ask twice.
             assert seen.asked[kind] == pytest.approx(foreseen, rel=0.03, abs=2 * count)
         least, most = (count * number for number in cost.questions(on_each))
-        # Attributes that were not kept yet are asked for by some of the ranks, and not by others.
-        assert least * 0.98 <= benchmarks.cluster_cost.questions_of(seen) <= most + count * on_each
+        # Attributes that were not kept yet are asked for by some of the ranks, and twice by those that ask at one time.
+        assert least * 0.98 <= benchmarks.cluster_cost.questions_of(seen) <= most + 2 * count * on_each
         # Ranks that read a file at the same time split reads.
         assert seen.asked["read"] == pytest.approx(count * cost.reads, rel=0.25, abs=2 * count * on_each)
         assert seen.operations <= cost.operations(count, on_each) * 1.05
@@ -141,7 +140,7 @@ def ask(  # noqa: PLR0917
     paths = [str(directory / name) for name in ("place", "counters")]
     words = [sys.executable, "-c", _ASK, str(SOURCES), str(directory / "sources"), options, *paths, code, str(mounts)]
     command = [*benchmarks.simulated_nodes.apart(), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = completed(command, timeout=60)
     assert done.returncode == 0, done.stderr
     seconds, asked = done.stdout.splitlines()
     return float(seconds), ast.literal_eval(asked)
@@ -232,9 +231,7 @@ def test_files_of_its_own_are_never_links(cluster: Any, sources: Path, name: str
     (sources / "precious").write_text("precious")
     (sources / name).symlink_to("precious")
     options = f"counters={sources}/counters,bandwidth=1,link={sources}/link"
-    done = subprocess.run(
-        [cluster.server, "-o", options, sources / "sources", sources], capture_output=True, text=True, check=False
-    )
+    done = completed([cluster.server, "-o", options, sources / "sources", sources])
     assert done.returncode == 1
     assert done.stderr.startswith(f"shared_files: {sources / name}: ")
     assert (sources / "precious").read_text() == "precious"
@@ -243,7 +240,7 @@ def test_files_of_its_own_are_never_links(cluster: Any, sources: Path, name: str
 @pytest.mark.parametrize("options", ["latency=1", "counters=x,bandwidth=1", "counters=x,nonsense=1"])
 def test_options_that_are_missing_or_wrong(cluster: Any, sources: Path, options: str) -> None:
     words = [cluster.server, "-o", options, "sources", "."]
-    done = subprocess.run(words, cwd=sources, capture_output=True, text=True, check=False, timeout=20)
+    done = completed(words, cwd=sources, timeout=20)
     assert done.returncode != 0
     assert "usage: shared_files " in done.stderr or "nonsense" in done.stderr
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from programs import completed
 from ruamel.yaml import YAML
-from sample_machine import Machine
+from sample_machine import machine_of
 from sample_prefix import sound_stage
 from sample_site import clean_environment
 
@@ -43,18 +44,26 @@ def test_the_symbols_of_the_debian_package_are_those_that_the_library_exports() 
     assert named == {"ROCM_SDK_0", *(ROOT / "csrc/install/symbols").read_text(encoding="ascii").split()}
 
 
+def versions_of(recipes: Path) -> set[str]:
+    """The versions that recipes name, each in its own form."""
+    changelog = (recipes / "debian/changelog").read_text(encoding="utf-8")
+    spec = (recipes / "rpm/rocm-sdk-loader.spec").read_text(encoding="utf-8")
+    conda = YAML(typ="safe").load(recipes / "conda/recipe.yaml")
+    (ebuild,) = recipes.glob("gentoo/*/*/*.ebuild")
+    spack = (recipes / "spack/package.py").read_text(encoding="utf-8")
+    return {
+        re.findall(r"^rocm-sdk-loader \((.*)-\d+\)", changelog, re.MULTILINE)[0],
+        *re.findall(r"^Version: +(.*)$", spec, re.MULTILINE),
+        re.findall(r"^\* .*> - (.*)-\d+$", spec, re.MULTILINE)[0],
+        conda["context"]["version"],
+        ebuild.name.removeprefix("rocm-sdk-loader-").removesuffix(".ebuild"),
+        *re.findall(r'^    version\("([^"]*)"', spack, re.MULTILINE),
+        *re.findall(r'pypi = "rocm_sdk_loader/rocm_sdk_loader-(.*)\.tar\.gz"', spack),
+    }
+
+
 def test_versions_are_those_of_the_header() -> None:
-    changelog = (DEBIAN / "changelog").read_text(encoding="utf-8")
-    assert re.findall(r"^rocm-sdk-loader \((.*)-\d+\)", changelog, re.MULTILINE)[0] == version()
-    spec = (RECIPES / "rpm/rocm-sdk-loader.spec").read_text(encoding="utf-8")
-    assert re.findall(r"^Version: +(.*)$", spec, re.MULTILINE) == [version()]
-    conda = YAML(typ="safe").load(RECIPES / "conda/recipe.yaml")
-    assert conda["context"]["version"] == version()
-    (ebuild,) = RECIPES.glob("gentoo/*/*/*.ebuild")
-    assert ebuild.name == f"rocm-sdk-loader-{version()}.ebuild"
-    spack = (RECIPES / "spack/package.py").read_text(encoding="utf-8")
-    assert re.findall(r'^    version\("(.*)"\)$', spack, re.MULTILINE) == [version()]
-    assert f'pypi = "rocm_sdk_loader/rocm_sdk_loader-{version()}.tar.gz"' in spack
+    assert versions_of(RECIPES) == {version()}
 
 
 def test_requirements_are_those_of_the_project() -> None:
@@ -123,7 +132,7 @@ def test_the_lines_for_test_phases(tmp_path: Path) -> None:
 
     def run(command: str) -> subprocess.CompletedProcess[str]:
         words = ["sh", "-c", f"die() {{ exit 9; }}\n{command}"]
-        return subprocess.run(words, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return completed(words, env=variables, cwd=tmp_path)
 
     for _, line in rows:
         if line.endswith(" /usr"):  # what the machine has
@@ -142,10 +151,7 @@ def test_the_lines_for_test_phases(tmp_path: Path) -> None:
 def test_the_lines_for_gentoo(tmp_path: Path) -> None:
     """The USE flags of rocm.eclass, of the GPUs of a machine."""
     (block,) = re.findall(r"```sh\n(flags=.*?)\n```", PAGE, re.DOTALL)
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx1030")
-    machine.gpu(2, "gfx1100")
+    machine = machine_of(tmp_path / "machine", "gfx1030", "gfx1100")
     file = tmp_path / "amdgpu-targets"
     command = block.replace("/etc/portage/package.use/amdgpu-targets", str(file))
     assert command != block
@@ -156,10 +162,9 @@ def test_the_lines_for_gentoo(tmp_path: Path) -> None:
     assert done.stdout == "amdgpu_targets_gfx1030 amdgpu_targets_gfx1100\n"
     assert done.stderr == ""
     file.unlink()
-    nothing = Machine(tmp_path / "nothing")
-    nothing.cpu(0)
+    nothing = machine_of(tmp_path / "nothing")
     variables["ROCM_SDK_ROOTFS"] = str(nothing.root)
-    done = subprocess.run(["sh", "-c", command], env=variables, capture_output=True, text=True, check=False)
+    done = completed(["sh", "-c", command], env=variables)
     assert (done.returncode, done.stdout, file.exists()) == (1, "", False)
 
 
@@ -182,7 +187,7 @@ def test_the_patch_for_old_setuptools_applies(tmp_path: Path) -> None:
     series = (DEBIAN / "patches/series").read_text(encoding="ascii").split()
     assert series == ["old-setuptools.patch"]
     command = ["git", "apply", DEBIAN / "patches" / series[0]]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed(command, cwd=tmp_path)
     assert done.returncode == 0, f"pyproject.toml has changed, so packaging/debian/patches needs it too: {done.stderr}"
     text = (tmp_path / "pyproject.toml").read_text(encoding="utf-8")
     assert "license-files" not in text
@@ -218,5 +223,5 @@ def test_the_page_the_task_and_the_script_have_the_same_recipes() -> None:
     ids=["none", "unknown"],
 )
 def test_a_wrong_recipe(recipes: list[str], refusal: str) -> None:
-    done = subprocess.run([RECIPES / "try", *recipes], capture_output=True, text=True, check=False)
+    done = completed([RECIPES / "try", *recipes])
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"packaging/try: {refusal}\n")

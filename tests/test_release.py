@@ -5,8 +5,6 @@ nothing, and `release-files` makes small packages. What they really do has tests
 test_promises.py, `make test-wheels`). Judges are the real ones: git, twine, pip.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import io
@@ -26,6 +24,7 @@ from typing import NamedTuple
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
@@ -331,7 +330,7 @@ class Clone(NamedTuple):
         """Runs it without the judges of compiled code, which the small packages do not have."""
         command = [sys.executable, "-c", PROGRAM, *words]
         environment = {**os.environ, **variables}
-        return subprocess.run(command, cwd=self.path, env=environment, capture_output=True, text=True, check=False)
+        return completed(command, cwd=self.path, env=environment)
 
 
 PROGRAM = """
@@ -429,6 +428,6 @@ def test_a_version_below_a_tag(clone: Clone) -> None:
 
 
 def test_the_task_needs_a_version() -> None:
-    done = subprocess.run(["make", "release"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = completed(["make", "release"], cwd=ROOT)
     assert done.returncode == 2
     assert "make release VERSION=1.2.3" in done.stderr

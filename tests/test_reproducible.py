@@ -1,14 +1,11 @@
 """The same sources give the same bytes, in another directory, on another day, with another umask and time zone, if the
 tools are the same."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -17,6 +14,7 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
+from programs import completed
 
 from rocm_sdk import loader_version
 
@@ -42,14 +40,11 @@ def digests(directory: Path) -> dict[str, str]:
 def run(place: Path, umask: int, zone: str, *words: str) -> None:
     scratch = place.with_name(f"{place.name} scratch")
     scratch.mkdir(exist_ok=True)
-    done = subprocess.run(
+    done = completed(
         [sys.executable, *words],
         cwd=place,
         env={**os.environ, "SOURCE_DATE_EPOCH": str(DATE), "TMPDIR": str(scratch), "TZ": zone, **FLAGS},
         umask=umask,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

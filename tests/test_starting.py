@@ -3,8 +3,6 @@
 What starts a program by itself leaves out one of the rules of that module some day.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

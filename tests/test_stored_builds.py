@@ -1,7 +1,5 @@
 """The store of builds: equal wishes are built once, a test that writes into its copy changes no other."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -10,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import stored_builds
+from programs import completed
 from stored_builds import stored
 
 
@@ -85,7 +84,7 @@ def compile_with(directory: Path, *words: str | Path, cwd: Path | None = None) -
         shutil.copy(Path(stored_builds.__file__).with_name("stored_compiler"), directory / "tests")
     environment = {**os.environ, "PATH": f"{cc.parent}:{os.environ['PATH']}"}
     command = [directory / "tests/stored_compiler", *words]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    return completed(command, cwd=cwd, env=environment)
 
 
 def test_a_program_is_compiled_once(tmp_path: Path) -> None:

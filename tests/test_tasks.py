@@ -1,11 +1,13 @@
 """The scripts behind `make`: tasks at the same time, what each interpreter runs, wrong words, the README's commands."""
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
@@ -28,9 +30,7 @@ def test_two_tasks_make_one_environment(tmp_path: Path) -> None:
 
 
 def test_a_group_of_packages_that_does_not_exist() -> None:
-    done = subprocess.run(
-        [SCRIPTS / "install-system-packages", "build", "tests"], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    done = completed([SCRIPTS / "install-system-packages", "build", "tests"], cwd=ROOT)
     assert done.returncode == 2
     assert done.stderr == "install-system-packages: there is no group 'tests'\n"
 
@@ -52,6 +52,15 @@ chmod +x "$2/bin/python" "$2/bin/pytest"
 """
 
 
+def test_the_glibc_of_wheels_is_the_same_everywhere() -> None:
+    """The menu of `make`, what it prints, and the names of the wheels in the documentation."""
+    help_text = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    contributing, start = ((ROOT / name).read_text() for name in ("CONTRIBUTING.md", "docs/quickstart.md"))
+    texts = [line for text in (help_text, contributing, start) for line in text.splitlines() if "wheels" in line]
+    named = re.findall(r"(?:glibc |manylinux_)2[._](\d+)", "\n".join(texts))
+    assert (set(named), len(named) > 3) == ({"27"}, True)
+
+
 def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **environment: str) -> list[str]:
     """What scripts/test-all-pythons has each version run, in its order; the last line says where it failed."""
     scripts = directory / "scripts"
@@ -63,18 +72,17 @@ def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **en
         (scripts / f"python{version}").write_text(f"#!/bin/sh\necho {version}\n")
         (scripts / f"python{version}").chmod(0o755)
     paths = {"PATH": f"{scripts}:/usr/bin:/bin", "PYTHON": "python3.11", "PYENV_ROOT": str(directory)}
-    done = subprocess.run(
+    done = completed(
         ["scripts/test-all-pythons", versions, *arguments],
         cwd=directory,
         env=paths | environment | {"STATUS": str(status)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    lines = [line.removeprefix("=== ").split(" (")[0] for line in done.stdout.splitlines()[1:]]
+    disk, _, *rest = done.stdout.splitlines()
+    assert re.fullmatch(rf"disk: up to \d+ GB in {directory}/build, of which \d+ GB are there; \d+ GB are free", disk)
+    lines = [line.removeprefix("=== ").split(" (")[0] for line in rest]
     given = [line.partition("--dist=loadgroup")[2].strip() for line in lines[1::2]]
     return [f"{version} {part}".strip() for version, part in zip(lines[::2], given, strict=True)] + [
-        line.rpartition("/")[2] for line in done.stderr.splitlines()
+        line.rpartition("/")[2] for line in done.stderr.splitlines() if not line.startswith("disk: this may not")
     ]
 
 
@@ -95,3 +103,36 @@ def test_a_part_of_which_nothing_is_chosen_has_not_failed(tmp_path: Path) -> Non
     assert parts(tmp_path, "-k", "plan", versions="3.10 3.11", status=5) == chosen
     assert parts(tmp_path, versions="3.10 3.11", status=5)[-1] == "failed on: python3.10 python3.11"
     assert parts(tmp_path, "-x", versions="3.10 3.11", status=1)[-1] == "failed on: python3.10 python3.11"
+
+
+def test_the_commands_of_a_bare_system_are_those_of_the_readme() -> None:
+    said = subprocess.run([SCRIPTS / "bare-system", "commands"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout.split("\n")[:-1] == ["make demo", "make test"]
+    assert subprocess.run([SCRIPTS / "bare-system"], cwd=ROOT, capture_output=True, check=False).returncode == 2
+
+
+def test_systems_are_tried_one_after_the_other(tmp_path: Path) -> None:
+    """Each command of each, also after one that has failed."""
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    shutil.copy(SCRIPTS / "test-systems", scripts)
+    bare = scripts / "bare-system"
+    bare.write_text(
+        """#!/bin/sh
+case $1 in
+    commands) printf 'make demo\\nmake test\\n' ;;
+    make) mkdir -p "$2" ;;
+    run) [ "$2 $3" != "build/systems/trixie make demo" ] ;;
+esac
+"""
+    )
+    bare.chmod(0o755)
+    done = completed([scripts / "test-systems", "trixie", "sid"], cwd=tmp_path)
+    assert done.returncode == 1
+    rows = [line.split(maxsplit=2)[2] for line in done.stdout.splitlines()[-4:]]
+    assert rows == [
+        "failed  trixie: make demo",
+        "ok      trixie: make test",
+        "ok      sid: make demo",
+        "ok      sid: make test",
+    ]

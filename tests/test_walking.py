@@ -1,7 +1,5 @@
 """Directories that lie in each other deeper than any path may be: each command refuses them in words."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -10,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from deep_directories import deep_directory, make_deep
+from programs import completed
 from sample_site import CORE, Site, clean_environment
 
 from rocm_sdk.base.walking import DEPTH_LIMIT, walk
@@ -29,7 +28,7 @@ def test_nothing_else_walks() -> None:
 
 def call(site: Site, *words: str) -> subprocess.CompletedProcess[str]:
     environment = clean_environment() | {"PYTHONPATH": str(site.path)}
-    return subprocess.run([SCRIPT, *words], env=environment, capture_output=True, text=True, check=False)
+    return completed([SCRIPT, *words], env=environment)
 
 
 def test_the_limit(tmp_path: Path) -> None:

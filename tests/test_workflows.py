@@ -3,8 +3,6 @@
 What runs only there: the actions (their inputs are checked by `make lint`), trusted publishing, attestations, and gh.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import completed
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,9 +59,7 @@ def test_what_a_step_runs(line: str, environment: dict[str, str]) -> None:
         assert f"  make {task} " in shown, f"make help does not list {task}"
         command = line.replace("make ", "make -n ", 1).removeprefix("sudo ")
         own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-        result = subprocess.run(
-            ["bash", "-c", command], cwd=ROOT, env={**own, **VARIABLES}, capture_output=True, text=True, check=False
-        )
+        result = completed(["bash", "-c", command], cwd=ROOT, env={**own, **VARIABLES})
         assert result.returncode == 0, result.stderr
         assert result.stdout.strip()
     else:
@@ -143,7 +140,7 @@ def dist(tmp_path: Path) -> Path:
 def publish(dist: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": f"{dist}/bin:{os.environ['PATH']}"}
     command = [str(ROOT / "scripts/publish-release"), *words]
-    return subprocess.run(command, cwd=dist, env=environment, capture_output=True, text=True, check=False)
+    return completed(command, cwd=dist, env=environment)
 
 
 def test_the_page_of_a_release(dist: Path) -> None:

@@ -11,52 +11,76 @@ from .commands.table import COMMANDS, add_commands
 from .errors import PackagingError
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
+def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build") -> int:
+    """Runs one command; 0 if it worked; if not, 1 or for wrong usage 2, with cause and fix on standard error.
+
+    program: how messages begin.
+    """
     from rocm_sdk import RocmSdkError
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.base.value_text import harmless
-    from rocm_sdk.terminal.output import complain, end_without_output
+    from rocm_sdk.terminal.output import (
+        complain,
+        complain_fix,
+        end_without_output,
+        flushed,
+        is_of_output,
+        status_of,
+    )
+    from rocm_sdk.terminal.output_options import given, take_output_options
     from rocm_sdk_build.code.pieces import NO_SPACE
 
-    logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
-    options = argparse.Namespace()
+    logging.basicConfig(format="%(message)s")
+    given.program = program
+    options, status = argparse.Namespace(), 1
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with removed_at_signals():
-            options = _parse(sys.argv[1:] if arguments is None else arguments)
+            options = _parse(words)
+            take_output_options(options)
+            logging.getLogger().setLevel(_level())
             status = int(options.run(options))
-        sys.stdout.flush()
-        return status
-    except KeyboardInterrupt:
-        complain("interrupted")
+        return flushed(status)
+    except SystemExit as ended:  # of argparse
+        return flushed(ended.code if isinstance(ended.code, int) else 1)
+    except KeyboardInterrupt as interruption:
+        complain(f"interrupted{f': {interruption}' if interruption.args else ''}")
         return 130
     except PackagingError as error:
-        message, fix = str(error), error.fix
+        message, fix, status = str(error), error.fix, error.status
     except RocmSdkError as error:
-        message, fix = error.message, error.fix or ""
-    except BrokenPipeError as error:  # of stdout
-        return end_without_output(error)
+        message, fix, status = f"{error.message} [{error.code}]", error.fix or "", status_of(error, words)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) or is_of_output(error):
+            return end_without_output(error)
         place = error.filename or (getattr(options, "output", None) if error.errno in NO_SPACE else None)
         message, fix = f"{place}: {error.strerror}" if place else str(error), ""
-    for line in (f"error: {message}\nfix: {fix}" if fix else f"error: {message}").split("\n"):
+    first, *others = message.split("\n")
+    complain(first)
+    for line in others:
         print(harmless(line), file=sys.stderr)  # it may hold what a file has, or a program says
-    return 1
+    if fix:
+        complain_fix(fix)
+    return status
+
+
+def _level() -> int:
+    """What is told of the steps: all on a terminal or with -v, and with -q only what the user should know."""
+    from rocm_sdk.terminal.output_options import given
+
+    return logging.INFO if given.verbose or (sys.stderr.isatty() and not given.quiet) else logging.WARNING
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Wrong usage ends the process with status 2; a misspelt command gets a suggestion."""
+    """Wrong usage ends the process with status 2; a misspelt command or option gets a suggestion."""
     from rocm_sdk import loader_version
-    from rocm_sdk._native import nearest_names
+    from rocm_sdk.terminal.usage import parse_words
 
     parser = argparse.ArgumentParser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
     own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
     parser.add_argument("--version", action="version", version=own)
     add_commands(parser, [word for word in arguments if not word.startswith("-")][:1])
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        near = " or ".join(nearest_names(arguments[0], tuple(COMMANDS), 2))
-        parser.error(f"there is no command {arguments[0]!r}{near and f'; did you mean {near}?'}")
-    return parser.parse_args(arguments)
+    return parse_words(parser, COMMANDS, arguments)
 
 
 if __name__ == "__main__":

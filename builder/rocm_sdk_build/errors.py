@@ -1,9 +1,17 @@
-"""The one exception of this package: what is wrong with which file or program, and what the user can do about it."""
+"""The exceptions of this package: what is wrong with which file or program, and what the user can do about it."""
 
 
 class PackagingError(Exception):
     """Making packages failed. `str()` says what happened to which file; `fix` what to do, or is empty."""
 
+    status = 1  # of the command
+
     def __init__(self, message: str, fix: str = "") -> None:
         super().__init__(message)
         self.fix = fix
+
+
+class AbsentInputError(PackagingError):
+    """A file or directory that the command line names is not there: wrong usage."""
+
+    status = 2

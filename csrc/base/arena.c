@@ -33,12 +33,11 @@ void rsdk_arena_clear(rsdk_arena *arena) {
     }
 }
 
-void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size) {
-    size_t wanted;
-    if (__builtin_mul_overflow(count, size, &wanted) || wanted > SIZE_MAX / 2) {
+void *rsdk_arena_alloc_room(rsdk_arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2) {
         return NULL;
     }
-    wanted = round_up(wanted);
+    const size_t wanted = round_up(size);
     rsdk_arena_block *block = arena->newest;
     if (block == NULL || block->size - block->used < wanted) {
         size_t capacity = round_up(wanted > RSDK_ARENA_BLOCK_SIZE ? wanted : RSDK_ARENA_BLOCK_SIZE);
@@ -51,7 +50,13 @@ void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size) {
     }
     void *piece = block->bytes + block->used;
     block->used += wanted;
-    return memset(piece, 0, wanted);
+    return piece;
+}
+
+void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size) {
+    size_t wanted;
+    void *piece = __builtin_mul_overflow(count, size, &wanted) ? NULL : rsdk_arena_alloc_room(arena, wanted);
+    return piece != NULL ? memset(piece, 0, wanted) : NULL;
 }
 
 char *rsdk_arena_copy_bytes(rsdk_arena *arena, const char *bytes, size_t length) {
@@ -96,8 +101,8 @@ void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capa
     if (count < *capacity) {
         return items;
     }
-    size_t larger = *capacity == 0 ? 8 : *capacity * 2;
-    void *moved = rsdk_arena_alloc(arena, larger, size);
+    size_t wanted, larger = *capacity == 0 ? 8 : *capacity * 2;
+    void *moved = __builtin_mul_overflow(larger, size, &wanted) ? NULL : rsdk_arena_alloc_room(arena, wanted);
     if (moved == NULL) {
         return NULL;
     }

@@ -22,6 +22,9 @@ void rsdk_arena_clear(rsdk_arena *arena);
 /* `count` zeroed items of `size` bytes, aligned for any type; NULL when out of memory or when the product overflows. */
 void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size);
 
+/* The same, `size` bytes that are not zeroed: what is read from a file comes there. */
+void *rsdk_arena_alloc_room(rsdk_arena *arena, size_t size);
+
 char *rsdk_arena_copy(rsdk_arena *arena, const char *text);
 char *rsdk_arena_copy_bytes(rsdk_arena *arena, const char *bytes, size_t length); /* adds the NUL */
 char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

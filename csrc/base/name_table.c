@@ -1,7 +1,6 @@
 /* Open addressing with linear steps; at most half of the slots are used. */
 #include "base/name_table.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -20,20 +19,21 @@ static uint64_t mix(uint64_t a, uint64_t b) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t hash_of(const void *name, size_t length) {
-    uint64_t key[2] = {0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU};
+static void take_key(uint64_t key[2]) {
+    static const uint64_t without_secret[2] = {0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU};
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives an address as a number */
     const void *random = (const void *)getauxval(AT_RANDOM);
-    if (random != NULL) {
-        memcpy(key, random, sizeof key);
-    }
-    uint64_t hash = key[0] ^ length;
+    memcpy(key, random != NULL ? random : without_secret, sizeof without_secret);
+}
+
+static uint64_t hash_of(const rsdk_name_table *table, const void *name, size_t length) {
+    uint64_t hash = table->key[0] ^ length;
     for (size_t at = 0; at < length; at += sizeof hash) {
         uint64_t word = 0;
         memcpy(&word, (const char *)name + at, length - at < sizeof word ? length - at : sizeof word);
-        hash = mix(hash ^ word, key[1] | 1);
+        hash = mix(hash ^ word, table->key[1] | 1);
     }
-    return mix(hash, key[0] | 1);
+    return mix(hash, table->key[0] | 1);
 }
 
 /* The slot of the name, or the free one where it belongs. There is a free one. */
@@ -52,7 +52,7 @@ bool rsdk_name_table_find(const rsdk_name_table *table, const void *name, size_t
     if (table->count == 0) {
         return false;
     }
-    const rsdk_name_slot *slot = slot_of(table, name, length, hash_of(name, length));
+    const rsdk_name_slot *slot = slot_of(table, name, length, hash_of(table, name, length));
     if (slot->name != NULL) {
         *value = slot->value;
     }
@@ -67,6 +67,7 @@ static rsdk_status make_room(rsdk_name_table *table, rsdk_arena *arena, rsdk_err
                               .capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2};
     larger.slots = rsdk_arena_alloc(arena, larger.capacity, sizeof *larger.slots);
     RSDK_NEED(larger.slots, error);
+    take_key(larger.key);
     for (size_t i = 0; i < table->capacity; i++) {
         const rsdk_name_slot *slot = &table->slots[i];
         if (slot->name != NULL) {
@@ -80,7 +81,7 @@ static rsdk_status make_room(rsdk_name_table *table, rsdk_arena *arena, rsdk_err
 rsdk_status rsdk_name_table_set(rsdk_name_table *table, rsdk_arena *arena, const void *name, size_t length,
                                 size_t value, rsdk_error *error) {
     RSDK_TRY(make_room(table, arena, error));
-    uint64_t hash = hash_of(name, length);
+    uint64_t hash = hash_of(table, name, length);
     rsdk_name_slot *slot = slot_of(table, name, length, hash);
     table->count += slot->name == NULL;
     *slot = (rsdk_name_slot){.name = name, .length = length, .value = value, .hash = hash};

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 
@@ -12,6 +13,7 @@
 typedef struct rsdk_name_table {
     struct rsdk_name_slot *slots;
     size_t count, capacity;
+    uint64_t key[2]; /* of the hash, as long as there are slots */
 } rsdk_name_table;
 
 /* Whether the name is there; *value becomes its number then. */

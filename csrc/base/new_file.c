@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,11 @@
 #include "base/fail.h"
 #include "base/path.h"
 
-enum { MODE = 0666, /* less the umask */ NAME_LIMIT = 10000 /* names that are tried */ };
+enum {
+    MODE = 0666,       /* less the umask */
+    OWN_MODE = 0644,   /* likewise */
+    NAME_LIMIT = 10000 /* names that are tried */
+};
 
 static const int new_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
@@ -79,26 +84,42 @@ static int rename_to_free_name(rsdk_arena *arena, const char *partial, const cha
     return result;
 }
 
-static int write_and_rename(rsdk_arena *arena, const char *path, const void *data, size_t size) {
+/* 0 or an errno. */
+static int write_and_rename(rsdk_arena *arena, const char *path, const void *data, size_t size, bool replaces) {
     const char *partial = partial_name(arena, path);
-    int descriptor = partial != NULL ? open(partial, new_flags, MODE) : -1;
+    int descriptor = partial != NULL ? open(partial, new_flags, replaces ? OWN_MODE : MODE) : -1;
     if (descriptor < 0) {
         return partial != NULL ? errno : ENOMEM;
     }
     int result = write_all(descriptor, data, size);
+    if (result == 0 && replaces && fsync(descriptor) < 0) {
+        result = errno;
+    }
     if (close(descriptor) < 0 && result == 0) {
         result = errno;
     }
-    result = result == 0 ? rename_to_free_name(arena, partial, path) : result;
+    if (result == 0) {
+        result = !replaces ? rename_to_free_name(arena, partial, path) : rename(partial, path) < 0 ? errno : 0;
+    }
     if (result != 0) {
         (void)unlink(partial);
     }
     return result;
 }
 
-rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error) {
+static rsdk_status write_file(const char *path, const void *data, size_t size, bool replaces, rsdk_error *error) {
     rsdk_arena arena = RSDK_ARENA_INIT;
-    int result = write_and_rename(&arena, path, data, size);
+    int result = write_and_rename(&arena, path, data, size, replaces);
     rsdk_arena_clear(&arena);
-    return result == 0 ? RSDK_OK : rsdk_fail(error, RSDK_IO_ERROR, path, "cannot write %s: %s", path, strerror(result));
+    return result == 0        ? RSDK_OK
+           : result == ENOMEM ? rsdk_fail_no_memory(error)
+                              : rsdk_fail(error, RSDK_IO_ERROR, path, "cannot write %s: %s", path, strerror(result));
+}
+
+rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error) {
+    return write_file(path, data, size, false, error);
+}
+
+rsdk_status rsdk_new_file_replace(const char *path, const void *data, size_t size, rsdk_error *error) {
+    return write_file(path, data, size, true, error);
 }

@@ -12,4 +12,8 @@
  * RSDK_IO_ERROR. */
 rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error);
 
+/* The same in place of a file of this name: whoever opens it sees the one or the other whole, also after the power
+ * failed. Only its owner may write to it. */
+rsdk_status rsdk_new_file_replace(const char *path, const void *data, size_t size, rsdk_error *error);
+
 #endif

@@ -4,7 +4,14 @@
 #include <string.h>
 
 char *rsdk_path_join(rsdk_arena *arena, const char *directory, const char *name) {
-    return rsdk_arena_format(arena, "%s/%s", directory, name);
+    const size_t name_size = strlen(name) + 1;
+    char *path = rsdk_arena_alloc_room(arena, strlen(directory) + 1 + name_size);
+    if (path != NULL) {
+        char *end = stpcpy(path, directory);
+        *end = '/';
+        memcpy(end + 1, name, name_size);
+    }
+    return path;
 }
 
 char *rsdk_path_parent(rsdk_arena *arena, const char *path) {

@@ -108,15 +108,16 @@ rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_covera
     if (owned == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    rsdk_survey s = {.options = options,
-                     .arena = &owned->arena,
-                     .table = {.arena = &owned->arena, .patches = options->patches},
-                     .archives = {.arena = &owned->arena,
-                                  .is_disabled = disabled != NULL && disabled[0] != '\0' && disabled[0] != '0',
-                                  .only = options->kpack_path,
-                                  .first = options->kpack_path_prefix,
-                                  .error = error},
-                     .error = error};
+    rsdk_survey s = {
+        .options = options,
+        .arena = &owned->arena,
+        .table = {.arena = &owned->arena, .patches = options->patches, .without_spirv = options->without_spirv},
+        .archives = {.arena = &owned->arena,
+                     .is_disabled = disabled != NULL && disabled[0] != '\0' && disabled[0] != '0',
+                     .only = options->kpack_path,
+                     .first = options->kpack_path_prefix,
+                     .error = error},
+        .error = error};
     rsdk_status status = read_files(&s, &owned->coverage);
     rsdk_arena_clear(&s.scratch);
     if (status == RSDK_OK) {

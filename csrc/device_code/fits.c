@@ -69,6 +69,9 @@ static bool compute(rsdk_fit_table *table, const char *target) {
     for (size_t i = 0; i < table->modes.count; i++) {
         table->next[i] =
             rsdk_compatibility_check(target, RSDK_GENERIC_VERSION_UNKNOWN, table->modes.items[i].id, table->patches);
+        if (table->without_spirv && table->next[i].fit == RSDK_FIT_SPIRV) {
+            table->next[i] = (rsdk_compatibility){.misfit = RSDK_MISFIT_PROCESSOR};
+        }
         differs = differs || table->next[i].misfit != RSDK_MISFIT_PROCESSOR;
     }
     return differs;

@@ -24,6 +24,7 @@ rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t 
 typedef struct rsdk_fit_table {
     rsdk_arena *arena;
     unsigned patches; /* of the runtime, RSDK_PATCHES_* */
+    bool without_spirv;
     rsdk_gpu_modes modes;
     rsdk_name_table places; /* of targets whose processor is among the modes */
     RSDK_LIST(rsdk_compatibility) cells;

@@ -13,6 +13,7 @@
 
 enum {
     ZLIB_HEAD = 0x78, /* msgpack's number 120: no table begins with that */
+    ZSTD_HEAD = 0x28, /* the same with 40; nixpkgs's tables are of zstd, under the usual names */
     KEY_SIZE = 32,
     NAME_SIZE = 512,
     DEPTH_LIMIT = 64,
@@ -238,13 +239,14 @@ static rsdk_status read_plain(reader *r, content_function take, const rsdk_file 
 }
 
 /* Decompresses into a file in memory. */
-static rsdk_status read_packed(reader *r, content_function take, const rsdk_file *file, int descriptor) {
+static rsdk_status read_packed(reader *r, content_function take, const rsdk_file *file, unsigned method,
+                               int descriptor) {
     rsdk_decompression libraries = {0};
     rsdk_extent packed = {file, 0, file->size};
     rsdk_file plain = {0};
     uint64_t size = 0;
     rsdk_status status =
-        rsdk_decompression_write(&libraries, RSDK_COMPRESSION_ZLIB, &packed, descriptor, PACKED_LIMIT, &size, r->error);
+        rsdk_decompression_write(&libraries, method, &packed, descriptor, PACKED_LIMIT, &size, r->error);
     rsdk_decompression_clear(&libraries);
     RSDK_TRY(status);
     RSDK_TRY(rsdk_file_open_part(descriptor, 0, size, file->path, &plain, r->error));
@@ -256,14 +258,15 @@ static rsdk_status read_file(reader *r, content_function take, const rsdk_file *
     if (file->size > 0) {
         RSDK_TRY(rsdk_file_read(file, 0, &head, 1, r->error));
     }
-    if (head != ZLIB_HEAD) {
+    if (head != ZLIB_HEAD && head != ZSTD_HEAD) {
         return read_plain(r, take, file);
     }
     int descriptor = memfd_create("kernels", MFD_CLOEXEC);
     if (descriptor < 0) {
         return rsdk_fail(r->error, RSDK_IO_ERROR, file->path, "%s: no memory for what it decompresses to", file->path);
     }
-    rsdk_status status = read_packed(r, take, file, descriptor);
+    unsigned method = head == ZSTD_HEAD ? RSDK_COMPRESSION_ZSTD : RSDK_COMPRESSION_ZLIB;
+    rsdk_status status = read_packed(r, take, file, method, descriptor);
     (void)close(descriptor);
     return status;
 }

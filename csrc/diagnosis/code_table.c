@@ -37,86 +37,94 @@
 /* For what no installer can restore: a ROCm that is not a Python package, a version whose index is not known, a file
  * that belongs to no package. */
 #define PREFIX                                                                                                         \
-    {ANY, WORDS, "correct the package that brings {staged}"},                                                          \
-        {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                    \
-        ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"                                     \
+    {ANY, WORDS, "by hand: correct the package that brings {staged|the file}"},                                        \
+        {ANY, WORDS, "{system_reinstall}  # the ROCm in {system_prefix|/usr} belongs to the system"}, {                \
+        ANY, WORDS, "by hand: install the ROCm in {$prefix} again the way it was installed"                            \
     }
 #define SAME                                                                                                           \
-    { ANY, WORDS, "install {$requirement} again from where it came: its index is not known" }
+    { ANY, WORDS, "by hand: install {$requirement} again from where it came: its index is not known" }
 #define MORE                                                                                                           \
-    { ANY, WORDS, "install {$requirement} from where the SDK came: its index is not known" }
+    { ANY, WORDS, "by hand: install {$requirement} from where the SDK came: its index is not known" }
 #define FILE_ITSELF                                                                                                    \
-    { ANY, WORDS, "get {$path} again from where it came" }
+    { ANY, WORDS, "by hand: get {$path} again from where it came" }
 
 /* clang-format off */
 /* A device that this user cannot open, for one reason each. */
 #define OPEN_DEVICE \
-    {ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"}, \
-    {ANY, HARDWARE, "start the container with --group-add {gid}"}, \
-    {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"}, \
-    {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"}, \
-    {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"}, \
-    {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}
+    {ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\"  # then log in again; in a container: --group-add {gid}"}, \
+    {ANY, HARDWARE, "by hand: start the container with --group-add {gid}"}, \
+    {ANY, HARDWARE, "by hand: let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode|another one}"}, \
+    {ANY, HARDWARE, "by hand: give this user search permission on the directories of {unsearchable}"}, \
+    {ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"}, \
+    {ANY, HARDWARE, "by hand: start the container with --device=/dev/kfd --device=/dev/dri"}
 
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(1, E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
-        FIXES({ANY, WORDS, "do what the message says"}),
+        FIXES({ANY, WORDS, "by hand: do what the message says"}),
         "Raised as RocmSdkError where no other code applies.", NULL)
 
     /* ---- packages ---- */
     ROW(2, E, PKG, 001, ERROR, "no ROCm SDK is installed in {site|this environment}", "there is no package rocm-sdk-core{more}",
-        FIXES({ANY, WORDS, "correct {variable}, or install an SDK: {install_sdk}"},
+        FIXES({ANY, TRIED, "{removal|unset PYTHONPATH} && {install_sdk}"},
+              {ANY, WORDS, "by hand: correct {$variable}, or install an SDK: {install_sdk}"},
               {ANY, TRIED, "{install_sdk}"}),
         "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
-    ROW(3, E, PKG, 002, ERROR, "{distribution} has version {version|X}, rocm-sdk-core {core_version|Y}", "packages of one SDK must have one version, up to a .postN",
+    ROW(3, E, PKG, 002, ERROR, "{distribution} is {version|of one version}, rocm-sdk-core {core_version|of another}", "packages of one SDK must have one version, up to a .postN",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
     ROW(4, E, PKG, 003, ERROR, "the platform directory {path|of a package} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
-    ROW(5, E, PKG, 004, ERROR, "{distribution} is in {path|one directory}, rocm-sdk-core in {site|another}", "libraries find each other by relative paths, which hold in one site-packages only",
-        FIXES({ANY, WORDS, "{install}  # all packages of the SDK into one environment"},
+    ROW(5, E, PKG, 004, ERROR, "{distribution} is in {path|one directory}, {other|rocm-sdk-core} in {site|another}", "libraries find each other by relative paths, which hold in one site-packages only",
+        FIXES({ANY, TRIED, "{repair|mv DIRECTORY SITE}"},
+              {ANY, TRIED, "{removal|unset PYTHONPATH} && {install}"},
+              {ANY, WORDS, "{install}  # all packages of the SDK into one environment"},
               MORE),
-        "Usual when the user's site-packages holds one package and the system's the other.", NULL)
-    ROW(6, W, PKG, 005, WARNING, "two SDKs are visible: {version|X} in {site|one directory}, {other_version|Y} in {path|another}", "sys.path leads to both, and the first one wins",
-        FIXES({ANY, WORDS, "uninstall one, or take its directory out of sys.path"}),
+        "Usual when the user's site-packages holds one package and the system's the other, or a package was moved to another disk and a link put in its place.", NULL)
+    ROW(6, W, PKG, 005, WARNING, "two SDKs are visible: {version|one} in {site|one directory}, {other_version|one} in {path|another}", "sys.path leads to both, and the first one wins",
+        FIXES({ANY, TRIED, "{removal|unset PYTHONPATH}"},
+              {ANY, WORDS, "by hand: uninstall one, or take its directory out of sys.path"}),
         "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", NULL)
     ROW(7, E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
-        FIXES({ANY, WORDS, "{fix}"}),
+        FIXES({ANY, WORDS, "{fix|rocm-sdk adopt}"}),
         "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", NULL)
-    ROW(8, W, PKG, 007, WARNING, "{path} is left over from a package that is no longer installed", "no distribution owns it",
-        FIXES({ANY, TRIED, "rm -r {$path}"}),
+    ROW(8, W, PKG, 007, WARNING, "{path}{more} is left over from a package that is no longer installed", "no distribution owns it",
+        FIXES({ANY, WORDS, "by hand: find out who needs {$path}, and remove it if nobody does; {untried}"},
+              {ANY, TRIED, "{removal|rm -r DIRECTORY}"},
+              {ANY, TRIED, "rm -r {$path}"}),
         "pip leaves what it did not install: files that appeared later, and directories that hold them.", NULL)
     ROW(9, W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path|~/.local}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
-        FIXES({ANY, WORDS, "set PYTHONNOUSERSITE=1, or uninstall the packages there: python -m pip uninstall with the system's Python"}),
+        FIXES({ANY, WORDS, "export PYTHONNOUSERSITE=1  # or uninstall the packages there: python -m pip uninstall with the system's Python"}),
         "Packages of the user's site-packages are seen by every Python of the same version outside virtual environments.", NULL)
     ROW(10, N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both: tools that compare paths as texts may see two SDKs",
         NO_FIX,
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
     ROW(11, W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was replaced",
         FIXES({ANY, HARDWARE, "{rebuild}"},
-              {ANY, WORDS, "install {$selector} from where the SDK came: its index is not known"}),
+              {ANY, WORDS, "by hand: install {$selector} from where the SDK came: its index is not known"}),
         "The package rocm looks at the GPU when pip builds it; a cached wheel fits the machine where it was built.", NULL)
     ROW(12, E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "The profiler's programs load libraries out of the core package.", NULL)
     ROW(13, W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that pip does not know",
-        FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
+        FIXES({ANY, WORDS, "by hand: collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(14, E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{overwrite}"},
+        FIXES({ANY, WORDS, "by hand: remove RECORD if nobody needs it, then {overwrite}; {untried}"},
+              {ANY, TRIED, "{removal|rm RECORD} && {overwrite}"},
+              {ANY, TRIED, "{overwrite}"},
               SAME),
         "Without it neither pip nor we know what belongs to the package.", NULL)
     ROW(15, E, PKG, 014, ERROR, "a package of the SDK is not installed", "{detail}",
-        FIXES({ANY, WORDS, "{install}, or unset {variable}"},
+        FIXES({ANY, WORDS, "{install}  # or unset {$variable}"},
               {ANY, TRIED, "{install}"},
               MORE),
         "Raised as PackageNotInstalledError. One message names all packages that are missing, and the line that installs them.", NULL)
     ROW(16, E, PKG, 015, ERROR, "the installed SDK has another version than the program expects", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
-              {ANY, WORDS, "install the version that the message names"}),
+              {ANY, WORDS, "by hand: install the version that the message names"}),
         "The program passes check_version to initialize_process. Raised as VersionMismatchError with fail_on_version_mismatch, issued as VersionMismatchWarning without.", NULL)
     ROW(17, E, PKG, 016, ERROR, "{distribution} does not fit the core package", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
@@ -129,25 +137,38 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         NO_FIX,
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
     ROW(20, W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
-        FIXES({ANY, WORDS, "remove it if nobody needs it: rm {$path}"}),
+        FIXES({ANY, WORDS, "by hand: remove it if nobody needs it: rm {$path}"}),
         "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and then does not fit.", NULL)
     ROW(21, E, PKG, 020, ERROR, "{path|the wheel} cannot be installed here", "{detail}",
-        FIXES({ANY, WORDS, "take the wheel for this Python and this system; `python -m pip debug --verbose` prints the tags that fit"}),
+        FIXES({ANY, WORDS, "by hand: take the wheel for this Python and this system; `python -m pip debug --verbose` prints the tags that fit"}),
         "The name of a wheel says for which Python, ABI and platform it is. An installer takes no other.", NULL)
-    ROW(22, E, PKG, 021, ERROR, "{distribution} has no package with its code for the GPU {target}", "{detail}",
+    ROW(22, E, PKG, 021, ERROR, "{distribution|a library} has no package with its code for the GPU {target}", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
-              {ANY, WORDS, "take a build of {distribution} that has an extra device-* for the GPU"}),
+              {ANY, WORDS, "by hand: take a build of {distribution|the library} that has an extra device-* for the GPU"}),
         "The GPU code of torch and torchvision is in packages of their own, amd-torch-device-<target>, in the version of the base package. `import torch` succeeds without them, and the first kernel fails.", NULL)
     ROW(23, E, PKG, 022, ERROR, "making the SDK in {site|site-packages} smaller was interrupted", "{path|a journal} lists what is still to be replaced or removed",
         FIXES({ANY, TRIED, "rocm-sdk-build closure --in-place"}),
         "rocm-sdk-build closure --in-place exchanges site-packages in one step where the file system can. Elsewhere it notes first what changes, and then replaces file by file; a process that is killed meanwhile leaves the note, and the files of two states. The command goes on from there.", NULL)
+    ROW(170, E, PKG, 023, ERROR, "{distribution} is recorded twice: {version|one version} and {other_version|another}", "the files are those of {version|the one}, as their sizes and digests say; {path|the other} is left over",
+        FIXES({ANY, WORDS, "by hand: find out who needs {$path}, and remove it if nobody does; {untried}"},
+              {ANY, TRIED, "rm -r {$path}"}),
+        "An installer that was killed, or two installers, left the metadata of two versions. Installers take either for what is installed. The RECORD of the one that fits the files tells which is right.", NULL)
+    ROW(171, E, PKG, 024, ERROR, "{path|a directory} is in use, and the metadata of {distribution|its package} is lost", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"},
+              {ANY, WORDS, "{install}"}),
+        "The .dist-info directory of a package was removed, and its files stayed: an installer that was killed does that. Other packages need these files, so they are not removed.", NULL)
+    ROW(173, E, PKG, 025, ERROR, "the installer of {distribution} was interrupted", "{path|a directory}{more} is the old package, which the installer renamed; the package is not there in full",
+        FIXES({ANY, WORDS, "by hand: remove {$path}{more} if nobody needs them, then {reinstall}; {untried}"},
+              {ANY, TRIED, "{removal|rm -r DIRECTORY} && {reinstall}"},
+              {ANY, WORDS, "by hand: remove the renamed directories, and install the package again"}),
+        "pip renames the directories of a package before it writes the new ones: ~ocm_sdk_core was rocm_sdk_core. If it is killed, the old files stay under these names. The package is installed again in the release of the others.", NULL)
 
     /* ---- files ---- */
     ROW(24, E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Usual after a second `pip install --target` into one directory, which replaces directories that packages share.", NULL)
-    ROW(25, E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "it has {found|N} bytes, {wanted|M} were installed: it was changed, or written in part",
+    ROW(25, E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "it has {found|too few or too many} bytes, {wanted|others} were installed: it was changed, or written in part",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A full disk, an interrupted copy, or a tool that changed the file in place.", NULL)
@@ -166,13 +187,21 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               PREFIX, SAME, FILE_ITSELF),
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(30, E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
-        FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
-              {ANY, WORDS, "name a file, if it is a directory; give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
-        "The operating system refuses, for the reason that is given.", NULL)
+        FIXES({ANY, TRIED, "{repair|chmod u+r FILE}"},
+              {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$path}"},
+              {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
+              {ANY, WORDS, "by hand: name a file, if it is a directory; give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
+        "The operating system refuses, for the reason that is given. Where it is a permission, the file or directory that lacks it is named, and who can give it.", NULL)
     ROW(31, E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
-        FIXES({ANY, TRIED, "{reinstall}"},
+        FIXES({ANY, TRIED, "{repair|mv DIRECTORY OTHER}"},
+              {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME),
-        "Many at once: a directory was deleted or replaced, or a disk was full.", NULL)
+        "Many at once: a directory was deleted, renamed or replaced, or a disk was full.", NULL)
+    ROW(172, E, FILE, 009, ERROR, "{path|what RECORD lists as a file} is no {kind|file}{more}", "it is {detail|a link that leads nowhere, a directory or a FIFO, for example}",
+        FIXES({ANY, WORDS, "by hand: remove {$path} if nobody needs it, then {reinstall}; {untried}"},
+              {ANY, TRIED, "{removal|rm -r FILE} && {reinstall}"},
+              {ANY, WORDS, "by hand: remove {$path}, and bring the file back from where it came"}),
+        "RECORD lists a file there. A link that leads nowhere, a directory, a FIFO or a device took its place. A program that opens a FIFO waits for ever.", NULL)
 
     /* ---- what an index says ---- */
     ROW(157, E, INDEX, 001, ERROR, "{distribution} is not what {place|the index} has", "{detail}",
@@ -180,87 +209,95 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               SAME),
         "Found with --index-digests, which compares RECORD with that of the wheel on the index. Files were changed and RECORD with them (rocm-sdk test --fix and rocm-sdk code do that), or another wheel of the same version was installed.", NULL)
     ROW(158, E, INDEX, 002, ERROR, "the digests of the wheel of {distribution} at {place|the index} do not agree", "{detail}",
-        FIXES({ANY, WORDS, "install nothing from there until those who run the index have said which is right"}),
-        "The page of the index names another SHA-256 than the wheel, its METADATA or its attestations have: a page that was not made anew, a server in between, or a wheel that was replaced.", NULL)
+        FIXES({ANY, WORDS, "by hand: install nothing from there until those who run the index have said which is right"}),
+        "The page of the index names another SHA-256 than the wheel, its METADATA or its attestations have: the page is older than the wheel, a server in between answers, or the wheel was replaced.", NULL)
     ROW(159, E, INDEX, 003, ERROR, "{distribution} was installed from another wheel than {place|the index} has", "{detail}",
-        FIXES({ANY, WORDS, "install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
+        FIXES({ANY, WORDS, "by hand: install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
         "direct_url.json has the SHA-256 of the archive that was installed. The index has a wheel of this name and version with another one.", NULL)
     ROW(160, W, INDEX, 004, WARNING, "{distribution} was not compared with {place|the index}", "{detail}",
-        FIXES({ANY, WORDS, "name the index that it came from: rocm-sdk test --index-digests ADDRESS"}),
+        FIXES({ANY, WORDS, "by hand: name the index that it came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
         "The index does not have the wheel, or not any more, or its server does not send parts of files.", NULL)
     ROW(161, E, INDEX, 005, ERROR, "{place|the index} cannot be asked about {distribution}", "{detail}",
-        FIXES({ANY, WORDS, "check the address and the network (https_proxy, no_proxy), and try again: rocm-sdk test --index-digests ADDRESS"}),
+        FIXES({ANY, WORDS, "rocm-sdk test --index-digests {$place|ADDRESS}  # again, if the address is right and the network there (https_proxy, no_proxy)"}),
         "The server is not reached, refuses, or answers what no index answers.", NULL)
     ROW(162, E, INDEX, 006, ERROR, "no package of the SDK was compared with an index", "{detail}",
-        FIXES({ANY, WORDS, "name the index that the SDK came from: rocm-sdk test --index-digests ADDRESS"}),
+        FIXES({ANY, WORDS, "by hand: name the index that the SDK came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
         "A test that compared nothing has not passed.", NULL)
     ROW(163, N, INDEX, 007, NOTE, "{distribution} has attestations, whose signatures were not verified", "{detail}",
         NO_FIX,
         "PEP 740: who published the wheel, as an index keeps it. The digest that they are about was compared; verifying the signatures needs the program pypi-attestations and the trust root of Sigstore.", NULL)
 
     /* ---- libraries ---- */
-    ROW(32, E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"},
+    ROW(32, E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
     ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "{detail|the distribution has it in a package that is not installed}",
-        FIXES({ANY, WORDS, "use an SDK whose {package} has {name}"},
-              {ANY, WORDS, "install AMD's package {outside}, of the release that the SDK is"},
+        FIXES({ANY, WORDS, "by hand: use an SDK whose {package} has {name}"},
+              {ANY, WORDS, "by hand: install AMD's package {outside}, of the release that the SDK is"},
               {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
               {GENTOO, ELSEWHERE, "emerge {gentoo}"},
-              {NIXOS, ELSEWHERE, "add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
-              {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
-              {ANY, ELSEWHERE, "find out what brings {name}: a package of the system, or one of Python"}),
+              {NIXOS, ELSEWHERE, "by hand: add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
+              {ANY, ELSEWHERE, "by hand: install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
+              {ANY, ELSEWHERE, "by hand: find out what brings {name}: a package of the system, or one of Python"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
     ROW(34, E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "A package of the SDK is missing.", NULL)
-    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there",
-        FIXES({ANY, TRIED, "{reinstall}"},
+    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built that way: report it to its builder.", NULL)
     ROW(36, E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than that of this system}", "this system has glibc {present|of an older release}",
-        FIXES({CONTAINER, WORDS, "start from a newer base image, or use an SDK that was built for glibc {present}"}, {ANY, WORDS, "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}"}),
+        FIXES({CONTAINER, WORDS, "by hand: start from a newer base image, or use an SDK that was built for glibc {present|of that release}"}, {ANY, WORDS, "by hand: use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present|of that release}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
     ROW(37, E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"},
-              PREFIX, SAME, {ANY, WORDS, "get {$path} again from where it came, if it is a library; else name one"}),
+        FIXES({DEBIAN, ELSEWHERE, "apt-get install --reinstall {debian}"},
+              {FEDORA, ELSEWHERE, "dnf reinstall {fedora}"},
+              {SUSE, ELSEWHERE, "zypper install --force {suse}"},
+              {ARCH, ELSEWHERE, "pacman -S {arch}"},
+              {GENTOO, ELSEWHERE, "emerge --oneshot {gentoo}"},
+              {ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, {ANY, WORDS, "by hand: get {$path} again from where it came, if it is a library; else name one"}),
         "The file contradicts itself or is shorter than it says: a download or a tool such as an old patchelf broke it.", NULL)
-    ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
-        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`; an update of the SDK or the driver may help"}),
+    ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file; an update of the SDK or the driver may help"}),
         "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
-    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}",
-        FIXES({ANY, WORDS, "see whether /dev/kfd is there (rocm-sdk gpus); report it with the output of `rocm-sdk test --report FILE`"}),
+    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file, if /dev/kfd is there (rocm-sdk gpus)"}),
         "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
-    ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|N}{output}",
-        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+    ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|1 or higher}{output}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
         "A library must not call exit.", NULL)
     ROW(41, E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
         FIXES({ANY, WORDS, "rocm-sdk test --only libraries"}),
         "If it happens again, a constructor of one of the named libraries kills the process that started it. If not, something else killed it, or the kernel did because memory ran out.", NULL)
     ROW(42, E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
-        FIXES({ANY, WORDS, "use a machine with such a processor, or an SDK that was built for this one"}),
+        FIXES({ANY, WORDS, "by hand: use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
     ROW(43, W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
-        FIXES({ANY, TRIED, "{reinstall}"},
+        FIXES({ANY, TRIED, "{repair|mv LIBRARY SONAME}"},
+              {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A library that needs it by its SONAME does not find it, or finds another copy.", NULL)
     ROW(44, W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory|a directory of the build machine}",
-        FIXES({ANY, WORDS, "report it to the package's builder; LD_LIBRARY_PATH and files there can change what is loaded"}),
+        FIXES({ANY, WORDS, "by hand: report it to the package's builder; LD_LIBRARY_PATH and files there can change what is loaded"}),
         "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
     ROW(45, E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
-        FIXES({ANY, WORDS, "install the packages that were built for this machine, not a copy of another one's: {reinstall}"},
-              {ANY, WORDS, "take files that were built for this machine"}),
+        FIXES({ANY, TRIED, "{reinstall}  # the packages for this machine, not a copy of those for another one"},
+              {ANY, WORDS, "by hand: take files that were built for this machine"}),
         "Usual after copying an environment, or after `pip download` for another platform.", NULL)
     ROW(46, W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
-        FIXES({ANY, WORDS, "report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
+        FIXES({ANY, WORDS, "by hand: report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "Part of it was built without -fPIC. Pages of its code are then not shared between processes.", NULL)
     ROW(47, N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
-        FIXES({ANY, WORDS, "link with -Wl,-z,noexecstack, or: patchelf --clear-execstack {$path}  # in {staged}"},
+        FIXES({ANY, WORDS, "patchelf --clear-execstack {$path}  # in {staged|the build}, or link with -Wl,-z,noexecstack"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(48, E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
@@ -268,20 +305,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
     ROW(49, W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
-        FIXES({ANY, WORDS, "report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
+        FIXES({ANY, WORDS, "by hand: report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
-    ROW(50, E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path|there}",
-        FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
+    ROW(50, E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {directory|there}",
+        FIXES({ANY, TRIED, "mount -o remount,bind,exec {$directory}  # as root, or move the environment elsewhere"}),
         "Usual for /tmp and for home directories on hardened systems.", NULL)
-    ROW(51, E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|N} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
+    ROW(51, E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|some} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
         FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
-              {ANY, WORDS, "load ROCm earlier in the program"}),
+              {ANY, WORDS, "by hand: load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec take this memory.", NULL)
     ROW(52, N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
-        FIXES({ANY, WORDS, "start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
+        FIXES({ANY, WORDS, "by hand: start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "take a build of {subject} that fits what is here, or install what it was built with"},
+        FIXES({ANY, WORDS, "by hand: take a build of {subject|the library} that fits what is here, or install what it was built with"},
               {ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
               PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
@@ -290,66 +327,70 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Reported for a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
     ROW(55, E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
         FIXES({ANY, TRIED, "{install}"},
-              {ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"}),
+              {ANY, WORDS, "by hand: install the ROCm in {$prefix} again the way it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
-    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|ROCm X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
+    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|one release of ROCm}, the SDK is {version|of another} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
-              {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
+              {ANY, WORDS, "by hand: take a build of {$needing} for ROCm {version}"}),
         "The file needs libraries that the SDK has in other versions, or those of another release: the linker would refuse the file. The names of the libraries that it needs say for which releases it was built; which libraries the SDK has decides, not its release. Raised as BadLibraryError.", NULL)
     ROW(57, E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
-        FIXES({ANY, WORDS, "give the process a larger address space (ulimit -v unlimited; RLIMIT_AS), where the shell or the batch system limits it"}),
+        FIXES({ANY, WORDS, "ulimit -v unlimited  # or raise the limit (RLIMIT_AS) where the batch system sets it"}),
         "The file is intact: the kernel refused to map it. Libraries of GPU code take gigabytes of address space, and little memory.", NULL)
     ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
-        FIXES({ANY, WORDS, "take a build that uses the SDK's libraries, or use its own without the SDK"}),
+        FIXES({ANY, WORDS, "by hand: take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
 
     /* ---- whose functions a library gets ---- */
     ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
-        FIXES({ANY, WORDS, "set ROCM_SDK_ISOLATE={$shortname} for the program: it keeps that library out of the global scope"},
-              {ANY, WORDS, "load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
+        FIXES({ANY, WORDS, "export ROCM_SDK_ISOLATE={$shortname}  # for the program: it keeps that library out of the global scope"},
+              {ANY, WORDS, "by hand: link {needing} with a build of {other|the other library} whose symbols have versions, or statically with -Wl,--exclude-libs,ALL"},
+              {ANY, WORDS, "by hand: load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
         "Two libraries have functions or variables of the same names, and call them by name. The dynamic linker gives both the one that comes first in the global scope, and whoever was built with the other works with the wrong data. `rocm-sdk tree --bindings` shows each.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(60, E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
-              {ANY, WORDS, "add it to the ROCm in {$prefix} the way that was installed"},
+              {ANY, WORDS, "by hand: add it to the ROCm in {$prefix} the way that was installed"},
               SAME,
               {ANY, WORDS, "rocm-sdk test  # shows what the package of {shortname} lacks"},
-              {ANY, WORDS, "name a file that is there: {$path} is not"}),
+              {ANY, WORDS, "by hand: name a file that is there: {$path} is not"}),
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
-    ROW(61, E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
-        FIXES({ANY, WORDS, "rocm-sdk tree {shortname}  # shows what it brings"}),
+    ROW(61, E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk tree {$shortname}  # shows what it brings"}),
         "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
-    ROW(62, E, API, 003, ERROR, "{shortname} has no function {symbol|that its users call}", "{path|the file} is another library than its name says, or a much older one",
-        FIXES({ANY, TRIED, "{reinstall}"},
+    ROW(62, E, API, 003, ERROR, "{shortname} has no function {symbol|that its users call}", "{path|the file} is another library than its name says, or a much older one{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, WORDS, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Each library has a function that names it, such as hipGetDeviceCount.", NULL)
     ROW(63, E, API, 004, ERROR, "no library has the name {name|that was given}", "the name is not in the catalog",
-        FIXES({ANY, WORDS, "did you mean {near}? rocm-sdk list prints all names"},
-              {ANY, WORDS, "rocm-sdk list prints the names"}),
+        FIXES({ANY, WORDS, "rocm-sdk list  # prints all names: did you mean {near|gfx942}?"},
+              {ANY, WORDS, "rocm-sdk list  # prints the names"}),
         "Raised as UnknownLibraryError. `rocm-sdk list` prints the names.", NULL)
-    ROW(64, E, API, 005, ERROR, "{shortname|hiprtc} compiles no kernel for {target|a GPU}", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"},
+    ROW(64, E, API, 005, ERROR, "{shortname|hiprtc} compiles no kernel for {target|a GPU}", "{detail}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, WORDS, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A small kernel is compiled at run time, as PyTorch, MIOpen and rocFFT do, for the machine's GPU or for gfx1030. It needs amd_comgr and the built-in headers of hiprtc; no GPU is needed.", NULL)
 
     /* ---- tools ---- */
-    ROW(65, E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"},
+    ROW(65, E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, WORDS, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Each program of the packages is started with an option that makes it print its version or its help.", NULL)
     ROW(66, E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
-              {ANY, WORDS, "report it to the builder of {distribution}: its RECORD never had the program"}),
+              {ANY, WORDS, "by hand: report it to the builder of {distribution}: its RECORD never had the program"}),
         "The command is a small script that starts the real program inside the packages: one of the two is missing, or the interpreter that the script names is, for example after a virtual environment was moved.", NULL)
     ROW(67, E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds|60} s",
-        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
         "It was killed.", NULL)
     ROW(68, N, TOOL, 004, NOTE, "{tool|a program} was not tried", "it runs out of the development tree, which is not extracted",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --init"}),
         "A test changes nothing unless it is told to.", NULL)
-    ROW(69, E, TOOL, 005, ERROR, "{tool} is not there", "{detail}",
-        FIXES({ANY, WORDS, "install it, or name another"}),
+    ROW(69, E, TOOL, 005, ERROR, "{tool|a program} is not there", "{detail}",
+        FIXES({ANY, WORDS, "by hand: install it, or name another"}),
         "What a command needs and the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`, the Python package shtab for `rocm-sdk completion`.", NULL)
 
     /* ---- the development tree ---- */
@@ -357,22 +398,22 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "An extraction was killed. The next one removes what it left.", "finish-extraction")
     ROW(71, E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "it {detail|is missing, or not what the manifest says}",
-        FIXES({ANY, TRIED, "{update}, as the owner of the environment  # or: rocm-sdk test --fix"},
+        FIXES({ANY, TRIED, "{update}  # as the owner of the environment, or: rocm-sdk test --fix"},
               {ANY, WORDS, "{install}  # or the package {leads}"},
               {ANY, TRIED, "{reinstall} && rocm-sdk init"},
-              {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
+              {ANY, WORDS, "by hand: install {$requirement} again from where it came, then: rocm-sdk init"}),
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
     ROW(72, E, DEVEL, 003, ERROR, "the CMake package {path|of the tree} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
-              {ANY, WORDS, "correct the package that brings {staged}"},
-              {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
+              {ANY, WORDS, "by hand: correct the package that brings {staged|the file}"},
+              {ANY, WORDS, "by hand: install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
     ROW(73, E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
         FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
-              {ANY, WORDS, "report it to the package's builder"}),
+              {ANY, WORDS, "by hand: report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
-    ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
-        FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
+    ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}{intact}",
+        FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "by hand: install the C++ compiler of the system with its headers"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers.", NULL)
     ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
         NO_FIX,
@@ -381,21 +422,21 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
     ROW(77, E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
-        FIXES({ANY, WORDS, "do what the message says, then rocm-sdk init"}),
+        FIXES({ANY, WORDS, "by hand: do what the message says, then rocm-sdk init"}),
         "Raised as DevelopmentTreeError. What was there before is still there.", NULL)
     ROW(78, E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
-              {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
+              {ANY, WORDS, "by hand: install {$requirement} again from where it came, then: rocm-sdk init"}),
         "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
     ROW(79, E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the waiting time",
-        FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
+        FIXES({ANY, WORDS, "by hand: wait for the process that the message names, or end it"}),
         "Raised as DevelopmentTreeLockedError.", NULL)
     ROW(80, E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
         FIXES({ANY, WORDS, "python3 -m venv ~/rocm && ~/rocm/bin/pip install {source}{$requirement}  # into a virtual environment"},
-              {ANY, WORDS, "install it into a virtual environment, with pip or uv"}),
+              {ANY, WORDS, "by hand: install it into a virtual environment, with pip or uv"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(81, N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
-        FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
+        FIXES({ANY, WORDS, "by hand: use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
         "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
@@ -403,131 +444,133 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- GPUs ---- */
     ROW(83, E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported|the targets of the installed packages}",
-        FIXES({ANY, TRIED, "{install}"},
-              {ANY, WORDS, "take another SDK: this one offers no package for it"}),
+        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
+              {ANY, TRIED, "{install}"},
+              MORE,
+              {ANY, WORDS, "by hand: take another SDK: this one offers no package for it"}),
         "Programs start and fail at their first kernel.", NULL)
-    ROW(84, E, GPU, 003, ERROR, "HIP sees {found|X} GPUs, the kernel has {wanted|Y} for this process", "{detail}",
-        FIXES({ANY, WORDS, "compare `rocm-sdk gpus --all` with rocminfo; report both"}),
+    ROW(84, E, GPU, 003, ERROR, "HIP sees {found|one number of} GPUs, the kernel has {wanted|another} for this process", "{detail}{intact}",
+        FIXES({ANY, WORDS, "by hand: compare `rocm-sdk gpus --all` with rocminfo; report both"}),
         "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
     ROW(85, E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
-        FIXES({ANY, WORDS, "try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
+        FIXES({ANY, WORDS, "by hand: try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
         "They are damaged, or change all the time while they are read: the message names the file. Raised as TopologyError.", NULL)
     ROW(86, E, GPU, 005, ERROR, "no GPU target or family has this name, or it does not have the feature", "{detail}",
-        FIXES({ANY, WORDS, "did you mean {near}?"},
-              {ANY, WORDS, "{advice}"},
-              {ANY, WORDS, "targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
+        FIXES({ANY, WORDS, "by hand: use another name: did you mean {near|gfx942}?"},
+              {ANY, WORDS, "by hand: {advice}"},
+              {ANY, WORDS, "by hand: use another name: targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
         "Raised as UnknownTargetError.", NULL)
     ROW(87, E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
-        FIXES({ANY, WORDS, "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"}),
+        FIXES({ANY, WORDS, "rocm-sdk targets --cmake gfx942,gfx110X-all  # names targets"}),
         "Raised as EmptySelectionError. An empty list is never printed, because build systems would use their default instead.", NULL)
     ROW(88, E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
-        FIXES({ANY, WORDS, "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
+        FIXES({ANY, WORDS, "by hand: check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
     ROW(89, E, GPU, 008, ERROR, "no GPU is chosen by {selection|the selection}", "{detail}",
-        FIXES({ANY, WORDS, "choose one that is there: rocm-sdk gpus --visible lists them"}),
+        FIXES({ANY, WORDS, "rocm-sdk gpus --visible  # lists those that are there: choose one of them"}),
         "`rocm-sdk run --gpu` and `rocm-sdk env --gpu` choose among the GPUs that the variables of the environment leave, and never widen them. An empty choice is an error, and no empty variable, with which the program would run without a GPU. Raised as EmptySelectionError.", NULL)
     ROW(90, W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
-        FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
+        FIXES({ANY, HARDWARE, "sudo modprobe amdgpu  # without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, but no driver serves it.", NULL)
     ROW(91, N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail|none was found}; libraries load and compilers work without one",
         NO_FIX,
         "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
     ROW(92, W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
-        FIXES({ANY, HARDWARE, "wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
+        FIXES({ANY, HARDWARE, "by hand: wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
         "The module is being loaded or unloaded.", NULL)
     ROW(93, W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
-        FIXES({ANY, HARDWARE, "use a kernel that is built with CONFIG_HSA_AMD"}),
+        FIXES({ANY, HARDWARE, "by hand: use a kernel that is built with CONFIG_HSA_AMD"}),
         "The kernel's driver amdgpu is there, but KFD, which ROCm talks to, is not.", NULL)
     ROW(94, W, GPU, 014, WARNING, "the kernel's compute driver knows no GPU", "{detail}",
-        FIXES({ANY, HARDWARE, "see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
+        FIXES({ANY, HARDWARE, "by hand: see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
         "KFD is there without a GPU: the driver did not take the GPU, or it is not supported for compute.", NULL)
     ROW(95, W, GPU, 015, WARNING, "the device cgroup hides GPUs", "{detail}",
-        FIXES({ANY, HARDWARE, "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
+        FIXES({ANY, HARDWARE, "by hand: start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
         "The kernel says that the GPUs exist, and nothing else about them.", NULL)
     ROW(96, W, GPU, 016, WARNING, "/dev/kfd is not there", "{detail}",
-        FIXES({ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES({ANY, HARDWARE, "by hand: start the container with --device=/dev/kfd --device=/dev/dri"}),
         "Every ROCm program opens it. The kernel knows a GPU, so this is mostly a container without the device.", NULL)
     ROW(97, W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
     ROW(98, W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
-        FIXES({ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without} none"},
-              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES({ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without|the GPU} none"},
+              {ANY, HARDWARE, "by hand: start the container with --device=/dev/kfd --device=/dev/dri"}),
         "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
     ROW(99, W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "ROCm opens the render node of each GPU for reading and writing.", NULL)
     ROW(100, W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
-        FIXES({ANY, HARDWARE, "install a ROCm that supports WSL, and run its rocminfo"}),
+        FIXES({ANY, HARDWARE, "by hand: install a ROCm that supports WSL, and run its rocminfo"}),
         "The GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is.", NULL)
     ROW(101, W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "WSL2 passes the GPU through this device.", NULL)
     ROW(102, W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",
-        FIXES({ANY, HARDWARE, "update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
+        FIXES({ANY, HARDWARE, "by hand: update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
         "ROCm for WSL talks to the GPU through this library.", NULL)
     ROW(103, W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
-        FIXES({ANY, HARDWARE, "set HSA_ENABLE_DXG_DETECTION=1 (ROCm before 7.13 needs it)"}),
+        FIXES({ANY, HARDWARE, "export HSA_ENABLE_DXG_DETECTION=1  # ROCm before 7.13 needs it"}),
         "ROCm before 7.13 looks for the GPU of WSL2 only where this variable is 1.", NULL)
     ROW(104, W, GPU, 024, WARNING, "{path|a visibility variable} is cut short", "{detail}",
-        FIXES({ANY, WORDS, "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once"}),
+        FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or write device numbers from 0, without blanks or leading zeros, or UUIDs, each once"}),
         "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
     ROW(105, W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
-        FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
+        FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "Its value is not major.minor.stepping, at most 63.255.255, with nothing behind it.", NULL)
     ROW(106, W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
-        FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
+        FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "ROCm knows no target of the version that it names.", NULL)
     ROW(107, W, GPU, 027, WARNING, "a GPU is on the PCI bus, and the compute driver does not have it", "{detail}",
-        FIXES({ANY, HARDWARE, "see what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
-        "KFD has other GPUs of this machine. It leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics: which one it is, the kernel's log says.", NULL)
+        FIXES({ANY, HARDWARE, "by hand: see what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
+        "KFD has other GPUs of this machine. It leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics. The kernel's log says which one it is.", NULL)
     ROW(108, W, GPU, 028, WARNING, "firmware of a GPU is of a version that is known to do harm", "{detail}",
-        FIXES({ANY, HARDWARE, "install another version of linux-firmware, make the initramfs anew and start the machine again  # {repair|another version does not do that}"}),
+        FIXES({ANY, HARDWARE, "by hand: install another version of linux-firmware, rebuild the initramfs and reboot  # {repair|another version does not do that}"}),
         "The firmware comes with the package linux-firmware or the like, and is loaded from the initramfs. The table of versions has a source for each.", NULL)
     ROW(109, W, GPU, 029, WARNING, "this Linux is older than a GPU needs", "{detail}",
-        FIXES({ANY, HARDWARE, "update the kernel to {needed|a newer one}, or use one into which your distribution has put the same change"}),
+        FIXES({ANY, HARDWARE, "by hand: update the kernel to {needed|a newer one}, or use one into which your distribution has put the same change"}),
         "The driver is part of the kernel. Distributions put single changes into older kernels, and a driver from a package of its own (amdgpu-dkms) has a version of its own: so this is a guess from the number.", NULL)
     ROW(110, N, GPU, 030, NOTE, "the processor reaches only a part of a GPU's memory", "{detail}",
-        FIXES({ANY, HARDWARE, "switch on Above 4G Decoding and Resizable BAR in the firmware of the machine"}),
+        FIXES({ANY, HARDWARE, "by hand: switch on Above 4G Decoding and Resizable BAR in the firmware of the machine"}),
         "The PCI BAR of the GPU is smaller than its memory. Programs run; copies take a longer way, and GPUs cannot reach each other's whole memory.", NULL)
     ROW(111, W, GPU, 031, WARNING, "the way between the processor and a GPU has no PCIe atomics", "{detail}",
-        FIXES({ANY, HARDWARE, "put the GPU into a slot of the processor, or switch on AtomicOps in the firmware of the machine; in a virtual machine, on the host"}),
+        FIXES({ANY, HARDWARE, "by hand: put the GPU into a slot of the processor, or switch on AtomicOps in the firmware of the machine; in a virtual machine, on the host"}),
         "KFD says so in the flags of the link. Programs that share atomic variables with the GPU, such as printf in kernels and some collectives, may hang; others run.", NULL)
     ROW(112, W, GPU, 032, WARNING, "a GPU has counted errors that it could not correct", "{detail}",
-        FIXES({ANY, HARDWARE, "look at the kernel's log (dmesg | grep -i ras) and start the machine again; if the count rises again, have the GPU replaced"}),
+        FIXES({ANY, HARDWARE, "by hand: look at the kernel's log (dmesg | grep -i ras) and reboot; if the count rises again, have the GPU replaced"}),
         "The counters (RAS) begin at 0 with the driver, or go on from what the GPU has stored. Results computed since may be wrong.", NULL)
     ROW(164, W, GPU, 033, WARNING, "{path|a variable} makes ROCm abort each program", "{detail}",
-        FIXES({ANY, WORDS, "unset {path|it}, or {repair|correct it}"}),
+        FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or {repair|correct it}"}),
         "The program ends with SIGABRT while ROCm starts, before it has seen a GPU. ROCm's runtime does so at an empty entry of ROCR_VISIBLE_DEVICES that is not the last one, HIP 6.4.3 with a GPU whose version is overridden by one of gfx8.", NULL)
 
     /* ---- GPU code ---- */
     ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
-              {ANY, WORDS, "take files that have code for it; rocm-sdk code prints the targets of these"}),
+              {ANY, WORDS, "by hand: take files that have code for it; rocm-sdk code prints the targets of these"}),
         "The libraries load. Their first kernel fails with hipErrorInvalidDeviceFunction, and hipModuleLoad of a file of such code with hipErrorNoBinaryForGpu; some abort the program. `rocm-sdk code` prints the targets that they have code for.", NULL)
     ROW(114, E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
-              {ANY, WORDS, "install the package of the archive in the version of the library"}),
+              {ANY, WORDS, "by hand: install the package of the archive in the version of the library"}),
         "The code of these libraries is in separate files (.kpack), which they name. When a kernel is launched, HIP finds that the archive is missing or has nothing of the library.", NULL)
     ROW(115, N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
-        FIXES({ANY, WORDS, "try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
+        FIXES({ANY, WORDS, "by hand: try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 
     ROW(116, E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
-        FIXES({ANY, WORDS, "get the archive again; if it is meant to be like that, unpack it and ask about the directory"}),
+        FIXES({ANY, WORDS, "by hand: get the archive again; if it is meant to be like that, unpack it and ask about the directory"}),
         "A wheel, zip file or tar archive was asked for the GPU code of its files. The command refuses sizes that its bytes cannot hold, members that overlap or are encrypted, compression other than that of wheels, and archives that are cut short.", NULL)
     ROW(117, W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
-        FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
+        FIXES({ANY, WORDS, "by hand: build it for fewer targets, compress its code (--offload-compress), or split it"}),
         "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be too much.", NULL)
 
     ROW(118, W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
-        FIXES({ANY, WORDS, "do without them, or take another SDK: no package of this one has the code"}),
+        FIXES({ANY, WORDS, "by hand: do without them, or take another SDK: no package of this one has the code"}),
         "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails with hipErrorInvalidDeviceFunction. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
     ROW(119, E, CODE, 007, ERROR, "tables of kernels for the GPU {target} are missing in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
-              {ANY, WORDS, "copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),
+              {ANY, WORDS, "by hand: copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),
         "rocBLAS and hipBLASLt look each kernel up: an index (TensileLibrary_lazy_<target>.dat) names a table for each kind of matrices, and the table the kernels. A call whose table is not there fails. Usual where the files of several builds were put together, or copied one by one.", NULL)
     ROW(120, N, CODE, 008, NOTE, "{libraries}: no kernels that are tuned for the GPU {target}", "{detail}", NO_FIX,
         "The library runs. Its kernels for this GPU are those that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
@@ -536,124 +579,150 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- OpenCL ---- */
     ROW(122, W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",
-        FIXES({ANY, WORDS, "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"}),
+        FIXES({ANY, WORDS, "eval \"$(rocm-sdk env --opencl)\"  # sets OCL_ICD_VENDORS, which leads to it"}),
         "The loader reads which drivers there are from files that distribution packages install; wheels cannot put one there.", NULL)
 
     /* ---- the environment ---- */
     ROW(123, W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable|VARIABLE}={value|DIRECTORY}: {path|it} holds {library} too",
-        FIXES({ANY, WORDS, "unset {variable}, or take the directory out of it"}),
+        FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
+              {ANY, WORDS, "unset {$variable}  # or take the directory out of it"}),
         "The dynamic linker and build tools prefer what such variables name to what is in the packages.", NULL)
     ROW(124, W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value|VALUE}: it is known to crash programs with compressed device code",
-        FIXES({ANY, WORDS, "unset HIP_USE_RUNTIME_UNBUNDLER"}),
+        FIXES({ANY, TRIED, "unset HIP_USE_RUNTIME_UNBUNDLER"}),
         "A debugging aid of HIP that newer code objects are not made for.", NULL)
     ROW(125, W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
         FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION"}),
         "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
     ROW(126, E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target|a target}, which no package supports", "supported: {supported|the targets of the installed packages}",
-        FIXES({ANY, WORDS, "unset it, or install the packages of {target}"}),
+        FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION  # or install the packages of {target|that target}"}),
         "HIP looks for kernels of the presented target.", NULL)
     ROW(127, W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
-        FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"},
-              {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
+        FIXES({ANY, WORDS, "unset {$variable}  # or name a device that is there: rocm-sdk gpus"},
+              {ANY, WORDS, "rocm-sdk gpus  # name a device that is there"}),
         "An empty variable hides all GPUs, as does a first token that is wrong.", NULL)
     ROW(128, N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
-        FIXES({ANY, WORDS, "unset {variable} if it is not intended"}),
+        FIXES({ANY, WORDS, "unset {$variable}  # if it is not intended"}),
         "Reported because it changes which files are found.", NULL)
     ROW(129, E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for a library that fails", "{detail}",
-        FIXES({ANY, WORDS, "correct or unset ROCM_SDK_PRELOAD_LIBRARIES"}),
+        FIXES({ANY, TRIED, "unset ROCM_SDK_PRELOAD_LIBRARIES  # or correct it"}),
         "A library that it names is unknown, not installed or cannot be loaded. Raised as EnvironmentOverrideError, which chains the error of that library with its own code.", NULL)
     ROW(130, E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
-        FIXES({ANY, WORDS, "unset {variable}, or set it as documented: {expected}"}),
+        FIXES({ANY, TRIED, "unset {$variable}  # or set it as documented: {expected|see its page}"}),
         "Raised as EnvironmentOverrideError.", NULL)
     ROW(131, W, ENV, 009, WARNING, "{variable|MIOPEN_SYSTEM_DB_PATH} leads MIOpen away from its databases", "{path|the directory} has no database for {target|any GPU}",
-        FIXES({ANY, WORDS, "unset {$variable}, or name a directory with the databases of this release of MIOpen"}),
+        FIXES({ANY, WORDS, "unset {$variable}  # or name a directory with the databases of this release of MIOpen"}),
         "MIOpen looks there instead of beside its library. Without a database it searches and compiles at the first use of each shape.", NULL)
+    ROW(166, E, ENV, 010, ERROR, "{what|a variable} makes {name|a program} fail{more}", "{name|the program} works without {what|it}, and fails with it: {seen|see `rocm-sdk test`}",
+        FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
+              {ANY, WORDS, "unset {$variable}"}),
+        "A library, a compilation or a program failed. It ran again without any variable, entry, directory or soft limit that could be the reason, and worked; then with each alone. It fails with the one that is named. Problems of that variable, and whatever failed with it, are no problems of their own.", NULL)
+    ROW(167, E, ENV, 011, ERROR, "{name|a program} fails at the hard limit of {what|the process}{more}", "{variable|the limit} is {value|low}, and no more can be set in this process: {seen|see `rocm-sdk test`}",
+        FIXES({ANY, WORDS, "by hand: raise the hard limit where it is set: the batch system, the service manager or /etc/security/limits.conf"}),
+        "The kernel says which limit it was by the error that it gives: no memory (RLIMIT_AS, RLIMIT_DATA), a file too large (RLIMIT_FSIZE), too many files (RLIMIT_NOFILE), no process (RLIMIT_NPROC).", NULL)
+    ROW(168, E, ENV, 012, ERROR, "{path|a device} cannot be used on this system", "{detail}",
+        FIXES({ANY, TRIED, "{repair|mount -t proc proc /proc}"},
+              {ANY, WORDS, "by hand: make {$path} usable"}),
+        "Programs and libraries of ROCm open /dev/null, read /proc and /sys, and compilers write temporary files. A chroot or a minimal container may lack these, and a disk may be full or read-only.", NULL)
+    ROW(169, E, ENV, 013, ERROR, "{path|a file} takes the place of {replaced|Python's module} {name|of the same name}", "{detail}",
+        FIXES({ANY, TRIED, "{repair|rm FILE}"},
+              {ANY, WORDS, "by hand: rename {$path}, or take its directory out of {variable|the search path of Python}"}),
+        "Python takes the first module of a name that it finds. A file json.py in a directory of PYTHONPATH comes before the standard library, and whatever imports json gets that file. A file .pyc that was made of another source, and is not compared with it, takes the place of that source.", NULL)
+    ROW(174, W, ENV, 014, WARNING, "ROCm has no place for its temporary files", "{path|/tmp}: {detail|it cannot be written}",
+        FIXES({ANY, WORDS, "by hand: set TMPDIR to a directory that this user may write to"}),
+        "comgr, which compiles for hiprtc and HIP and unpacks compressed code, makes a directory comgr-* in that of TMPDIR, TMP, TEMP or TEMPDIR, the first that is set, else in /tmp. Where it cannot, these calls fail, and kernels of compressed code with hipErrorInvalidDeviceFunction.", NULL)
+    ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
+        FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),
+        "Without its cache comgr compiles and unpacks the same code again in each process. The cache is in the directory that AMD_COMGR_CACHE_DIR names, else in comgr below XDG_CACHE_HOME, else in ~/.cache/comgr.", NULL)
 
     /* ---- a running process ---- */
     ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
-        FIXES({ANY, WORDS, "start the program without {variable}; or uninstall the other copy"}),
+        FIXES({ANY, WORDS, "by hand: start the program without {variable|the variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
     ROW(133, W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
-        FIXES({ANY, WORDS, "start the program without {variable}, or take the other ROCm out of its search path"}),
+        FIXES({ANY, WORDS, "by hand: start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
     ROW(134, E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
-        FIXES({ANY, WORDS, "start the program again"}),
+        FIXES({ANY, WORDS, "by hand: start the program again"}),
         "What is loaded later comes from the new files, and does not fit what is loaded already.", NULL)
     ROW(135, E, PROC, 004, ERROR, "process {pid} cannot be looked at", "{detail}",
-        FIXES({ANY, WORDS, "ask as its user ({owner}) or as root"},
-              {ANY, WORDS, "ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
-              {ANY, WORDS, "give the number of a process that runs"}),
+        FIXES({ANY, WORDS, "by hand: ask as its user ({owner}) or as root"},
+              {ANY, WORDS, "by hand: ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
+              {ANY, WORDS, "by hand: give the number of a process that runs"}),
         "The command reads /proc/PID/maps and /proc/PID/environ.", NULL)
     ROW(136, N, PROC, 005, NOTE, "whose functions process {pid} calls cannot be seen", "{detail}",
-        FIXES({ANY, WORDS, "ask as root; where kernel.yama.ptrace_scope is not 0, a user may read the memory of his own children only"}),
+        FIXES({ANY, WORDS, "by hand: ask as root; where kernel.yama.ptrace_scope is not 0, a user may read the memory of his own children only"}),
         "The command reads /proc/PID/mem for that. What is mapped was read, and is told.", NULL)
 
     /* ---- rewriting files of GPU code ---- */
+    ROW(165, W, CODE, 018, WARNING, "HIP may run the code of another library in place of compressed code", "the cache of {path|the installed comgr} gave the code of one bundle for that of another one, when it was asked with two",
+        FIXES({ANY, TRIED, "export AMD_COMGR_CACHE=0"}),
+        "HIP has compressed bundles unpacked by comgr, whose cache (~/.cache/comgr, on by default) finds them by the names of their entries alone in some versions, as 7.0.2 of Debian. Which code a library gets depends on what ran before: calls fail with hipErrorInvalidDeviceFunction, the program aborts (Cannot find Symbol), or it computes with another library's kernel of the same name. `rocm-sdk` asks comgr with two small bundles and a cache of their own.", NULL)
     ROW(137, E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",
-        FIXES({ANY, WORDS, "use it as it is: the file was not changed"}),
+        FIXES({ANY, WORDS, "by hand: use it as it is: the file was not changed"}),
         "A file is rewritten if all its code is in bundles that HIP's wrappers lead to, or that are files by themselves. A file that is not fully understood is left alone. Raised as RewriteError.", NULL)
     ROW(138, E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
-        FIXES({ANY, WORDS, "install the module into the Python that runs rocm-sdk: python -m pip install backports.zstd"}),
+        FIXES({ANY, WORDS, "{repair|python -m pip install backports.zstd}  # with the Python that runs rocm-sdk"},
+              {ANY, WORDS, "by hand: use a Python that was built with libzstd (Debian: libzstd-dev)"}),
         "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
     ROW(139, E, CODE, 012, ERROR, "{path} has no code that {gpus|the GPU} runs", "it has code for {targets|other targets}",
-        FIXES({ANY, WORDS, "keep one of the targets that it has, or install the library with code for {gpus}"}),
+        FIXES({ANY, WORDS, "by hand: keep one of the targets that it has, or install the library with code for {gpus}"}),
         "A file without code would load, and fail at the first kernel. Raised as RewriteError.", NULL)
     ROW(140, E, CODE, 013, ERROR, "the new file for {path|another} is not what it should be", "{detail}",
-        FIXES({ANY, WORDS, "install the original again if it may be damaged; else report it with this message"}),
+        FIXES({ANY, WORDS, "by hand: install the original again if it may be damaged; else report it with this message"}),
         "Each new file is read back, compared with the original and loaded before it gets its name. The original is unchanged, and the new file was not kept. Raised as RewriteError.", NULL)
-    ROW(141, E, CODE, 014, ERROR, "{path} would grow from {before|N} to {size|M} bytes", "its code is compressed, and is to be stored plain",
-        FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
+    ROW(141, E, CODE, 014, ERROR, "{path} would grow from {before|few} to {size|more} bytes", "its code is compressed, and is to be stored plain",
+        FIXES({ANY, WORDS, "by hand: keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
         "A file that would grow to more than four times its size is not written without --force. Raised as RewriteError.", NULL)
     ROW(142, N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"},
-              {ANY, WORDS, "get the original of {$path} from where it came, if its other code is needed"}),
+              {ANY, WORDS, "by hand: get the original of {$path} from where it came, if its other code is needed"}),
         "`rocm-sdk code` has made it from another file, mostly to leave out code for GPUs that are not there.", NULL)
     ROW(143, W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail|what was done to it}",
-        FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"},
-              {ANY, WORDS, "where results are wrong or a GPU hangs, get the original of {$path} from where it came"}),
+        FIXES({ANY, WORDS, "{reinstall}  # where results are wrong or a GPU hangs"},
+              {ANY, WORDS, "by hand: where results are wrong or a GPU hangs, get the original of {$path} from where it came"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
     ROW(144, E, CODE, 017, ERROR, "{path} cannot be written without /proc", "/proc is not mounted here: a new file is checked, and gets its name, through it",
         FIXES({ANY, TRIED, "mount -t proc proc /proc"}),
         "A chroot or a container may lack /proc. Files are listed without it. Raised as RewriteError.", NULL)
 
     /* ---- the test itself ---- */
-    ROW(145, E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",
-        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+    ROW(145, E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}{intact}",
+        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
         "An error in the test, not in the installation. The other subjects were tested.", NULL)
     ROW(146, E, TEST, 002, ERROR, "the check of {subject} tested nothing", "{detail}",
-        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
         "There is something to test, and no check was made: an empty result is not a pass.", NULL)
 
     /* ---- a prefix that is to be packaged (rocm-sdk test --sdk) ---- */
     ROW(147, E, PREFIX, 001, ERROR, "{path|the prefix} has no ROCm", "{detail}",
-        FIXES({ANY, WORDS, "name the directory that has the include, bin or lib of ROCm: rocm-sdk test --sdk \"$DESTDIR/usr\""}),
+        FIXES({ANY, WORDS, "by hand: name the directory that has the include, bin or lib of ROCm: rocm-sdk test --sdk \"$DESTDIR/usr\""}),
         "Nothing could be tested, and that is no pass. Reported by `rocm-sdk test --sdk`, also for a directory that was filled after the test, or under another name.", NULL)
-    ROW(148, E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail}",
-        FIXES({ANY, WORDS, "give the package the file {target|that it names}, or remove the link: rm {$path}"}),
+    ROW(148, E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail|which is not there}",
+        FIXES({ANY, WORDS, "by hand: give the package the file {target|that it names}, or remove the link: rm {$path}"}),
         "Links with absolute paths are followed below the staging directory. A file of the build root counts, too, because another package may have it.", NULL)
     ROW(149, E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
-    ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail}",
+    ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail|which no other machine has}",
         FIXES({ANY, TRIED, "patchelf --set-rpath '$ORIGIN' {$path}  # or link with -Wl,-rpath,'$ORIGIN', or build with CMAKE_SKIP_INSTALL_RPATH"}),
         "A DT_RPATH or DT_RUNPATH with a directory of the build is of no use elsewhere, and whoever can make the directory there decides what is loaded.", NULL)
     ROW(151, E, PREFIX, 005, ERROR, "{needing} needs {name|another library}, which is in neither the prefix nor the build root", "a process that loads it ends with: cannot open shared object file",
-        FIXES({ANY, WORDS, "add the package that has {name} to those that the build requires, or the file to this prefix"}),
+        FIXES({ANY, WORDS, "by hand: add the package that has {name} to those that the build requires, or the file to this prefix"}),
         "All libraries of the prefix are loaded with its directories in LD_LIBRARY_PATH. What they need besides comes from the system in which the package is tested.", NULL)
     ROW(152, W, PREFIX, 006, WARNING, "the libraries of {path|the prefix} do not find each other by themselves", "{needing} needs {name}, and neither its search path nor the linker's configuration leads to {directory|its directory}{more}",
-        FIXES({ANY, WORDS, "link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
+        FIXES({ANY, WORDS, "by hand: link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
         "Programs then need LD_LIBRARY_PATH. The files /etc/ld.so.conf and /etc/ld.so.conf.d/*.conf below the staging directory count.", NULL)
-    ROW(153, E, PREFIX, 007, ERROR, "{path|a file} says version {version|X}, {other|another file} says {wanted|Y}", "both say the version of {name|one thing}",
-        FIXES({ANY, WORDS, "remove what another version has left in the build, and build both files from one source"}),
+    ROW(153, E, PREFIX, 007, ERROR, "{path|a file} says {version|one version}, {other|another file} says {wanted|another}", "both say the version of {name|one thing}",
+        FIXES({ANY, WORDS, "by hand: remove what another version has left in the build, and build both files from one source"}),
         "CMake, programs and installers read the version from different files: `.info/version`, headers, CMake packages, names of libraries. They must say the same.", NULL)
-    ROW(154, E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|N} has {directory|it}, which will not exist where the package is installed",
-        FIXES({ANY, WORDS, "give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix} ... && DESTDIR=... cmake --install ..."}),
+    ROW(154, E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|1 or a later one} has {directory|it}, which will not exist where the package is installed",
+        FIXES({ANY, WORDS, "by hand: give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix|/usr} ... && DESTDIR=... cmake --install ..."}),
         "Texts that others read (CMake packages, files for pkg-config, scripts, headers) must name files by their place after the installation.", NULL)
     ROW(155, E, PREFIX, 009, ERROR, "the CMake package {path|of the prefix} names {name|a file} that is not there", "{detail}",
-        FIXES({ANY, WORDS, "give the package the file, or correct the paths that the CMake package has from its build"}),
+        FIXES({ANY, WORDS, "by hand: give the package the file, or correct the paths that the CMake package has from its build"}),
         "find_package or the link fails for whoever builds with the package. A file of the build root counts, too, because another package may have it.", NULL)
-    ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix} does not take the device libraries of the prefix", "{detail}",
-        FIXES({ANY, WORDS, "install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
+    ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix|the prefix} does not take the device libraries of the prefix", "{detail}",
+        FIXES({ANY, WORDS, "by hand: install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
         "clang links each HIP program with ocml.bc and others. It looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };
 

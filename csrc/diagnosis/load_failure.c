@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -150,6 +151,17 @@ static rsdk_status explain_unrecorded(explanation *e, const char *name) {
     return find(e, RSDK_E_LIB_023, who_needs(e, name));
 }
 
+/* The package is there, and its RECORD does not list the library: that of a closure, say, or of another maker. */
+static rsdk_status explain_unlisted(explanation *e, rsdk_package_id package, const char *name) {
+    const char *distribution = rsdk_package_name_distribution(e->sdk, package, NULL);
+    RSDK_NEED(distribution, e->error);
+    const char *detail = rsdk_arena_format(e->arena, "%s has it, and the one that is installed does not", distribution);
+    RSDK_NEED(detail, e->error);
+    RSDK_TRY(add(e, "detail", detail));
+    RSDK_TRY(add(e, "package", distribution));
+    return find(e, RSDK_E_LIB_002, who_needs(e, name));
+}
+
 /* The catalog knows the package of the library. */
 static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name,
                                       const rsdk_recorded_file *recorded) {
@@ -157,6 +169,9 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
     if (rsdk_sdk_package_directory(e->sdk, entry->package, &directory, NULL) == RSDK_OK) {
         if (may_have_had(e, recorded)) {
             return explain_unrecorded(e, name);
+        }
+        if (recorded->has_records) {
+            return explain_unlisted(e, entry->package, name);
         }
         const char *path = rsdk_arena_format(e->arena, "%s/%s/%s", directory, entry->directory, name);
         RSDK_NEED(path, e->error);
@@ -237,11 +252,34 @@ static rsdk_status find_old_glibc(explanation *e) {
     return find(e, RSDK_E_LIB_005, needing);
 }
 
-static rsdk_status find_noexec_mount(explanation *e) {
+static bool is_noexec(const char *path, dev_t *device) {
     struct statvfs facts;
+    struct stat file;
+    bool is_known = statvfs(path, &facts) == 0 && stat(path, &file) == 0;
+    *device = is_known ? file.st_dev : 0;
+    return is_known && (facts.f_flag & ST_NOEXEC) != 0;
+}
+
+/* The directory at which the file system of a file is mounted noexec: the last one above the file that is so. */
+static rsdk_status noexec_mount(explanation *e, const char *path, dev_t device, const char **mount) {
+    const char *parent = path;
+    dev_t above = 0;
+    do {
+        *mount = parent;
+        parent = rsdk_path_parent(e->arena, *mount);
+        RSDK_NEED(parent, e->error);
+    } while (strcmp(parent, *mount) != 0 && is_noexec(parent, &above) && above == device);
+    return RSDK_OK;
+}
+
+static rsdk_status find_noexec_mount(explanation *e) {
+    const char *mount = NULL;
+    dev_t device = 0;
     for (size_t i = 0; i < e->graph.nodes.count; i++) {
         const char *path = node_at(e, i)->location.path;
-        if (statvfs(path, &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0) {
+        if (is_noexec(path, &device)) {
+            RSDK_TRY(noexec_mount(e, path, device, &mount));
+            RSDK_TRY(add(e, "directory", mount));
             return find(e, RSDK_E_LIB_017, path);
         }
     }
@@ -333,6 +371,12 @@ static const struct linker_text {
     {"cannot read file data", RSDK_E_LIB_006},    {"wrong ELF class", RSDK_E_LIB_012},
 };
 
+static bool is_of_system(const char *path) {
+    bool is_local = strncmp(path, "/usr/local/", strlen("/usr/local/")) == 0;
+    return (strncmp(path, "/usr/lib", strlen("/usr/lib")) == 0 || strncmp(path, "/lib", strlen("/lib")) == 0) &&
+           !is_local;
+}
+
 static rsdk_status find_linker_text(explanation *e) {
     const char *path = NULL, *named = NULL;
     rsdk_package_id package;
@@ -346,6 +390,9 @@ static rsdk_status find_linker_text(explanation *e) {
         path = present != NULL ? present : e->path;
     }
     RSDK_TRY(add(e, "detail", e->dlerror_text));
+    if (is_of_system(path) && rsdk_host_package_is_known(rsdk_path_name(path))) {
+        RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, rsdk_path_name(path), e->error));
+    }
     for (size_t i = 0; i < sizeof linker_texts / sizeof *linker_texts; i++) {
         if (says(e, linker_texts[i].words)) {
             return find(e, linker_texts[i].code, path);

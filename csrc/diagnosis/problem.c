@@ -1,4 +1,5 @@
 /* Makes problems: fills in the texts of the table, and chooses the fix for this system and installation. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,18 @@ static void add_word(rsdk_text *text, const char *value) {
     }
 }
 
+/* What is not known, as a word of a command: DIRECTORY for "its directory". */
+static void add_placeholder(rsdk_text *text, const char *words) {
+    const char *last = strrchr(words, ' ');
+    if (last == NULL) {
+        rsdk_text_add(text, "%s", words);
+        return;
+    }
+    for (const char *c = last + 1; *c != '\0'; c++) {
+        rsdk_text_add(text, "%c", toupper((unsigned char)*c));
+    }
+}
+
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text);
 
 /* conda has one "=" where pip has two. */
@@ -229,7 +242,11 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
         fill_in(c, command, depth + 1, text);
     } else {
         c->lacks_facts = true;
-        rsdk_text_add(text, "%s", words_for(name));
+        if (is_word) {
+            add_placeholder(text, words_for(name));
+        } else {
+            rsdk_text_add(text, "%s", words_for(name));
+        }
     }
 }
 
@@ -288,6 +305,19 @@ static const char *text_of(composer *c, const char *template, rsdk_arena *arena)
 
 /* ---- the fix ---- */
 
+static const char by_hand[] = "by hand: ";
+
+/* A fix that is a deed in part says so at its beginning. */
+static rsdk_status begin_with_by_hand(rsdk_arena *arena, const char **fix, rsdk_error *error) {
+    const char *inside = (*fix)[0] != '\0' ? strstr(*fix + 1, by_hand) : NULL;
+    if (inside != NULL) {
+        *fix = rsdk_arena_format(arena, "%s%.*s%s", strncmp(*fix, by_hand, strlen(by_hand)) == 0 ? "" : by_hand,
+                                 (int)(inside - *fix), *fix, inside + strlen(by_hand));
+        RSDK_NEED(*fix, error);
+    }
+    return RSDK_OK;
+}
+
 /* The first fix of a system whose facts are known; *fix is NULL where there is none. */
 static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_system system, rsdk_arena *arena,
                                 const char **fix, rsdk_error *error) {
@@ -296,6 +326,7 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
         if (row->fixes[i].system == system) {
             const char *text = text_of(c, row->fixes[i].text, arena);
             RSDK_NEED(text, error);
+            RSDK_TRY(begin_with_by_hand(arena, &text, error));
             *fix = c->lacks_facts ? NULL : text;
         }
     }
@@ -426,5 +457,5 @@ rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena
     const rsdk_finding nothing = {0};
     composer c = {.finding = &nothing, .installation = &unknown, .system = fix->system, .is_page = true};
     *words = text_of(&c, fix->text, arena);
-    return *words != NULL ? RSDK_OK : RSDK_NO_MEMORY;
+    return *words != NULL ? begin_with_by_hand(arena, words, NULL) : RSDK_NO_MEMORY;
 }

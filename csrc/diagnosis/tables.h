@@ -14,7 +14,7 @@ typedef struct rsdk_fix_row {
     const char *text; /* NULL ends the list */
 } rsdk_fix_row;
 
-enum { RSDK_FIX_LIMIT = 10 };
+enum { RSDK_FIX_LIMIT = 12 };
 
 typedef struct rsdk_code_row {
     const char *name; /* "E-LIB-002" */

@@ -37,8 +37,8 @@ typedef struct check {
     rsdk_elf_table relocations, jump_relocations, relative_words, init_array;
     uint64_t relative_count; /* DT_RELACOUNT */
     uint64_t last_symbol;    /* the highest index that a relocation names */
-    ElfW(Addr) written;      /* the segment that the last relocation writes into; relocations are in order */
-    uint64_t written_size;   /* of the places in it for a word; 0: none yet */
+    ElfW(Addr) written;      /* where the last relocation writes: its segment, up to or from the list of constructors */
+    uint64_t written_size;   /* of the places there for a word; 0: none yet */
     bool has_text_relocations;
     bool is_program; /* it names an interpreter */
 } check;
@@ -227,28 +227,42 @@ static rsdk_status take_entries(check *c) {
 
 static const char bad_relocation[] = "a relocation would write where nothing can be written";
 
+/* Remembers around a place what else can be written, beside the list of constructors: relocations are in order. */
+static void note_written(check *c, const ElfW(Phdr) * segment, ElfW(Addr) address) {
+    const ElfW(Addr) constructors = c->init_array.address, constructors_end = constructors + c->init_array.size;
+    ElfW(Addr) start = segment->p_vaddr, end = start + segment->p_memsz;
+    if (address + WORD_SIZE <= constructors) {
+        end = constructors < end ? constructors : end;
+    } else if (address >= constructors_end) {
+        start = constructors_end > start ? constructors_end : start;
+    } else {
+        end = start; /* in the list, or across its edge */
+    }
+    c->written = start;
+    c->written_size = end > start ? end - start - (WORD_SIZE - 1) : 0;
+}
+
 static bool can_write(check *c, ElfW(Addr) address) {
     const ElfW(Phdr) *segment = rsdk_elf_view_segment(&c->view, address, WORD_SIZE, PF_W);
     if (segment != NULL) {
-        c->written = segment->p_vaddr;
-        c->written_size = segment->p_memsz - (WORD_SIZE - 1);
+        note_written(c, segment, address);
     }
     return segment != NULL ||
            (c->has_text_relocations && rsdk_elf_view_segment(&c->view, address, WORD_SIZE, 0) != NULL);
 }
 
-static unsigned type_of(const ElfW(Rela) * entry) {
-    return sizeof(void *) == 8 ? (unsigned)ELF64_R_TYPE(entry->r_info) : ELF32_R_TYPE(entry->r_info);
+static unsigned type_of(ElfW(Addr) info) {
+    return sizeof(void *) == 8 ? (unsigned)ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
 }
 
-static uint64_t symbol_of(const ElfW(Rela) * entry) {
-    return sizeof(void *) == 8 ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);
+static uint64_t symbol_of(ElfW(Addr) info) {
+    return sizeof(void *) == 8 ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
 }
 
 /* A relocation that is called, or that fills in the list of constructors, must lead to code. */
 static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool must_be_relative) {
-    const unsigned type = type_of(entry);
-    const uint64_t symbol = symbol_of(entry);
+    const unsigned type = type_of(entry->r_info);
+    const uint64_t symbol = symbol_of(entry->r_info);
     if (must_be_relative && type != c->types->relative) {
         return rsdk_elf_view_damaged(&c->view, "its relocations are not what it counts");
     }
@@ -270,25 +284,43 @@ static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool mus
     return RSDK_OK;
 }
 
-/* Passes by the relocations in which nothing can be wrong: such a one writes where the one before it did, not into the
- * list of constructors, and is either relative or of no type that the linker treats apart. Nearly all are, in any
- * library. Returns the index of the first that is not, or `end`. */
-static size_t pass_plain(check *c, const char *entries, size_t first, size_t end, bool must_be_relative) {
+/* A word of a record: copies of whole records take most of the time that a loop takes. */
+static ElfW(Addr) word_at(const char *record, size_t offset) {
+    ElfW(Addr) word;
+    memcpy(&word, record + offset, sizeof word);
+    return word;
+}
+
+/* Passes by the relocations in which nothing can be wrong: such a one is relative, and writes where the one before it
+ * did. Nearly all are, in any library. Returns the index of the first that is not, or `end`. */
+static size_t pass_relative(const check *c, const char *entries, size_t first, size_t end) {
+    const ElfW(Addr) written = c->written;
+    const uint64_t written_size = c->written_size;
+    const unsigned relative = c->types->relative; /* and no symbol */
+    size_t i = first;
+    for (const char *entry = entries + i * sizeof(ElfW(Rela)); i < end; i++, entry += sizeof(ElfW(Rela))) {
+        if (word_at(entry, offsetof(ElfW(Rela), r_info)) != relative ||
+            word_at(entry, offsetof(ElfW(Rela), r_offset)) - written >= written_size) {
+            break;
+        }
+    }
+    return i;
+}
+
+/* The same behind the relative ones: such a relocation is of no type that the linker treats apart. */
+static size_t pass_plain(check *c, const char *entries, size_t first, size_t end) {
     const machine_types types = *c->types;
-    const ElfW(Addr) written = c->written, constructors = c->init_array.address;
-    const uint64_t written_size = c->written_size, constructors_size = c->init_array.size;
-    const uint64_t symbol_count = must_be_relative ? 1 : c->tables.count;
+    const ElfW(Addr) written = c->written;
+    const uint64_t written_size = c->written_size, symbol_count = c->tables.count;
     uint64_t last_symbol = c->last_symbol;
     size_t i = first;
     for (; i < end; i++) {
-        ElfW(Rela) entry;
-        memcpy(&entry, entries + i * sizeof entry, sizeof entry);
-        const unsigned type = type_of(&entry);
-        const uint64_t symbol = symbol_of(&entry);
-        bool is_apart = must_be_relative || type == 0 || type == types.irelative || type == types.copy;
-        if (entry.r_offset - written >= written_size ||
-            entry.r_offset - constructors + (WORD_SIZE - 1) < constructors_size ||
-            (type != types.relative && is_apart) || symbol >= symbol_count) {
+        const char *entry = entries + i * sizeof(ElfW(Rela));
+        const ElfW(Addr) info = word_at(entry, offsetof(ElfW(Rela), r_info));
+        const unsigned type = type_of(info);
+        const uint64_t symbol = symbol_of(info);
+        if (word_at(entry, offsetof(ElfW(Rela), r_offset)) - written >= written_size || type == 0 ||
+            type == types.irelative || type == types.copy || symbol >= symbol_count) {
             break;
         }
         last_symbol = symbol > last_symbol ? symbol : last_symbol;
@@ -305,8 +337,8 @@ static rsdk_status check_relocations(check *c, const rsdk_elf_table *t, uint64_t
         for (size_t i = 0; i < w.count; i++) {
             ElfW(Rela) entry;
             const size_t relative_end = relative_count < w.count ? (size_t)relative_count : w.count;
-            i = pass_plain(c, w.bytes, i, relative_end, true);
-            i = i < relative_end ? i : pass_plain(c, w.bytes, i, w.count, false);
+            i = pass_relative(c, w.bytes, i, relative_end);
+            i = i < relative_end ? i : pass_plain(c, w.bytes, i, w.count);
             if (i < w.count) {
                 memcpy(&entry, w.bytes + i * sizeof entry, sizeof entry);
                 RSDK_TRY(check_relocation(c, &entry, i < relative_count));

@@ -11,6 +11,7 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "elf/elf_check.h"
 #include "elf/elf_names.h"
@@ -60,9 +61,14 @@ static rsdk_status take_notes(rsdk_elf_reading *r, const GElf_Phdr *header) {
     char *notes = rsdk_arena_alloc(&r->scratch, size + 1, 1);
     RSDK_NEED(notes, r->error);
     RSDK_TRY(rsdk_elf_reading_read(r, header->p_offset, notes, size));
-    return rsdk_elf_note_build_id(notes, size, header->p_align, r->arena, &r->result->build_id)
-               ? RSDK_OK
-               : rsdk_fail_no_memory(r->error);
+    if (!rsdk_elf_note_build_id(notes, size, header->p_align, r->arena, &r->result->build_id)) {
+        return rsdk_fail_no_memory(r->error);
+    }
+    if (r->result->build_id != NULL) {
+        const char *place = rsdk_elf_note_find(notes, size, header->p_align, NT_GNU_BUILD_ID, &size);
+        r->result->build_id_place = header->p_offset + (uint64_t)(place - notes);
+    }
+    return RSDK_OK;
 }
 
 rsdk_status take_segment(rsdk_elf_reading *r, const GElf_Phdr *header) {
@@ -182,6 +188,7 @@ static rsdk_status take_header(rsdk_elf_reading *r, const GElf_Ehdr *header) {
     r->result->data_encoding = header->e_ident[EI_DATA];
     r->result->machine = header->e_machine;
     r->result->flags = header->e_flags;
+    r->result->is_program = header->e_type == ET_EXEC;
     return RSDK_OK;
 }
 
@@ -258,14 +265,25 @@ static rsdk_status read_with(rsdk_elf_reading *r, Elf *elf) {
     return r->checks_tables ? read_tables(r, entries, count) : RSDK_OK;
 }
 
+/* Reads the first bytes, and tells how long that took. */
+static rsdk_status read_timed(const rsdk_elf_reading *r, char *head, size_t size) {
+    if (r->clock == NULL) {
+        return rsdk_file_read(&r->file, 0, head, size, r->error);
+    }
+    const uint64_t start = rsdk_clock_now();
+    RSDK_TRY(rsdk_file_read(&r->file, 0, head, size, r->error));
+    r->clock->tell(r->clock->context, r->file.path, rsdk_clock_now() - start);
+    return RSDK_OK;
+}
+
 static rsdk_status read_head(rsdk_elf_reading *r) {
     size_t size = r->file.size < HEAD_SIZE ? (size_t)r->file.size : HEAD_SIZE;
     if (size == 0) {
         return rsdk_elf_reading_damaged(r, "not a shared library: the file is empty");
     }
-    char *head = rsdk_arena_alloc(&r->scratch, size, 1);
+    char *head = rsdk_arena_alloc_room(&r->scratch, size);
     RSDK_NEED(head, r->error);
-    RSDK_TRY(rsdk_file_read(&r->file, 0, head, size, r->error));
+    RSDK_TRY(read_timed(r, head, size));
     if (size < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0) {
         return rsdk_elf_reading_damaged(r, "not an ELF file");
     }
@@ -313,12 +331,13 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
     return read_file(path, &r);
 }
 
-rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
-                                       rsdk_elf_file *file, rsdk_error *error) {
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, const rsdk_head_clock *clock,
+                                       rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
     rsdk_elf_reading r = {.arena = arena,
                           .result = file,
                           .checks_tables = true,
                           .is_to_load = true,
+                          .clock = clock,
                           .relocation_limit = relocation_limit,
                           .error = error};
     return read_file(path, &r);

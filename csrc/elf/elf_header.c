@@ -90,3 +90,15 @@ rsdk_status rsdk_elf_header_extent(const rsdk_file *file, uint64_t start, uint64
     }
     return RSDK_OK;
 }
+
+bool rsdk_elf_header_is_in(const char *path) {
+    unsigned char bytes[SELFMAG];
+    rsdk_file file = {0};
+    bool result = false;
+    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
+        result = file.size >= sizeof bytes && rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
+                 memcmp(bytes, ELFMAG, SELFMAG) == 0;
+        rsdk_file_close(&file);
+    }
+    return result;
+}

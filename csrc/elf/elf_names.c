@@ -30,7 +30,7 @@ static dynamic_entry dynamic_entry_at(unsigned elf_class, const void *entries, s
 static rsdk_status fill_window(rsdk_elf_reading *r, uint64_t start, uint64_t size) {
     if (r->window_capacity < size) {
         r->window_capacity = r->window_size = 0;
-        r->window = rsdk_arena_alloc(&r->scratch, (size_t)size, 1);
+        r->window = rsdk_arena_alloc_room(&r->scratch, (size_t)size);
         RSDK_NEED(r->window, r->error);
         r->window_capacity = size;
     }
@@ -101,6 +101,9 @@ rsdk_status rsdk_elf_names_locate(rsdk_elf_reading *r, const void *entries, size
         case DT_FLAGS:
             r->result->has_static_tls = (entry.value & DF_STATIC_TLS) != 0;
             r->result->has_text_relocations |= (entry.value & DF_TEXTREL) != 0;
+            break;
+        case DT_FLAGS_1:
+            r->result->is_program |= (entry.value & DF_1_PIE) != 0;
             break;
         case DT_TEXTREL:
             r->result->has_text_relocations = true;

@@ -18,9 +18,10 @@ typedef struct rsdk_elf_reading {
     rsdk_arena scratch; /* what only the reading needs */
     rsdk_elf_file *result;
     bool wants_versions, checks_tables, takes_programs, wants_references;
-    bool is_to_load;          /* the linker will map it soon */
-    rsdk_elf_dynsym *symbols; /* NULL: not wanted */
-    bool *has_symbols;        /* NULL: damaged ones are a failure */
+    bool is_to_load;                     /* the linker will map it soon */
+    const struct rsdk_head_clock *clock; /* NULL: nobody asks */
+    rsdk_elf_dynsym *symbols;            /* NULL: not wanted */
+    bool *has_symbols;                   /* NULL: damaged ones are a failure */
     size_t relocation_limit;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */

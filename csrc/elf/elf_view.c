@@ -11,7 +11,7 @@ enum { TABLE_WINDOW = 1 << 15, PLACE_WINDOW = 1 << 12, SEGMENT_LIMIT = 8 /* that
 static rsdk_status make_window(const rsdk_elf_view *view, uint64_t capacity, rsdk_elf_window *window) {
     uint64_t size = view->image->file->size;
     window->capacity = size < capacity ? size : capacity;
-    window->bytes = rsdk_arena_alloc(view->image->scratch, (size_t)window->capacity, 1);
+    window->bytes = rsdk_arena_alloc_room(view->image->scratch, (size_t)window->capacity);
     RSDK_NEED(window->bytes, view->error);
     return RSDK_OK;
 }

@@ -108,12 +108,12 @@ static bool is_missing(int reason) {
 /* Completes and adds a problem about a device that cannot be opened; *detail is that of the problem. */
 static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_problem *problem, const char **detail,
                                       rsdk_error *error) {
+    static const char absent[] = "the kernel knows the GPU: a container without this device?";
     const char *path = problem->path, *other = NULL;
     rsdk_arena *arena = arena_of(access);
     permission known = {0};
     if (is_missing(reason)) {
-        problem->detail = rsdk_arena_format(
-            arena, "%s: not there although the kernel knows the GPU: a container without this device?", path);
+        problem->detail = rsdk_arena_format(arena, "%s: not there although %s", path, absent);
     } else if (reason == EPERM) {
         problem->detail = rsdk_arena_format(arena, "%s: refused by the device cgroup of this container", path);
     } else if (reason == EACCES) {
@@ -124,6 +124,10 @@ static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_
         RSDK_NEED(other, error);
     }
     *detail = problem->detail;
+    if (problem->code == RSDK_W_GPU_016) {
+        RSDK_NEED(*detail, error);
+        problem->detail = absent; /* its title has the rest */
+    }
     return rsdk_problem_list_add(access->problems, *problem,
                                  RSDK_FACTS({"group", known.group}, {"gid", known.gid}, {"mode", known.mode},
                                             {"unsearchable", known.unsearchable}, {"reason", other}),

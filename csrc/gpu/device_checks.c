@@ -51,8 +51,8 @@ rsdk_status rsdk_health_check_memory(rsdk_examiner *x, rsdk_error *error) {
     RSDK_NEED(more, error);
     const char *text = rsdk_examiner_write(
         x,
-        "HIP sees %.1f GB; set aside by the firmware of the machine: %.1f GB, to be had of the rest "
-        "(GTT): %.1f GB, which the kernel parameter changes: %s",
+        "HIP sees %.1f GB. The firmware reserves %.1f GB. The GPU may take %.1f GB more of system memory (GTT), "
+        "a limit that a kernel parameter sets: %s",
         gigabytes(x->gpu->memory), gigabytes(own), gigabytes(gtt), more);
     return rsdk_examiner_add(x, RSDK_HEALTH_FACT, text, NULL, error);
 }

@@ -143,8 +143,11 @@ static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, r
 static rsdk_status refuse_gfx8(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
     for (size_t i = 0; i < all->count; i++) {
         const rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
+        if (!gpu->is_overridden) {
+            continue;
+        }
         const rsdk_target *presented = rsdk_target_find(gpu->processor), *real = rsdk_target_find(gpu->real_processor);
-        if (gpu->is_overridden && presented != NULL && presented->major == 8 && (real == NULL || real->major > 8)) {
+        if (presented != NULL && presented->major == 8 && (real == NULL || real->major > 8)) {
             rsdk_override override = rsdk_override_of(n->environment, (unsigned)gpu->hsa_node);
             const char *variable = rsdk_override_variable(n->problems->arena, &override, gpu->hsa_node);
             RSDK_NEED(variable, error);
@@ -169,8 +172,8 @@ rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, r
             all.gpus[all.count++] = i;
         }
     }
-    RSDK_TRY(filter_devices(n, "ROCR_VISIBLE_DEVICES", e->rocr_visible_devices, rsdk_visibility_select_rocr, &all,
-                            &rocr, error));
+    grammar rocr_grammar = n->runtime.reads_binary ? rsdk_visibility_select_rocr_c23 : rsdk_visibility_select_rocr;
+    RSDK_TRY(filter_devices(n, "ROCR_VISIBLE_DEVICES", e->rocr_visible_devices, rocr_grammar, &all, &rocr, error));
     RSDK_TRY(drop_unknown(n, &rocr, error));
     RSDK_TRY(refuse_gfx8(n, &rocr, error));
     bool has_hip = rsdk_visibility_is_set_hip(e->hip_visible_devices);

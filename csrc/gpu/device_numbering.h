@@ -2,6 +2,7 @@
 #ifndef RSDK_GPU_DEVICE_NUMBERING_H
 #define RSDK_GPU_DEVICE_NUMBERING_H
 
+#include "gpu/gpu_runtime.h"
 #include "gpu/problem_list.h"
 
 /* What is numbered. Everything is borrowed. */
@@ -9,6 +10,7 @@ typedef struct rsdk_device_numbering {
     rsdk_gpu *gpus; /* in the order of their nodes; those without hsa_node get no number */
     size_t gpu_count;
     const rsdk_gpu_environment *environment;
+    rsdk_gpu_runtime runtime;
     rsdk_problem_list *problems; /* values of variables that are probably set by mistake; texts go into its arena */
     rsdk_arena *scratch;
 } rsdk_device_numbering;

@@ -74,9 +74,19 @@ static const rsdk_target *strict_variant(const rsdk_target *target, uint64_t cap
     return is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
 }
 
+/* "gfx90a:sramecc+:xnack-", as long as the names of the table and its two features. */
+static const char *target_id(rsdk_arena *arena, const rsdk_target *target, const rsdk_gpu *gpu) {
+    char text[64];
+    bool names_xnack = target->xnack != RSDK_XNACK_ALWAYS;
+    char *at = stpcpy(stpcpy(text, target->name), suffix(gpu->sramecc, ":sramecc+", ":sramecc-"));
+    (void)stpcpy(at, names_xnack ? suffix(gpu->xnack, ":xnack+", ":xnack-") : "");
+    return rsdk_arena_copy(arena, text);
+}
+
 rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
                                const rsdk_gpu_environment *environment, rsdk_gpu *gpu, rsdk_error *error) {
     const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
+    gpu->hip_processors = version.major >= 10 ? gpu->compute_units / 2 : gpu->compute_units;
     gpu->xnack = gpu->sramecc = RSDK_FEATURE_UNSUPPORTED;
     gpu->is_xnack_guessed = false;
     if (target == NULL) {
@@ -89,8 +99,7 @@ rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint
     gpu->processor = target->name;
     gpu->sramecc = sramecc_of(target, capability, environment);
     fill_xnack(target, environment, gpu);
-    gpu->target = rsdk_arena_format(arena, "%s%s%s", target->name, suffix(gpu->sramecc, ":sramecc+", ":sramecc-"),
-                                    target->xnack == RSDK_XNACK_ALWAYS ? "" : suffix(gpu->xnack, ":xnack+", ":xnack-"));
+    gpu->target = target_id(arena, target, gpu);
     RSDK_NEED(gpu->target, error);
     return RSDK_OK;
 }

@@ -8,6 +8,7 @@
 #include "gpu/access.h"
 #include "gpu/device_numbering.h"
 #include "gpu/features.h"
+#include "gpu/gpu_runtime.h"
 #include "gpu/override.h"
 #include "gpu/problem_list.h"
 #include "gpu/product_name.h"
@@ -27,13 +28,15 @@ typedef struct builder {
     rsdk_gpu_list *list;
     rsdk_arena scratch;
     const rsdk_gpu_environment *environment;
+    rsdk_gpu_runtime runtime;
     bool targets_only;
     rsdk_access access;
     rsdk_topology topology;
     rsdk_product_names names;
-    const char *kfd_fault;      /* why nothing can be used; NULL */
-    const char *start_fault;    /* a render node that makes ROCm find no GPU; NULL */
-    const char *override_fault; /* a variable that does; NULL */
+    RSDK_LIST(uint64_t) devices; /* of each GPU the PCI address without its last digit */
+    const char *kfd_fault;       /* why nothing can be used; NULL */
+    const char *start_fault;     /* a render node that makes ROCm find no GPU; NULL */
+    const char *override_fault;  /* a variable that does; NULL */
 } builder;
 
 /* The first reason counts: it is what ROCm meets first. */
@@ -48,6 +51,7 @@ static rsdk_status fill_places(builder *b, const rsdk_node_properties *propertie
     uint64_t location = properties->location_id;
     char uuid[RSDK_UUID_SIZE];
     rsdk_visibility_format_uuid(properties->unique_id, uuid);
+    RSDK_APPEND(&b->scratch, &b->devices, properties->domain << 16 | (location & 0xFFF8), error);
     gpu->uuid = rsdk_arena_copy(arena, uuid);
     RSDK_NEED(gpu->uuid, error);
     gpu->pci_address =
@@ -80,7 +84,9 @@ static rsdk_status fill_target(builder *b, const rsdk_node_properties *propertie
 
 static rsdk_status fill_name(builder *b, rsdk_gpu *gpu, rsdk_error *error) {
     const rsdk_target *target = rsdk_target_find(gpu->real_processor);
-    RSDK_TRY(rsdk_product_name_find(&b->names, gpu->pci_address, gpu->device_id, &b->list->arena, &gpu->name, error));
+    RSDK_TRY(rsdk_product_name_find(&b->names, gpu->pci_address, gpu->device_id, &b->list->arena, &gpu->marketing_name,
+                                    error));
+    gpu->name = gpu->marketing_name != NULL ? gpu->marketing_name : rsdk_product_name_of_device(gpu->device_id);
     if (gpu->name == NULL) {
         gpu->name = target != NULL ? target->product : "AMD GPU";
     }
@@ -118,15 +124,13 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
 }
 
 /* Partitions of one GPU are nodes that differ in the last digit of the PCI address at most. */
-static void number_partitions(rsdk_gpu_list *list) {
-    for (size_t i = 0; i < list->gpus.count; i++) {
-        rsdk_gpu *gpu = &list->gpus.items[i];
-        size_t device_length = strlen(gpu->pci_address) - 1;
-        for (size_t j = 0; j < list->gpus.count; j++) {
-            if (strncmp(gpu->pci_address, list->gpus.items[j].pci_address, device_length) == 0) {
-                gpu->partition_count++;
-                gpu->partition += j < i;
-            }
+static void number_partitions(builder *b) {
+    for (size_t i = 0; i < b->devices.count; i++) {
+        rsdk_gpu *gpu = &b->list->gpus.items[i];
+        for (size_t j = 0; j < b->devices.count; j++) {
+            bool is_same = b->devices.items[i] == b->devices.items[j];
+            gpu->partition_count += is_same;
+            gpu->partition += is_same && j < i;
         }
     }
 }
@@ -186,9 +190,10 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
     RSDK_NEED(problem.path, error);
     static const char newer_rocm[] = "; ROCm since May 2026 ignores an empty value";
     rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
+    bool may_be_ignored = value.text[0] == '\0' && !b->runtime.takes_any_version;
     problem.detail = is_invalid
                          ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all%s",
-                                             problem.path, value.text, value.text[0] == '\0' ? newer_rocm : "")
+                                             problem.path, value.text, may_be_ignored ? newer_rocm : "")
                          : rsdk_arena_format(arena, "%s=%s: ROCm knows no %s, so it leaves the GPU out", problem.path,
                                              value.text, gpu->processor);
     RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, NULL, error));
@@ -246,9 +251,7 @@ static rsdk_status build(builder *b, rsdk_error *error) {
     rsdk_gpu_list *list = b->list;
     RSDK_TRY(rsdk_topology_read(b->access.root, !b->targets_only, &b->scratch, &b->topology, error));
     RSDK_TRY(add_gpus(b, error));
-    if (!b->targets_only) {
-        number_partitions(list);
-    }
+    number_partitions(b);
     RSDK_TRY(check_devices(b, error));
     if (list->hidden_count > 0) {
         RSDK_TRY(report_hidden(b, error));
@@ -263,6 +266,7 @@ static rsdk_status build(builder *b, rsdk_error *error) {
         const rsdk_device_numbering numbering = {.gpus = list->gpus.items,
                                                  .gpu_count = list->gpus.count,
                                                  .environment = b->environment,
+                                                 .runtime = b->runtime,
                                                  .problems = &list->problems,
                                                  .scratch = &b->scratch};
         RSDK_TRY(rsdk_device_numbering_fill(&numbering, error));
@@ -271,6 +275,15 @@ static rsdk_status build(builder *b, rsdk_error *error) {
         list->gpus.items[i].is_usable = list->gpus.items[i].why_not == NULL;
     }
     return RSDK_OK;
+}
+
+bool rsdk_gpu_runtime_matters(const rsdk_gpu_environment *environment) {
+    const rsdk_gpu_environment *e = environment;
+    bool is_empty = e->hsa_override_gfx_version != NULL && e->hsa_override_gfx_version[0] == '\0';
+    for (size_t i = 0; i < e->node_override_count; i++) {
+        is_empty |= e->node_overrides[i].value[0] == '\0';
+    }
+    return is_empty || (e->rocr_visible_devices != NULL && strcasestr(e->rocr_visible_devices, "0b") != NULL);
 }
 
 /* The root without the '/' at its end, so that paths can be put behind it. */
@@ -283,6 +296,11 @@ static const char *normal_root(rsdk_arena *arena, const char *root) {
 }
 
 rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **list, rsdk_error *error) {
+    return rsdk_gpu_list_new_for(options, (rsdk_gpu_runtime){0}, list, error);
+}
+
+rsdk_status rsdk_gpu_list_new_for(const rsdk_gpu_options *options, rsdk_gpu_runtime runtime, rsdk_gpu_list **list,
+                                  rsdk_error *error) {
     static const rsdk_gpu_environment nothing_set = {0};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_gpu_list *made = rsdk_arena_alloc(&arena, 1, sizeof *made);
@@ -294,7 +312,7 @@ rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **l
     }
     made->arena = arena;
     made->problems.arena = &made->arena;
-    builder b = {.list = made, .targets_only = options->targets_only};
+    builder b = {.list = made, .runtime = runtime, .targets_only = options->targets_only};
     b.environment = options->environment != NULL ? options->environment : &nothing_set;
     made->bus.root = root;
     b.access =

@@ -85,11 +85,11 @@ rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_ad
     if (!names->is_read) {
         RSDK_TRY(read_names(names, error));
     }
-    RSDK_TRY(find_in_file(names, pci_address, device_id, arena, name, error));
-    if (*name == NULL) {
-        const rsdk_product *product =
-            bsearch(&device_id, rsdk_product_table, rsdk_product_table_size, sizeof *rsdk_product_table, compare_ids);
-        *name = product != NULL ? product->name : NULL;
-    }
-    return RSDK_OK;
+    return find_in_file(names, pci_address, device_id, arena, name, error);
+}
+
+const char *rsdk_product_name_of_device(unsigned device_id) {
+    const rsdk_product *product =
+        bsearch(&device_id, rsdk_product_table, rsdk_product_table_size, sizeof *rsdk_product_table, compare_ids);
+    return product != NULL ? product->name : NULL;
 }

@@ -10,26 +10,27 @@
 /* A key, where its number goes in the record, and the largest number that it may have. */
 typedef struct wanted_key {
     const char *key;
-    size_t offset;
+    size_t length, offset;
     uint64_t limit;
     bool is_required;
 } wanted_key;
 
-#define NODE(field)  #field, offsetof(rsdk_node_properties, field)
-#define BANK(field)  #field, offsetof(rsdk_bank_properties, field)
-#define LINK(field)  #field, offsetof(rsdk_link_properties, field)
-#define COUNT(field) offsetof(rsdk_error_counts, field)
+#define KEY(text)          text, sizeof(text) - 1
+#define NODE(field)        KEY(#field), offsetof(rsdk_node_properties, field)
+#define BANK(field)        KEY(#field), offsetof(rsdk_bank_properties, field)
+#define LINK(field)        KEY(#field), offsetof(rsdk_link_properties, field)
+#define COUNT(text, field) KEY(text), offsetof(rsdk_error_counts, field)
 
 /* clang-format off */
 static const wanted_key node_keys[] = {
     {NODE(simd_count),         UINT32_MAX,      true},
-    {NODE(simd_per_cu),        UINT32_MAX,      false},
     {NODE(mem_banks_count),    RSDK_BANK_LIMIT, false},
+    {NODE(simd_per_cu),        UINT32_MAX,      false},
     {NODE(gfx_target_version), UINT32_MAX,      false},
     {NODE(vendor_id),          UINT16_MAX,      false},
     {NODE(device_id),          UINT16_MAX,      false},
-    {NODE(domain),             UINT32_MAX,      false},
     {NODE(location_id),        UINT32_MAX,      false},
+    {NODE(domain),             UINT32_MAX,      false},
     {NODE(drm_render_minor),   UINT32_MAX,      false},
     {NODE(hive_id),            UINT64_MAX,      false},
     {NODE(capability),         UINT32_MAX,      false},
@@ -48,9 +49,9 @@ static const wanted_key link_keys[] = {
 };
 
 static const wanted_key error_keys[] = {
-    {"ue:", COUNT(uncorrected), UINT64_MAX, true},
-    {"ce:", COUNT(corrected),   UINT64_MAX, true},
-    {"de:", COUNT(deferred),    UINT64_MAX, false},
+    {COUNT("ue:", uncorrected), UINT64_MAX, true},
+    {COUNT("ce:", corrected),   UINT64_MAX, true},
+    {COUNT("de:", deferred),    UINT64_MAX, false},
 };
 /* clang-format on */
 
@@ -65,60 +66,86 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* The decimal number that is all of [at, end) but for blanks around it. */
-static bool read_number(const char *at, const char *end, uint64_t limit, uint64_t *number) {
+/* Where the decimal number at `at`, with the blanks around it, ends; NULL where there is none, or one above `limit`. */
+static const char *read_number(const char *at, const char *end, uint64_t limit, uint64_t *number) {
     uint64_t value = 0;
     while (at < end && is_blank(*at)) {
         at++;
     }
-    while (end > at && is_blank(end[-1])) {
-        end--;
-    }
-    if (at == end) {
-        return false;
-    }
-    for (; at < end; at++) {
-        if (*at < '0' || *at > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value)) {
-            return false;
+    const char *digits = at;
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+        const uint64_t digit = (uint64_t)(*at - '0');
+        if (value >= UINT64_MAX / 10 && (value > UINT64_MAX / 10 || digit > UINT64_MAX % 10)) {
+            return NULL;
         }
+        value = value * 10 + digit;
+    }
+    if (at == digits || value > limit) {
+        return NULL;
     }
     *number = value;
-    return value <= limit;
+    while (at < end && is_blank(*at)) {
+        at++;
+    }
+    return at;
 }
 
-static const wanted_key *find_key(const char *key, size_t length, const wanted_key *keys, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(keys[i].key) == length && memcmp(keys[i].key, key, length) == 0) {
+/* Whether the line begins with this key; it has an end, so at least one byte behind what is equal. */
+static bool begins_with(const char *line, const char *end, const wanted_key *key) {
+    return *line == key->key[0] && (size_t)(end - line) > key->length && memcmp(line, key->key, key->length) == 0 &&
+           (is_blank(line[key->length]) || line[key->length] == '\n');
+}
+
+/* The key of a line, NULL for one that is not wanted. The kernel writes them in an order: that behind the last one
+ * found, `next`, is looked at first. */
+static const wanted_key *find_key(const char *line, const char *end, const wanted_key *keys, size_t count,
+                                  size_t next) {
+    for (size_t i = next; i < count; i++) {
+        if (begins_with(line, end, &keys[i])) {
+            return &keys[i];
+        }
+    }
+    for (size_t i = 0; i < next; i++) {
+        if (begins_with(line, end, &keys[i])) {
             return &keys[i];
         }
     }
     return NULL;
 }
 
+static rsdk_status fail_truncated(const char *path, const char *text, const char *end, rsdk_error *error) {
+    unsigned number = 1;
+    for (const char *at = text; at < end; at++) {
+        number += *at == '\n';
+    }
+    return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: is truncated in line %u", path, number);
+}
+
 static rsdk_status parse(const char *path, const char *text, size_t length, const wanted_key *keys, size_t count,
                          void *record, rsdk_error *error) {
     uint32_t seen = 0;
+    size_t next = 0;
     unsigned number = 1;
-    for (const char *line = text, *end = text + length; line < end; number++) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *stop = newline != NULL ? newline : end, *key_end = line;
-        while (key_end < stop && !is_blank(*key_end)) {
-            key_end++;
+    const char *end = text + length;
+    if (length > 0 && end[-1] != '\n') {
+        return fail_truncated(path, text, end, error);
+    }
+    for (const char *line = text; line < end; number++) {
+        const wanted_key *key = find_key(line, end, keys, count, next);
+        if (key == NULL) {
+            line = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+            continue;
         }
-        const wanted_key *key = find_key(line, (size_t)(key_end - line), keys, count);
-        uint64_t *field = key != NULL ? (uint64_t *)(void *)((char *)record + key->offset) : NULL;
-        if (newline == NULL) {
-            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: is truncated in line %u", path,
-                                number);
-        }
-        if (key != NULL && !read_number(key_end, stop, key->limit, field)) {
+        uint64_t *field = (uint64_t *)(void *)((char *)record + key->offset);
+        const char *at = read_number(line + key->length, end, key->limit, field);
+        if (at == NULL || *at != '\n') {
             return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL,
                                 "%s, line %u: %s is not a number from 0 to %" PRIu64, path, number, key->key,
                                 key->limit);
         }
-        seen |= key != NULL ? UINT32_C(1) << (key - keys) : 0;
-        line = newline + 1;
+        next = (size_t)(key - keys) + 1;
+        seen |= UINT32_C(1) << (key - keys);
+        line = at + 1;
     }
     for (size_t i = 0; i < count; i++) {
         if (keys[i].is_required && (seen >> i & 1) == 0) {
@@ -157,7 +184,7 @@ rsdk_status rsdk_properties_parse_number(const char *path, const char *text, siz
                                          rsdk_error *error) {
     const char *end = text + length;
     end -= length > 0 && end[-1] == '\n';
-    if (!read_number(text, end, UINT64_MAX, number)) {
+    if (read_number(text, end, UINT64_MAX, number) != end) {
         return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: does not hold a number", path);
     }
     return RSDK_OK;

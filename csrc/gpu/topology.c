@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "gpu/attribute.h"
@@ -20,18 +20,26 @@ enum { ATTEMPTS = 5, NODE_LIMIT = 1024, NAME_LIMIT = 8192, ATTRIBUTE_LIMIT = 163
 enum { ATTRIBUTE_SIZE = ATTRIBUTE_LIMIT + 2 }; /* a byte too many, and a NUL */
 
 static const char topology_directory[] = "/sys/class/kfd/kfd/topology";
+static const char nodes_directory[] = "nodes/";
 
 typedef struct reader {
-    const char *path; /* of the topology's directory */
-    int descriptor;   /* the directory */
+    const char *root;
+    DIR *nodes; /* the directory of the nodes */
     bool with_details;
     rsdk_arena *arena;
-    char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the directory */
+    char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the topology's directory */
     char *text; /* what it held; ATTRIBUTE_SIZE bytes, not cleared for each attribute: it is large */
     size_t length;
 } reader;
 
 /* ---- attributes ---- */
+
+/* The path of an attribute or directory of the topology, "" for its own: for messages only, so made where one is
+ * needed. */
+static const char *whole_path(const reader *r, const char *name, char path[PATH_MAX]) {
+    (void)snprintf(path, PATH_MAX, "%s%s%s%s", r->root, topology_directory, name[0] != '\0' ? "/" : "", name);
+    return path;
+}
 
 static rsdk_status fail_reading(const reader *r, const char *name, int reason, rsdk_error *error) {
     char path[PATH_MAX];
@@ -39,14 +47,26 @@ static rsdk_status fail_reading(const reader *r, const char *name, int reason, r
     if (reason == ENOMEM) {
         return rsdk_fail_no_memory(error);
     }
-    (void)snprintf(path, sizeof path, "%s/%s", r->path, name);
+    (void)whole_path(r, name, path);
     return rsdk_fail_as(error, has_vanished ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL,
                         "%s: cannot be read: %s", path, strerror(reason));
 }
 
-/* Reads the attribute r->name; a refusal by the device cgroup is not an error where `is_hidden` is not NULL. */
+/* "nodes/3/" and `rest`; returns where it ends. By hand: snprintf takes as long as parsing what the attribute holds. */
+static char *name_attribute(reader *r, unsigned node, const char *rest) {
+    char digits[16], *first = digits + sizeof digits;
+    *--first = '\0';
+    do {
+        *--first = (char)('0' + node % 10);
+    } while ((node /= 10) != 0);
+    return stpcpy(stpcpy(stpcpy(stpcpy(r->name, nodes_directory), first), "/"), rest);
+}
+
+/* Reads the attribute r->name of a node; a refusal by the device cgroup is not an error where `is_hidden` is not NULL.
+ */
 static rsdk_status read_attribute(reader *r, bool *is_hidden, rsdk_error *error) {
-    int reason = rsdk_attribute_read(r->descriptor, r->name, r->text, ATTRIBUTE_SIZE, &r->length);
+    const char *name = r->name + sizeof nodes_directory - 1;
+    int reason = rsdk_attribute_read(dirfd(r->nodes), name, r->text, ATTRIBUTE_SIZE, &r->length);
     if (reason == EPERM && is_hidden != NULL) {
         *is_hidden = true;
         return RSDK_OK;
@@ -63,17 +83,21 @@ static rsdk_status with_whole_path(const reader *r, rsdk_status status, rsdk_err
         return status;
     }
     char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s/%s", r->path, r->name);
-    return rsdk_fail_as(error, status, RSDK_E_GPU_004, path, NULL, "%s/%s", r->path, error->message);
+    return rsdk_fail_as(error, status, RSDK_E_GPU_004, whole_path(r, r->name, path), NULL, "%s%s/%s", r->root,
+                        topology_directory, error->message);
 }
 
-static rsdk_status read_number(reader *r, const char *name, bool *is_hidden, uint64_t *number, rsdk_error *error) {
-    (void)snprintf(r->name, sizeof r->name, "%s", name);
-    RSDK_TRY(read_attribute(r, is_hidden, error));
-    if (is_hidden != NULL && *is_hidden) {
-        return RSDK_OK;
-    }
+static rsdk_status parse_number(reader *r, uint64_t *number, rsdk_error *error) {
     return with_whole_path(r, rsdk_properties_parse_number(r->name, r->text, r->length, number, error), error);
+}
+
+static rsdk_status read_counter(reader *r, uint64_t *number, rsdk_error *error) {
+    (void)stpcpy(r->name, "generation_id");
+    int reason = rsdk_attribute_read(dirfd(r->nodes), "../generation_id", r->text, ATTRIBUTE_SIZE, &r->length);
+    if (reason != 0 || r->length > ATTRIBUTE_LIMIT) {
+        return fail_reading(r, r->name, reason != 0 ? reason : EFBIG, error);
+    }
+    return parse_number(r, number, error);
 }
 
 /* ---- nodes ---- */
@@ -83,7 +107,8 @@ enum { HEAP_FRAME_BUFFER_PUBLIC = 1, HEAP_FRAME_BUFFER_PRIVATE = 2 };
 static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
     for (unsigned bank = 0; bank < node->properties.mem_banks_count; bank++) {
         rsdk_bank_properties properties = {0};
-        (void)snprintf(r->name, sizeof r->name, "nodes/%u/mem_banks/%u/properties", node->number, bank);
+        char *end = name_attribute(r, node->number, "mem_banks/");
+        (void)snprintf(end, sizeof r->name - (size_t)(end - r->name), "%u/properties", bank);
         RSDK_TRY(read_attribute(r, &node->is_hidden, error));
         if (node->is_hidden) {
             return RSDK_OK;
@@ -100,14 +125,17 @@ static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error
 }
 
 static rsdk_status read_details(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
-    char name[ATTRIBUTE_NAME_SIZE];
-    (void)snprintf(name, sizeof name, "nodes/%u/gpu_id", node->number);
-    RSDK_TRY(read_number(r, name, &node->is_hidden, &node->gpu_id, error));
-    return node->is_hidden ? RSDK_OK : read_memory(r, node, error);
+    (void)name_attribute(r, node->number, "gpu_id");
+    RSDK_TRY(read_attribute(r, &node->is_hidden, error));
+    if (node->is_hidden) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(parse_number(r, &node->gpu_id, error));
+    return read_memory(r, node, error);
 }
 
 static rsdk_status read_properties(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
-    (void)snprintf(r->name, sizeof r->name, "nodes/%u/properties", node->number);
+    (void)name_attribute(r, node->number, "properties");
     RSDK_TRY(read_attribute(r, &node->is_hidden, error));
     if (node->is_hidden) {
         return RSDK_OK;
@@ -145,19 +173,20 @@ static int compare_nodes(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *topology, rsdk_error *error) {
+static rsdk_status collect_nodes(const reader *r, rsdk_topology *topology, rsdk_error *error) {
     for (unsigned seen = 0;; seen++) {
         rsdk_kfd_node node = {0};
         errno = 0;
         /* readdir is safe here: no other thread has this stream. */
-        const struct dirent *entry = readdir(stream); /* NOLINT(concurrency-mt-unsafe) */
+        const struct dirent *entry = readdir(r->nodes); /* NOLINT(concurrency-mt-unsafe) */
         if (entry == NULL) {
             return errno != 0 ? fail_reading(r, "nodes", errno, error) : RSDK_OK;
         }
         bool is_node = node_number(entry->d_name, &node.number);
         if (seen > NAME_LIMIT || (is_node && topology->nodes.count == NODE_LIMIT)) {
-            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_007, r->path, NULL, "%s/nodes: has more than %d nodes",
-                                r->path, NODE_LIMIT);
+            char path[PATH_MAX];
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_007, whole_path(r, "", path), NULL,
+                                "%s/nodes: has more than %d nodes", path, NODE_LIMIT);
         }
         if (is_node) {
             RSDK_APPEND(r->arena, &topology->nodes, node, error);
@@ -166,22 +195,12 @@ static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *to
 }
 
 static rsdk_status list_nodes(const reader *r, rsdk_topology *topology, rsdk_error *error) {
-    int descriptor = openat(r->descriptor, "nodes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     topology->nodes.count = 0;
-    if (stream == NULL) {
-        rsdk_status status = fail_reading(r, "nodes", errno, error);
-        if (descriptor >= 0) {
-            (void)close(descriptor);
-        }
-        return status;
-    }
-    rsdk_status status = collect_nodes(r, stream, topology, error);
-    (void)closedir(stream);
+    RSDK_TRY(collect_nodes(r, topology, error));
     if (topology->nodes.count > 1) {
         qsort(topology->nodes.items, topology->nodes.count, sizeof *topology->nodes.items, compare_nodes);
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* ---- one consistent picture ---- */
@@ -195,43 +214,51 @@ static rsdk_status read_nodes(reader *r, rsdk_topology *topology, rsdk_error *er
 }
 
 static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *error) {
-    static const char counter[] = "generation_id";
     uint64_t before = 0, after = 0;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-        RSDK_TRY(read_number(r, counter, NULL, &before, error));
+        RSDK_TRY(read_counter(r, &before, error));
         rsdk_status reading = read_nodes(r, topology, error);
         if (reading == RSDK_NO_MEMORY) {
             return reading;
         }
-        rsdk_status status = read_number(r, counter, NULL, &after, reading == RSDK_OK ? error : NULL);
+        rsdk_status status = read_counter(r, &after, reading == RSDK_OK ? error : NULL);
         if (status != RSDK_OK || before == after) {
             return reading != RSDK_OK ? reading : status;
         }
         if (error != NULL) {
             rsdk_error_clear(error); /* what went wrong was the change */
         }
+        rewinddir(r->nodes);
     }
-    return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r->path, NULL, "%s: changed %d times while it was read",
-                        r->path, ATTEMPTS);
+    char path[PATH_MAX];
+    return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, whole_path(r, "", path), NULL,
+                        "%s: changed %d times while it was read", path, ATTEMPTS);
+}
+
+/* A kernel without KFD has no topology; a topology has nodes. */
+static bool is_absent(const reader *r, int reason) {
+    struct stat facts;
+    char path[PATH_MAX];
+    if (reason != ENOENT && reason != ENOTDIR) {
+        return false;
+    }
+    return stat(whole_path(r, "", path), &facts) == 0 ? !S_ISDIR(facts.st_mode) : errno == ENOENT || errno == ENOTDIR;
 }
 
 rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *arena, rsdk_topology *topology,
                                rsdk_error *error) {
     char text[ATTRIBUTE_SIZE];
-    reader r = {.with_details = with_details, .arena = arena, .text = text};
+    reader r = {.root = root, .with_details = with_details, .arena = arena, .text = text};
     *topology = (rsdk_topology){0};
-    r.path = rsdk_arena_format(arena, "%s%s", root, topology_directory);
-    RSDK_NEED(r.path, error);
-    r.descriptor = open(r.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (r.descriptor < 0) {
-        if (errno == ENOENT || errno == ENOTDIR) {
-            return RSDK_OK;
-        }
-        return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r.path, NULL, "%s: cannot be read: %s", r.path,
-                            strerror(errno));
+    const char *nodes = rsdk_arena_format(arena, "%s%s/nodes", root, topology_directory);
+    RSDK_NEED(nodes, error);
+    r.nodes = opendir(nodes);
+    if (r.nodes == NULL) {
+        int reason = errno;
+        return is_absent(&r, reason) ? RSDK_OK : fail_reading(&r, "nodes", reason, error);
     }
     topology->exists = true;
     rsdk_status status = read_picture(&r, topology, error);
-    (void)close(r.descriptor);
+    (void)closedir(r.nodes);
     return status;
 }

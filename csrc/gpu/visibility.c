@@ -85,9 +85,9 @@ static unsigned digit_value(char c) {
                                           : 16;
 }
 
-/* The index that strtol with base 0 reads from the whole token: "0x1F", "017", "+3", "-0". Not strtol itself, which
- * also reads "0b1" in newer C libraries. ROCr keeps 32 bits of the number, so 4294967297 is 1. */
-static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
+/* The index that strtol with base 0 reads from the whole token: "0x1F", "017", "+3", "-0", and "0b1" that of C23. Not
+ * strtol itself: which one ROCr has is not ours to say. ROCr keeps 32 bits of the number, so 4294967297 is 1. */
+static rsdk_token_fault rocr_index(token t, bool reads_binary, size_t count, size_t *index) {
     const char *at = t.start;
     bool is_negative = at < t.end && *at == '-';
     uint64_t number = 0, limit = (uint64_t)LONG_MAX + is_negative;
@@ -95,6 +95,9 @@ static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
     at += at < t.end && (*at == '-' || *at == '+');
     if (t.end - at > 2 && at[0] == '0' && upper(at[1]) == 'X') {
         base = 16;
+        at += 2;
+    } else if (reads_binary && t.end - at > 2 && at[0] == '0' && upper(at[1]) == 'B') {
+        base = 2;
         at += 2;
     } else if (at < t.end && at[0] == '0') {
         base = 8;
@@ -139,16 +142,17 @@ static rsdk_token_fault rocr_uuid(token t, const uint64_t *unique_ids, size_t co
     return hits == 1 ? RSDK_TOKEN_GOOD : hits == 0 ? RSDK_TOKEN_UNKNOWN_UUID : RSDK_TOKEN_AMBIGUOUS_UUID;
 }
 
-static rsdk_token_fault rocr_device(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
+static rsdk_token_fault rocr_device(token t, bool reads_binary, const uint64_t *unique_ids, size_t count,
+                                    size_t *index) {
     t = trimmed(t);
     if (t.start == t.end) {
         return RSDK_TOKEN_ABORTS;
     }
-    return upper(*t.start) == 'G' ? rocr_uuid(t, unique_ids, count, index) : rocr_index(t, count, index);
+    return upper(*t.start) == 'G' ? rocr_uuid(t, unique_ids, count, index) : rocr_index(t, reads_binary, count, index);
 }
 
-rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count,
-                                           size_t *chosen) {
+static rsdk_selection select_rocr(const char *value, bool reads_binary, const uint64_t *unique_ids, size_t count,
+                                  size_t *chosen) {
     rsdk_selection selection = {0};
     if (value == NULL) {
         choose_all(count, chosen, &selection);
@@ -159,7 +163,7 @@ rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *un
     for (size_t i = 0; i < count && list.start < list.end; i++) {
         token t = token_at(list);
         size_t index = 0;
-        rsdk_token_fault fault = rocr_device(t, unique_ids, count, &index);
+        rsdk_token_fault fault = rocr_device(t, reads_binary, unique_ids, count, &index);
         if (fault == RSDK_TOKEN_GOOD && is_chosen(index, chosen, selection.count)) {
             fault = RSDK_TOKEN_REPEATED;
         }
@@ -172,6 +176,16 @@ rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *un
         list.start = t.end + (t.end < list.end);
     }
     return selection;
+}
+
+rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count,
+                                           size_t *chosen) {
+    return select_rocr(value, false, unique_ids, count, chosen);
+}
+
+rsdk_selection rsdk_visibility_select_rocr_c23(const char *value, const uint64_t *unique_ids, size_t count,
+                                               size_t *chosen) {
+    return select_rocr(value, true, unique_ids, count, chosen);
 }
 
 /* ---- HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES, GPU_DEVICE_ORDINAL ---- */

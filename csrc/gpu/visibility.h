@@ -36,6 +36,8 @@ void rsdk_visibility_format_uuid(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]);
  * `chosen`, which must hold as many. NULL as value leaves all, as does "" in quotes in HIP's grammar. The empty text
  * leaves none. */
 rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
+rsdk_selection rsdk_visibility_select_rocr_c23(const char *value, const uint64_t *unique_ids, size_t count,
+                                               size_t *chosen); /* of a runtime that reads "0b1" as 1 */
 rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
 
 /* Whether HIP takes the variable for set: neither NULL nor quotes around nothing. */

@@ -67,7 +67,8 @@ static rsdk_status follow_opening(rsdk_bindings *b, const rsdk_linker_opening *o
     for (size_t i = 0; i < fresh.count; i++) {
         RSDK_TRY(bind_object(b, fresh.items[i], error));
     }
-    return (opening->mode & RTLD_GLOBAL) != 0 ? rsdk_linker_state_promote(&b->state, root, error) : RSDK_OK;
+    bool is_global = (opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program;
+    return is_global ? rsdk_linker_state_promote(&b->state, root, error) : RSDK_OK;
 }
 
 /* As the preloader carries a step out. */

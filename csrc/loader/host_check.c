@@ -3,14 +3,14 @@
  * its host. A version that a file needs of a library is asked of that library alone, as the linker does. */
 #include "loader/host_check.h"
 
-#include <elf.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/name_table.h"
 #include "base/path.h"
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
+#include "elf/elf_header.h"
+#include "elf/elf_library_names.h"
 #include "elf/elf_machine.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
@@ -61,18 +61,6 @@ static rsdk_status note_fault(check *c, object *o, rsdk_error *why) {
     return RSDK_OK;
 }
 
-static bool is_elf(const char *path) {
-    unsigned char bytes[SELFMAG] = {0};
-    rsdk_file file = {0};
-    bool result = false;
-    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
-        result = file.size >= sizeof bytes && rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
-                 memcmp(bytes, ELFMAG, SELFMAG) == 0;
-        rsdk_file_close(&file);
-    }
-    return result;
-}
-
 /* Such a file is an ELF file but in rare cases, and opened once. */
 static bool is_named_as_library(const char *path) {
     return strstr(rsdk_path_name(path), ".so") != NULL;
@@ -82,7 +70,7 @@ static bool is_named_as_library(const char *path) {
 static rsdk_status read_object(check *c, object *o) {
     rsdk_error why = RSDK_ERROR_INIT, machine = RSDK_ERROR_INIT;
     rsdk_elf_file again;
-    o->is_other = !is_named_as_library(o->path) && !is_elf(o->path);
+    o->is_other = !is_named_as_library(o->path) && !rsdk_elf_header_is_in(o->path);
     if (o->is_other) {
         return RSDK_OK;
     }
@@ -93,7 +81,7 @@ static rsdk_status read_object(check *c, object *o) {
         o->file = again;
         o->is_read = true;
     }
-    o->is_other = !o->is_read && !is_elf(o->path); /* a linker script */
+    o->is_other = !o->is_read && !rsdk_elf_header_is_in(o->path); /* a linker script */
     if (o->is_read && rsdk_elf_machine_check(&o->file, &machine) != RSDK_OK) {
         o->has_symbols = false;
         status = note_fault(c, o, &machine);
@@ -122,20 +110,29 @@ static rsdk_status find_object(check *c, const char *path, bool is_system, size_
 
 /* ---- needs ---- */
 
-static rsdk_status find_system(check *c, const char *name, rsdk_host_need *need) {
+static rsdk_status find_in_system(check *c, const char *name, const char **path) {
     const rsdk_load_chain nothing = {.rpath = NULL};
-    const char *path = NULL;
-    if (strchr(name, '/') == NULL) {
-        RSDK_TRY(rsdk_linker_search_find(&c->search, &nothing, name, &path, c->error));
+    return rsdk_linker_search_find(&c->search, &nothing, name, path, c->error);
+}
+
+/* Where the linker would look without the SDK: where the RPATH or RUNPATH of the object leads, and in the system. */
+static rsdk_status find_outside(check *c, const object *o, rsdk_host_need *need) {
+    rsdk_load_chain own;
+    const char *of_system = NULL;
+    if (strchr(need->name, '/') != NULL) {
+        return RSDK_OK;
     }
-    if (path != NULL) {
-        need->place = RSDK_PLACE_SYSTEM;
-        need->path = path;
+    RSDK_TRY(rsdk_linker_search_start_chain(&c->search, &o->file, &own, c->error));
+    RSDK_TRY(rsdk_linker_search_find(&c->search, &own, need->name, &need->path, c->error));
+    RSDK_TRY(find_in_system(c, need->name, &of_system));
+    if (need->path != NULL) {
+        bool is_system = o->is_system || (of_system != NULL && strcmp(need->path, of_system) == 0);
+        need->place = is_system ? RSDK_PLACE_SYSTEM : RSDK_PLACE_RPATH;
     }
     return RSDK_OK;
 }
 
-/* In the order of the linker, where RPATHs lead to the files of the same package and to the SDK. A library of ROCm that
+/* What lies among the files or in the SDK comes first: there RPATHs lead when all is installed. A library of ROCm that
  * the SDK has in another version is not taken from the system: two ROCms do not mix. */
 static rsdk_status place_need(check *c, const object *o, rsdk_host_need *need) {
     size_t index = 0, length = strlen(need->name);
@@ -149,11 +146,11 @@ static rsdk_status place_need(check *c, const object *o, rsdk_host_need *need) {
         need->path = c->asked->libraries[index];
         return RSDK_OK;
     }
-    bool is_of_rocm = rsdk_catalog_find_file(need->name) != NULL;
+    bool is_of_rocm = rsdk_catalog_is_of_rocm(need->name);
     bool has_other =
         rsdk_name_table_find(&c->linker_names, need->name, rsdk_soname_linker_name_length(need->name), &index);
     if (!is_of_rocm || !has_other || o->is_system) {
-        RSDK_TRY(find_system(c, need->name, need));
+        RSDK_TRY(find_outside(c, o, need));
     }
     if (need->place == RSDK_PLACE_NOWHERE && has_other && is_of_rocm) {
         need->place = RSDK_PLACE_OTHER_VERSION;
@@ -207,6 +204,30 @@ static rsdk_status make_scope(check *c, object *root, scope *made) {
                 RSDK_APPEND(c->arena, &made->objects, next, c->error);
             }
         }
+    }
+    return RSDK_OK;
+}
+
+static bool is_extension(const object *o) {
+    static const char prefix[] = "PyInit_";
+    for (uint32_t i = 1; o->has_symbols && i < o->symbols.count; i++) {
+        const char *name = o->symbols.symbols[i].st_shndx != SHN_UNDEF ? rsdk_elf_dynsym_name(&o->symbols, i) : NULL;
+        if (name != NULL && strncmp(name, prefix, sizeof prefix - 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* CPython is linked with libm (LIBM of its configure.ac), so its extensions may call that without a DT_NEEDED entry. */
+static rsdk_status add_interpreter(check *c, scope *made) {
+    const char *path = NULL;
+    size_t index = 0;
+    RSDK_TRY(find_in_system(c, "libm.so.6", &path));
+    if (path != NULL) {
+        RSDK_TRY(find_object(c, path, true, &index));
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+        RSDK_APPEND(c->arena, &made->objects, c->objects.items[index], c->error);
     }
     return RSDK_OK;
 }
@@ -364,14 +385,55 @@ static const char *find_runtime(const check *c) {
     return NULL;
 }
 
+/* ---- what they may open by name ---- */
+
+static bool needs_rocm(const rsdk_host_files *result) {
+    for (size_t i = 0; i < result->list.count; i++) {
+        for (size_t k = 0; k < result->list.items[i].needs.count; k++) {
+            if (rsdk_catalog_is_of_rocm(result->list.items[i].needs.items[k].name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Python's bindings need no library of ROCm: they open them by name. */
+static rsdk_status find_opened(check *c, rsdk_host_files *result) {
+    rsdk_unique_strings names = {0};
+    for (size_t i = 0; i < result->list.count; i++) {
+        if (result->list.items[i].fault == NULL) {
+            RSDK_TRY(rsdk_elf_library_names_of(result->list.items[i].path, c->arena, &names, c->error));
+        }
+    }
+    const object outside = {.path = ""};
+    for (size_t i = 0; i < names.list.count; i++) {
+        rsdk_host_need need = {.name = names.list.items[i], .place = RSDK_PLACE_NOWHERE};
+        if (!rsdk_catalog_is_of_rocm(need.name)) {
+            continue;
+        }
+        RSDK_TRY(place_need(c, &outside, &need));
+        if (need.place != RSDK_PLACE_BUNDLED) {
+            RSDK_APPEND(c->arena, &result->opened, need, c->error);
+        }
+    }
+    return RSDK_OK;
+}
+
 /* ---- the check ---- */
 
 static rsdk_status check_file(check *c, object *o, rsdk_host_file *result) {
     scope in = {.is_whole = false};
-    *result =
-        (rsdk_host_file){.path = o->path, .soname = o->file.soname, .fault = o->fault, .fault_code = o->fault_code};
+    *result = (rsdk_host_file){.path = o->path,
+                               .soname = o->file.soname,
+                               .is_program = o->file.is_program,
+                               .fault = o->fault,
+                               .fault_code = o->fault_code};
     RSDK_TRY(make_scope(c, o, &in));
     memcpy(&result->needs, &o->needs, sizeof result->needs);
+    if (is_extension(o)) {
+        RSDK_TRY(add_interpreter(c, &in));
+    }
     if (o->has_symbols) {
         RSDK_TRY(find_absent_versions(c, o, result));
     }
@@ -420,15 +482,16 @@ rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena,
         }
     }
     explain_needs(result);
+    if (!needs_rocm(result)) {
+        RSDK_TRY(find_opened(&c, result));
+    }
     return find_variants(&c, result);
 }
 
 const char *rsdk_need_place_name(rsdk_need_place place) {
-    static const char *const names[] = {[RSDK_PLACE_BUNDLED] = "bundled",
-                                        [RSDK_PLACE_SDK] = "SDK",
-                                        [RSDK_PLACE_OTHER_VERSION] = "other version",
-                                        [RSDK_PLACE_SYSTEM] = "system",
-                                        [RSDK_PLACE_OTHER_RELEASE] = "other release",
-                                        [RSDK_PLACE_NOWHERE] = "nowhere"};
+    static const char *const names[] = {
+        [RSDK_PLACE_BUNDLED] = "bundled", [RSDK_PLACE_SDK] = "SDK",       [RSDK_PLACE_OTHER_VERSION] = "other version",
+        [RSDK_PLACE_RPATH] = "RPATH",     [RSDK_PLACE_SYSTEM] = "system", [RSDK_PLACE_OTHER_RELEASE] = "other release",
+        [RSDK_PLACE_NOWHERE] = "nowhere"};
     return names[place];
 }

@@ -12,6 +12,7 @@ typedef enum rsdk_need_place {
     RSDK_PLACE_BUNDLED,       /* among the files that are checked */
     RSDK_PLACE_SDK,           /* in the SDK */
     RSDK_PLACE_OTHER_VERSION, /* in the SDK under another SONAME */
+    RSDK_PLACE_RPATH,         /* elsewhere, where the RPATH or RUNPATH of the file leads */
     RSDK_PLACE_SYSTEM,
     RSDK_PLACE_OTHER_RELEASE, /* nowhere, as the SDK is of another release than the files are for */
     RSDK_PLACE_NOWHERE,
@@ -33,6 +34,7 @@ typedef struct rsdk_host_lack {
 /* A file that was checked. */
 typedef struct rsdk_host_file {
     const char *path, *soname;
+    bool is_program;
     const char *fault; /* it cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
@@ -44,6 +46,9 @@ typedef struct rsdk_host_file {
 typedef struct rsdk_host_files {
     RSDK_LIST(rsdk_host_file) list;
     rsdk_other_release release; /* what all of them need of the SDK's releases */
+    RSDK_LIST(rsdk_host_need)
+    opened; /* libraries of ROCm that are named in the files' constants, which they may open;
+               none if a file has a DT_NEEDED entry for one of ROCm */
 } rsdk_host_files;
 
 typedef struct rsdk_host_check {
@@ -57,7 +62,7 @@ typedef struct rsdk_host_check {
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
                                 rsdk_error *error);
 
-/* "bundled", "SDK", "other version", "system", "other release", "nowhere". */
+/* "bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere". */
 const char *rsdk_need_place_name(rsdk_need_place place);
 
 #endif

@@ -1,7 +1,6 @@
 /* The inventory of library files. */
 #include "loader/inventory.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -151,9 +150,9 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
     }
     rsdk_elf_file *fresh = rsdk_arena_alloc(inventory->arena, 1, sizeof *fresh);
     RSDK_NEED(fresh, error);
-    RSDK_TRY(inventory->keeps_symbols
-                 ? read_with_symbols(inventory, path, fresh, error)
-                 : rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->arena, fresh, error));
+    RSDK_TRY(inventory->keeps_symbols ? read_with_symbols(inventory, path, fresh, error)
+                                      : rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->clock,
+                                                                   inventory->arena, fresh, error));
     *file = fresh;
     RSDK_TRY(rsdk_name_table_set(&inventory->file_places, inventory->arena, path, strlen(path), place, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
@@ -173,12 +172,12 @@ static rsdk_status read_fitting(rsdk_inventory *inventory, const rsdk_override *
                                 rsdk_error *error) {
     RSDK_TRY(rsdk_inventory_read(inventory, wish->path, file, error));
     RSDK_TRY(rsdk_elf_machine_check(*file, error));
-    const char *soname = (*file)->soname, *pattern = wish->entry->so_pattern;
-    if (soname != NULL && fnmatch(pattern, soname, 0) == 0) {
+    const char *soname = (*file)->soname;
+    if (soname != NULL && rsdk_catalog_fits(wish->entry, soname)) {
         return RSDK_OK;
     }
     return rsdk_fail(error, RSDK_BAD_ARGUMENT, wish->path, "the SONAME of %s is %s, and not one of %s (%s)", wish->path,
-                     soname != NULL ? soname : "missing", wish->entry->shortname, pattern);
+                     soname != NULL ? soname : "missing", wish->entry->shortname, wish->entry->so_pattern);
 }
 
 static rsdk_status read_override(rsdk_inventory *inventory, const rsdk_override *wish, rsdk_overriding_file *override,

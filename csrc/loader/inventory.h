@@ -49,9 +49,10 @@ typedef struct rsdk_overriding_file {
 typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
     rsdk_arena *arena;
-    bool supports_files; /* for files that were given, which may need libraries of any package */
-    bool keeps_symbols;  /* for bindings: each file is read with its symbols */
-    bool keeps_all;      /* for all libraries at once: what is read for its SONAME is not opened again */
+    bool supports_files;          /* for files that were given, which may need libraries of any package */
+    bool keeps_symbols;           /* for bindings: each file is read with its symbols */
+    bool keeps_all;               /* for all libraries at once: what is read for its SONAME is not opened again */
+    const rsdk_head_clock *clock; /* borrowed; NULL: nobody asks how long reads take */
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
     bool has_overrides;

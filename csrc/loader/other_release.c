@@ -24,7 +24,7 @@ static int rank_of(const rsdk_release_need *need) {
 
 rsdk_status rsdk_other_release_add(rsdk_other_release *found, rsdk_arena *arena, const rsdk_release_need *need,
                                    rsdk_error *error) {
-    if (rsdk_catalog_find_file(need->name) == NULL) {
+    if (!rsdk_catalog_is_of_rocm(need->name)) {
         return RSDK_OK;
     }
     rsdk_built_for_add(&found->built_for, need->name);
@@ -68,8 +68,7 @@ bool rsdk_other_release_explains(const rsdk_other_release *found, const char *na
     if (rsdk_name_table_find(&found->others.places, name, strlen(name), &unused)) {
         return true;
     }
-    return is_apart(found) &&
-           (rsdk_catalog_find_file(name) != NULL || strncmp(name, own_copies, sizeof own_copies - 1) == 0);
+    return is_apart(found) && (rsdk_catalog_is_of_rocm(name) || strncmp(name, own_copies, sizeof own_copies - 1) == 0);
 }
 
 const char *rsdk_other_release_present(const rsdk_other_release *found) {
@@ -130,7 +129,7 @@ static bool lacks_of_rocm(const rsdk_plan *plan) {
         const rsdk_node *node = plan->graph.nodes.items[i];
         for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
             const rsdk_edge *edge = &node->edges.items[j];
-            if (edge->kind == RSDK_EDGE_MISSING && rsdk_catalog_find_file(edge->name) != NULL) {
+            if (edge->kind == RSDK_EDGE_MISSING && rsdk_catalog_is_of_rocm(edge->name)) {
                 return true;
             }
         }

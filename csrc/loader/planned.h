@@ -8,6 +8,7 @@
 #include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
+#include "loader/page_reader.h"
 #include "loader/warnings.h"
 #include "rocm_sdk/loader.h"
 
@@ -28,6 +29,7 @@ typedef struct rsdk_planned_step {
 struct rsdk_plan {
     rsdk_arena arena;
     rsdk_inventory inventory;
+    rsdk_page_reader reader;
     rsdk_link_map map;
     rsdk_linker_search search;
     rsdk_graph graph;

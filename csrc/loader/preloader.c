@@ -2,8 +2,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "elf/soname.h"
@@ -34,9 +34,7 @@ static rsdk_arena *arena_of(const preloader *p) {
 }
 
 static double now(void) {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    return (double)rsdk_clock_now() * 1e-9;
 }
 
 static void report(const preloader *p, const char *format, const char *path, const char *reason) {
@@ -349,7 +347,7 @@ static rsdk_status run_steps(const preloader *p) {
 }
 
 static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded *loaded, rsdk_error *error) {
-    RSDK_TRY(rsdk_plan_make(sdk, options, 0, &loaded->plan, error));
+    RSDK_TRY(rsdk_plan_make(sdk, options, RSDK_PLAN_TO_LOAD, &loaded->plan, error));
     RSDK_TRY(rsdk_other_release_check(loaded->plan, sdk, error));
     preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
     report_absent(&p);
@@ -366,6 +364,9 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
     RSDK_NEED(fresh, error);
     rsdk_load_lock_take();
     rsdk_status status = preload(sdk, options, fresh, error);
+    if (fresh->plan != NULL) {
+        rsdk_page_reader_stop(&fresh->plan->reader);
+    }
     rsdk_load_lock_release();
     if (status == RSDK_OK || (status == RSDK_LOAD_FAILED && fresh->plan != NULL)) {
         *loaded = fresh;

@@ -1,6 +1,5 @@
 /* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add another way, add a step.
  */
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -76,7 +75,7 @@ static rsdk_status by_file_name(resolution *r) {
     for (size_t i = 0; i < r->directory->listing.names.count; i++) {
         const char *name = r->directory->listing.names.items[i];
         const rsdk_elf_file *file = NULL;
-        if (fnmatch(r->entry->so_pattern, name, 0) != 0) {
+        if (!rsdk_catalog_fits(r->entry, name)) {
             continue;
         }
         RSDK_TRY(read_candidate(r, name, &file));
@@ -92,7 +91,7 @@ static rsdk_status by_soname(resolution *r) {
     RSDK_TRY(rsdk_inventory_need_sonames(r->inventory, r->directory, NULL));
     for (size_t i = 0; i < r->directory->sonames.count; i++) {
         const rsdk_elf_file *file = NULL;
-        if (fnmatch(r->entry->so_pattern, r->directory->sonames.items[i].soname, 0) != 0) {
+        if (!rsdk_catalog_fits(r->entry, r->directory->sonames.items[i].soname)) {
             continue;
         }
         RSDK_TRY(read_candidate(r, r->directory->sonames.items[i].name, &file));

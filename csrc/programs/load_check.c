@@ -1,14 +1,15 @@
 /* load_check: loads shared libraries, each in a process of its own, and tells how it went. Part of `rocm-sdk test`.
  *
- *     load_check PARALLEL SECONDS OUTPUT-LIMIT <PATHS >RESULTS
+ *     load_check PARALLEL SECONDS OUTPUT-LIMIT DESCRIPTOR <PATHS
  *
  * A program of its own, with libc alone in it: neither Python's threads nor libraries that Python has loaded are in the
- * way, and starting a child is a cheap fork. PATHS are absolute, each ended by a NUL. RESULTS come in the order in
- * which children begin and end, six fields each, each ended by a NUL: index of the path; "begun", then "loaded",
- * "refused" (by the linker), "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after
- * SECONDS); the number of the signal or the exit status, else 0; microseconds; the dlerror text; what the library
- * printed, at most OUTPUT-LIMIT bytes. If this program is killed, a path that was begun and has no result was being
- * loaded. The exit status is 0 if there is a result for each path.
+ * way, and starting a child is a cheap fork. PATHS are absolute, each ended by a NUL. Results go to DESCRIPTOR, since
+ * what a variable makes the linker load or say may write to stdout and stderr. They come in the order in which children
+ * begin and end, six fields each, each ended by a NUL: index of the path; "begun", then "loaded", "refused" (by the
+ * linker), "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after SECONDS); the
+ * number of the signal or the exit status, else 0; microseconds; the dlerror text; what the library printed, at most
+ * OUTPUT-LIMIT bytes. If this program is killed, a path that was begun and has no result was being loaded. The exit
+ * status is 0 if there is a result for each path.
  *
  * No child outlives this program, nor does what a library has started, daemons too: they become our children when their
  * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order.
@@ -16,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -57,6 +59,7 @@ typedef struct checker {
     size_t parallel, running;
     long long limit; /* microseconds for each */
     size_t output_limit;
+    FILE *results;
     int signals; /* readable when a child has ended, or we are to end */
     struct pollfd *polled;
 } checker;
@@ -88,8 +91,20 @@ static void forbid_core_dumps(void) {
     (void)setrlimit(RLIMIT_CORE, &limit);
 }
 
-static void load_in_child(const char *path, int report, int output, pid_t parent) {
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+/* A descriptor that has nothing to read; /dev/null may be missing. */
+static int open_nothing(void) {
+    int nothing[2];
+    if (pipe2(nothing, O_CLOEXEC) != 0) {
+        return -1;
+    }
+    (void)close(nothing[1]);
+    return nothing[0];
+}
+
+/* results: of this program. What a library starts must not keep it open. */
+static void load_in_child(const char *path, int results, int report, int output, pid_t parent) {
+    (void)close(results);
+    int nothing = open_nothing();
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -118,28 +133,28 @@ static capture capture_of(int pipe_end, size_t limit) {
 }
 
 /* A field must not hold the NUL that ends it. */
-static void print_field(const char *text, size_t length) {
+static void print_field(FILE *results, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
-        (void)putchar(text[i] != '\0' ? text[i] : '?');
+        (void)putc(text[i] != '\0' ? text[i] : '?', results);
     }
-    (void)putchar('\0');
+    (void)putc('\0', results);
 }
 
-static void print_number(long long number) {
-    (void)printf("%lld", number);
-    (void)putchar('\0');
+static void print_number(FILE *results, long long number) {
+    (void)fprintf(results, "%lld", number);
+    (void)putc('\0', results);
 }
 
 /* Before the child is there: it may kill this program at once. */
-static void print_begun(size_t index) {
+static void print_begun(FILE *results, size_t index) {
     static const char begun[] = "begun";
-    print_number((long long)index);
-    print_field(begun, sizeof begun - 1);
-    print_number(0);
-    print_number(0);
-    print_field("", 0);
-    print_field("", 0);
-    (void)fflush(stdout);
+    print_number(results, (long long)index);
+    print_field(results, begun, sizeof begun - 1);
+    print_number(results, 0);
+    print_number(results, 0);
+    print_field(results, "", 0);
+    print_field(results, "", 0);
+    (void)fflush(results);
 }
 
 static void start(checker *c, child *slot) {
@@ -150,13 +165,13 @@ static void start(checker *c, child *slot) {
     }
     *slot = (child){.index = c->next++, .started = now()};
     slot->deadline = slot->started + c->limit;
-    print_begun(slot->index);
+    print_begun(c->results, slot->index);
     slot->process = fork();
     if (slot->process < 0) {
         give_up("fork");
     }
     if (slot->process == 0) {
-        load_in_child(c->paths[slot->index], report[1], output[1], parent);
+        load_in_child(c->paths[slot->index], fileno(c->results), report[1], output[1], parent);
     }
     (void)close(report[1]);
     (void)close(output[1]);
@@ -186,7 +201,7 @@ static void drain(capture *from) {
     }
 }
 
-static void print_result(const child *ended, int status) {
+static void print_result(FILE *results, const child *ended, int status) {
     const char *report = ended->report.length > 0 ? ended->report.text : "";
     char verdict = report[0];
     const char *kind = ended->is_stuck       ? "stuck"
@@ -195,13 +210,13 @@ static void print_result(const child *ended, int status) {
                        : verdict == '-'      ? "refused"
                                              : "ended";
     size_t skipped = verdict != '\0';
-    print_number((long long)ended->index);
-    print_field(kind, strlen(kind));
-    print_number(WIFSIGNALED(status) ? WTERMSIG(status) : verdict == '\0' ? WEXITSTATUS(status) : 0);
-    print_number(now() - ended->started);
-    print_field(report + skipped, ended->report.length - skipped);
-    print_field(ended->output.text, ended->output.length);
-    (void)fflush(stdout);
+    print_number(results, (long long)ended->index);
+    print_field(results, kind, strlen(kind));
+    print_number(results, WIFSIGNALED(status) ? WTERMSIG(status) : verdict == '\0' ? WEXITSTATUS(status) : 0);
+    print_number(results, now() - ended->started);
+    print_field(results, report + skipped, ended->report.length - skipped);
+    print_field(results, ended->output.text, ended->output.length);
+    (void)fflush(results);
 }
 
 /* The child and, in its session, what the library has started. The child may not have made it yet. */
@@ -213,7 +228,7 @@ static void end(const child *each) {
 static void finish(checker *c, child *ended, int status) {
     drain(&ended->report);
     drain(&ended->output);
-    print_result(ended, status);
+    print_result(c->results, ended, status);
     (void)kill(-ended->process, SIGKILL);
     for (capture *each = &ended->report; each != NULL; each = each == &ended->report ? &ended->output : NULL) {
         if (each->descriptor >= 0) {
@@ -362,16 +377,28 @@ static int watch_signals(void) {
     return signals;
 }
 
+static FILE *open_results(int descriptor) {
+    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
+        give_up("the descriptor of the results");
+    }
+    FILE *results = fdopen(descriptor, "w");
+    if (results == NULL) {
+        give_up("the results");
+    }
+    return results;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        (void)fputs("usage: load_check PARALLEL SECONDS OUTPUT-LIMIT <PATHS >RESULTS\n", stderr);
+    if (argc != 5) {
+        (void)fputs("usage: load_check PARALLEL SECONDS OUTPUT-LIMIT DESCRIPTOR <PATHS\n", stderr);
         return EXIT_TROUBLE;
     }
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     checker c = {.parallel = (size_t)number_of(argv[1], 1024),
                  .limit = number_of(argv[2], 86400) * 1000000LL,
-                 .output_limit = (size_t)number_of(argv[3], 1 << 20)};
+                 .output_limit = (size_t)number_of(argv[3], 1 << 20),
+                 .results = open_results((int)number_of(argv[4], INT_MAX))};
     read_paths(&c);
     c.children = allocate(c.parallel, sizeof *c.children);
     c.polled = allocate(2 * c.parallel + 1, sizeof *c.polled);
@@ -382,5 +409,6 @@ int main(int argc, char **argv) {
     free((void *)c.paths);
     free(c.children);
     free(c.polled);
+    (void)fclose(c.results);
     return 0;
 }

@@ -106,15 +106,17 @@ static PyObject *read_coverage(PyObject *module, rsdk_coverage_options *options)
 
 PyDoc_STRVAR(
     coverage_doc,
-    "coverage(directories, gpus, unofficial, /)\n--\n\n"
+    "coverage(directories, gpus, unofficial, spirv=True, /)\n--\n\n"
     "Which libraries below the directories (tuple of str) have code for which GPUs (tuple of str, target ids)\n"
-    "(Coverage). unofficial (bool): whether code counts that patched runtimes try.");
+    "(Coverage). unofficial (bool): whether code counts that patched runtimes try. spirv (bool): whether SPIR-V "
+    "counts.");
 
 static PyObject *coverage(PyObject *module, PyObject *args) {
     PyObject *directory_tuple = NULL, *gpu_tuple = NULL, *result = NULL;
     rsdk_text_tuple directories = {0}, gpus = {0};
-    int is_unofficial = 0;
-    if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial) ||
+    int is_unofficial = 0, has_spirv = 1;
+    if (!PyArg_ParseTuple(args, "O!O!p|p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial,
+                          &has_spirv) ||
         rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
@@ -123,7 +125,8 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
                                          .directory_count = directories.count,
                                          .gpus = gpus.items,
                                          .gpu_count = gpus.count,
-                                         .patches = is_unofficial ? RSDK_PATCHES_ALL : 0};
+                                         .patches = is_unofficial ? RSDK_PATCHES_ALL : 0,
+                                         .without_spirv = !has_spirv};
         result = read_coverage(module, &options);
     }
     rsdk_text_tuple_clear(&directories);
@@ -133,6 +136,9 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
 
 /* ---- tables of kernels ---- */
 
+static const char *const kernel_table_kinds[] = {
+    [RSDK_CODE_FILE_INDEX] = "index", [RSDK_CODE_FILE_TABLE] = "table", [RSDK_CODE_FILE_TARGETS] = "targets"};
+
 PyDoc_STRVAR(kernel_table_kind_doc,
              "kernel_table_kind(name, /)\n--\n\n"
              "Which of Tensile's tables the name of a file (str) stands for: 'index', 'table' for what an index leads\n"
@@ -140,8 +146,6 @@ PyDoc_STRVAR(kernel_table_kind_doc,
 
 static PyObject *kernel_table_kind(PyObject *module, PyObject *argument) {
     (void)module;
-    static const char *const words[] = {
-        [RSDK_CODE_FILE_INDEX] = "index", [RSDK_CODE_FILE_TABLE] = "table", [RSDK_CODE_FILE_TARGETS] = "targets"};
     rsdk_code_file_kind kind = RSDK_CODE_FILE_TABLE;
     PyObject *name = NULL;
     if (!PyUnicode_FSConverter(argument, &name)) {
@@ -149,7 +153,7 @@ static PyObject *kernel_table_kind(PyObject *module, PyObject *argument) {
     }
     bool is_table = rsdk_code_files_table_kind(PyBytes_AsString(name), &kind);
     Py_DECREF(name);
-    return is_table ? rsdk_result_text(words[kind]) : Py_NewRef(Py_None);
+    return is_table ? rsdk_result_text(kernel_table_kinds[kind]) : Py_NewRef(Py_None);
 }
 
 PyDoc_STRVAR(kernel_table_names_doc,

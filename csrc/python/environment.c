@@ -12,6 +12,12 @@
 static const char node_prefix[] = "HSA_OVERRIDE_GFX_VERSION_";
 static const char override_prefix[] = "ROCM_SDK_LIBRARY_";
 
+/* None in a program with other privileges than its caller's. */
+static char **variables(void) {
+    static char *none[] = {NULL};
+    return environ != NULL && getauxval(AT_SECURE) == 0 ? environ : none;
+}
+
 /* "HSA_OVERRIDE_GFX_VERSION_3=10.3.0" as node 3; 0 for other variables. */
 static int read_node_override(const char *variable, rsdk_gpu_node_override *override) {
     size_t prefix_length = sizeof node_prefix - 1;
@@ -27,34 +33,32 @@ static int read_node_override(const char *variable, rsdk_gpu_node_override *over
     return 1;
 }
 
-static int take_node_overrides(rsdk_environment *environment) {
+/* An array with room for one item more. NULL with an exception. */
+static void *grown(void *items, size_t count, size_t size) {
+    void *more = realloc(items, (count + 1) * size);
+    return more != NULL ? more : PyErr_NoMemory();
+}
+
+static int take_node_override(rsdk_environment *environment, const char *variable) {
     rsdk_gpu_node_override override;
-    size_t count = 0;
-    for (char **variable = environ; getauxval(AT_SECURE) == 0 && variable != NULL && *variable != NULL; variable++) {
-        count += (size_t)read_node_override(*variable, &override);
-    }
-    if (count == 0) {
+    size_t *count = &environment->gpu_variables.node_override_count;
+    if (!read_node_override(variable, &override)) {
         return 0;
     }
-    environment->node_overrides = calloc(count, sizeof *environment->node_overrides);
-    if (environment->node_overrides == NULL) {
-        PyErr_NoMemory();
+    void *more = grown(environment->node_overrides, *count, sizeof override);
+    if (more == NULL) {
         return -1;
     }
-    for (char **variable = environ; *variable != NULL; variable++) {
-        if (read_node_override(*variable, &override)) {
-            environment->node_overrides[environment->gpu_variables.node_override_count++] = override;
-        }
-    }
-    environment->gpu_variables.node_overrides = environment->node_overrides;
+    environment->gpu_variables.node_overrides = environment->node_overrides = more;
+    environment->node_overrides[(*count)++] = override;
     return 0;
 }
 
 /* "ROCM_SDK_LIBRARY_amdhip64=/path": 1, and the override; 0 for other variables, and for an empty value. */
 static int read_override(const char *variable, rsdk_library_override *override) {
-    const char *value = strchr(variable, '=');
     size_t prefix_length = sizeof override_prefix - 1;
-    if (strncmp(variable, override_prefix, prefix_length) != 0 || value == NULL || value[1] == '\0') {
+    const char *value = strncmp(variable, override_prefix, prefix_length) == 0 ? strchr(variable, '=') : NULL;
+    if (value == NULL || value[1] == '\0') {
         return 0;
     }
     char *name = strndup(variable, (size_t)(value - variable));
@@ -66,71 +70,124 @@ static int read_override(const char *variable, rsdk_library_override *override) 
     return name != NULL ? 1 : -1;
 }
 
-/* A program with other privileges than its caller's (AT_SECURE) takes no libraries from the caller. */
-static int take_overrides(rsdk_environment *environment) {
-    for (char **variable = environ; getauxval(AT_SECURE) == 0 && variable != NULL && *variable != NULL; variable++) {
-        rsdk_library_override override = {0};
-        int is_one = read_override(*variable, &override);
-        if (is_one > 0) {
-            void *more =
-                realloc(environment->overrides, (environment->override_count + 1) * sizeof *environment->overrides);
-            is_one = more != NULL ? 1 : -1;
-            if (more != NULL) {
-                environment->overrides = more;
-                environment->overrides[environment->override_count++] = override;
-            } else {
-                free((char *) override.source);
-            }
-        }
-        if (is_one < 0) {
-            PyErr_NoMemory();
-            return -1;
-        }
+static int take_override(rsdk_environment *environment, const char *variable) {
+    rsdk_library_override override = {0};
+    int is_one = read_override(variable, &override);
+    if (is_one <= 0) {
+        return is_one < 0 && PyErr_NoMemory() == NULL ? -1 : 0;
     }
+    void *more = grown(environment->overrides, environment->override_count, sizeof override);
+    if (more == NULL) {
+        free((char *) override.source);
+        return -1;
+    }
+    environment->overrides = more;
+    environment->overrides[environment->override_count++] = override;
     return 0;
 }
 
-/* NULL for an empty value too, and in a program with other privileges than its caller's. */
-static const char *place(const char *variable) {
-    const char *value = secure_getenv(variable);
-    return value != NULL && value[0] != '\0' ? value : NULL;
+/* A variable, and the text of the struct that has its value. */
+typedef struct text_row {
+    const char *name;
+    size_t length, offset;
+    bool counts_empty; /* false: an empty value is none */
+} text_row;
+
+#define TEXT(name, field)    name, sizeof(name) - 1, offsetof(rsdk_environment, field)
+#define OF_GPUS(name, field) TEXT(name, gpu_variables.field)
+
+/* clang-format off */
+static const text_row texts[] = {
+    {TEXT("ROCM_SDK_ROOTFS",             gpus.root),                true},
+    {OF_GPUS("ROCR_VISIBLE_DEVICES",     rocr_visible_devices),     true},
+    {OF_GPUS("HIP_VISIBLE_DEVICES",      hip_visible_devices),      true},
+    {OF_GPUS("CUDA_VISIBLE_DEVICES",     cuda_visible_devices),     true},
+    {OF_GPUS("GPU_DEVICE_ORDINAL",       gpu_device_ordinal),       true},
+    {OF_GPUS("HSA_OVERRIDE_GFX_VERSION", hsa_override_gfx_version), true},
+    {OF_GPUS("HSA_XNACK",                hsa_xnack),                true},
+    {OF_GPUS("HSA_ENABLE_SRAMECC",       hsa_enable_sramecc),       true},
+    {OF_GPUS("HSA_DISABLE_GFX12_STRICT", hsa_disable_gfx12_strict), true},
+    {OF_GPUS("HSA_ENABLE_DXG_DETECTION", hsa_enable_dxg_detection), true},
+    {TEXT("ROCM_SDK_FALLBACK",           fallback),                 true},
+    {TEXT("ROCM_SDK_ROOT",               root),                     false},
+    {TEXT("CONDA_PREFIX",                conda_prefix),             true},
+    {TEXT("ROCM_SDK_TARGET_FAMILY",      target_family),            true},
+    {TEXT("ROCM_SDK_READ_AHEAD",         read_ahead),               false},
+    {TEXT("ROCM_SDK_RECORD_PAGES",       record_pages),             false},
+    {TEXT("ROCM_SDK_LOAD_WATCH",         load_watch),               true},
+    {TEXT("ROCM_KPACK_PATH",             kpack_path),               true},
+    {TEXT("ROCM_KPACK_DISABLE",          kpack_disable),            true},
+    {TEXT("ROCM_KPACK_PATH_PREFIX",      kpack_path_prefix),        true},
+    {TEXT("LD_PRELOAD",                  ld_preload),               true},
+    {TEXT("ROCM_SDK_ISOLATE",            isolate),                  true},
+    {TEXT("ROCM_SDK_UNVERSIONED_NAMES",  unversioned_names),        true},
+    {TEXT("ROCM_SDK_REPORT",             report),                   false},
+    {TEXT("ROCM_SDK_VERBOSE",            verbose),                  true},
+};
+/* clang-format on */
+
+enum { TEXT_COUNT = sizeof texts / sizeof *texts };
+
+static const char **text_of(rsdk_environment *environment, const text_row *row) {
+    return (const char **)(void *)((char *)environment + row->offset);
+}
+
+/* Of a name that the environment has twice the first counts, as for getenv. */
+static void take_text(rsdk_environment *environment, const char *variable) {
+    for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
+        if (variable[0] == row->name[0] && variable[1] == row->name[1] &&
+            strncmp(variable, row->name, row->length) == 0 && variable[row->length] == '=') {
+            const char **text = text_of(environment, row);
+            *text = *text == NULL ? variable + row->length + 1 : *text;
+            return;
+        }
+    }
+}
+
+static void drop_empty_texts(rsdk_environment *environment) {
+    for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
+        const char **text = text_of(environment, row);
+        if (!row->counts_empty && *text != NULL && **text == '\0') {
+            *text = NULL;
+        }
+    }
+}
+
+/* Names begin with capital letters: a bit for each. */
+static uint32_t bit_of(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? UINT32_C(1) << (letter - 'A') : 0;
+}
+
+/* The bits of the letters with which the names of `texts` and the prefixes begin. */
+static uint32_t first_letters(void) {
+    uint32_t letters = bit_of(node_prefix[0]) | bit_of(override_prefix[0]);
+    for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
+        letters |= bit_of(row->name[0]);
+    }
+    return letters;
+}
+
+/* One pass: an environment has a hundred variables, and each getenv goes through them. */
+int rsdk_environment_read(rsdk_environment *environment) {
+    const uint32_t letters = first_letters();
+    *environment = (rsdk_environment){.gpus = {.environment = &environment->gpu_variables}};
+    for (char **variable = variables(); *variable != NULL; variable++) {
+        if ((bit_of((*variable)[0]) & letters) == 0) {
+            continue;
+        }
+        take_text(environment, *variable);
+        if (take_node_override(environment, *variable) < 0 || take_override(environment, *variable) < 0) {
+            return -1;
+        }
+    }
+    drop_empty_texts(environment);
+    environment->is_verbose = environment->verbose != NULL && strcmp(environment->verbose, "1") == 0;
+    return 0;
 }
 
 const char *rsdk_environment_root(void) {
-    return place("ROCM_SDK_ROOT");
-}
-
-int rsdk_environment_read(rsdk_environment *environment) {
-    const char *verbose = secure_getenv("ROCM_SDK_VERBOSE");
-    *environment = (rsdk_environment){
-        .gpus = {.root = secure_getenv("ROCM_SDK_ROOTFS"), .environment = &environment->gpu_variables},
-        .gpu_variables =
-            {
-                .rocr_visible_devices = secure_getenv("ROCR_VISIBLE_DEVICES"),
-                .hip_visible_devices = secure_getenv("HIP_VISIBLE_DEVICES"),
-                .cuda_visible_devices = secure_getenv("CUDA_VISIBLE_DEVICES"),
-                .gpu_device_ordinal = secure_getenv("GPU_DEVICE_ORDINAL"),
-                .hsa_override_gfx_version = secure_getenv("HSA_OVERRIDE_GFX_VERSION"),
-                .hsa_xnack = secure_getenv("HSA_XNACK"),
-                .hsa_enable_sramecc = secure_getenv("HSA_ENABLE_SRAMECC"),
-                .hsa_disable_gfx12_strict = secure_getenv("HSA_DISABLE_GFX12_STRICT"),
-                .hsa_enable_dxg_detection = secure_getenv("HSA_ENABLE_DXG_DETECTION"),
-            },
-        .fallback = secure_getenv("ROCM_SDK_FALLBACK"),
-        .root = rsdk_environment_root(),
-        .conda_prefix = secure_getenv("CONDA_PREFIX"),
-        .target_family = secure_getenv("ROCM_SDK_TARGET_FAMILY"),
-        .load_watch = secure_getenv("ROCM_SDK_LOAD_WATCH"),
-        .kpack_path = secure_getenv("ROCM_KPACK_PATH"),
-        .kpack_disable = secure_getenv("ROCM_KPACK_DISABLE"),
-        .kpack_path_prefix = secure_getenv("ROCM_KPACK_PATH_PREFIX"),
-        .ld_preload = secure_getenv("LD_PRELOAD"),
-        .isolate = secure_getenv("ROCM_SDK_ISOLATE"),
-        .unversioned_names = secure_getenv("ROCM_SDK_UNVERSIONED_NAMES"),
-        .report = place("ROCM_SDK_REPORT"),
-        .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
-    };
-    return take_node_overrides(environment) < 0 ? -1 : take_overrides(environment);
+    const char *root = secure_getenv("ROCM_SDK_ROOT");
+    return root != NULL && root[0] != '\0' ? root : NULL;
 }
 
 const char **rsdk_environment_list(void) {

@@ -20,13 +20,16 @@ typedef struct rsdk_environment {
     const char *root;                                           /* ROCM_SDK_ROOT; never "" */
     const char *conda_prefix;                                   /* CONDA_PREFIX */
     const char *target_family;                                  /* ROCM_SDK_TARGET_FAMILY */
+    const char *read_ahead;                                     /* ROCM_SDK_READ_AHEAD; NULL: not set, or empty */
+    const char *record_pages;                                   /* ROCM_SDK_RECORD_PAGES, likewise */
     const char *load_watch;                                     /* ROCM_SDK_LOAD_WATCH */
     const char *kpack_path, *kpack_path_prefix, *kpack_disable; /* ROCM_KPACK_PATH, _PATH_PREFIX and _DISABLE */
     const char *ld_preload;                                     /* LD_PRELOAD */
     const char *isolate;                                        /* ROCM_SDK_ISOLATE */
     const char *unversioned_names;                              /* ROCM_SDK_UNVERSIONED_NAMES */
     const char *report;                                         /* ROCM_SDK_REPORT; never "" */
-    bool is_verbose;                                            /* ROCM_SDK_VERBOSE=1 */
+    const char *verbose;                                        /* ROCM_SDK_VERBOSE */
+    bool is_verbose;                                            /* it is 1 */
 } rsdk_environment;
 
 /* Takes the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Returns 0, or -1 with an

@@ -9,20 +9,66 @@
 #include "gpu/detection.h"
 #include "methods.h"
 #include "result_types.h"
+#include "sdk/runtime_rules.h"
 
 /* The class for whatever is wrong with the kernel's files. */
 static const char topology_error[] = "TopologyError";
+
+PyDoc_STRVAR(
+    runtime_rules_doc,
+    "runtime_rules(path, /)\n--\n\n"
+    "Whether this libhsa-runtime64 reads 0b1 in ROCR_VISIBLE_DEVICES as 1, and whether it takes any version\n"
+    "that HSA_OVERRIDE_GFX_VERSION names, as ROCr 6.4.3 does; False: not known (tuple of two bool). Errors as\n"
+    "of inspect_library().");
+
+static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
+    (void)module;
+    PyObject *path = NULL;
+    rsdk_gpu_runtime runtime = {0};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_OK;
+    if (!PyUnicode_FSConverter(argument, &path)) {
+        return NULL;
+    }
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS status = rsdk_runtime_rules_read(name, &runtime, &error);
+    Py_END_ALLOW_THREADS if (status != RSDK_OK) {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    Py_DECREF(path);
+    return status == RSDK_OK ? Py_BuildValue("(NN)", PyBool_FromLong(runtime.reads_binary),
+                                             PyBool_FromLong(runtime.takes_any_version))
+                             : NULL;
+}
+
+/* The rules of the installed SDK's runtime, asked only where a variable makes them matter. Returns 0, or -1 with an
+ * exception. */
+static int ask_runtime(const rsdk_environment *environment, rsdk_gpu_runtime *runtime) {
+    if (!rsdk_gpu_runtime_matters(&environment->gpu_variables)) {
+        return 0;
+    }
+    PyObject *module = PyImport_ImportModule("rocm_sdk.gpu_support.runtime_rules");
+    PyObject *rules = module != NULL ? PyObject_CallMethod(module, "installed_rules", NULL) : NULL;
+    int reads_binary = 0, takes_any_version = 0;
+    int is_read = rules != NULL && PyArg_ParseTuple(rules, "pp", &reads_binary, &takes_any_version);
+    *runtime = (rsdk_gpu_runtime){.reads_binary = reads_binary != 0, .takes_any_version = takes_any_version != 0};
+    Py_XDECREF(rules);
+    Py_XDECREF(module);
+    return is_read ? 0 : -1;
+}
 
 /* Reads the machine, without the GIL. `root` is bytes, or NULL for the one that the environment says. */
 static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
     rsdk_environment environment;
     rsdk_gpu_list *list = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_gpu_runtime runtime = {0};
     rsdk_status status = RSDK_OK;
-    if (rsdk_environment_read(&environment) == 0) {
+    if (rsdk_environment_read(&environment) == 0 && (targets_only || ask_runtime(&environment, &runtime) == 0)) {
         environment.gpus.root = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
         environment.gpus.targets_only = targets_only;
-        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&environment.gpus, &list, &error);
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
         Py_END_ALLOW_THREADS
     }
     rsdk_environment_clear(&environment);
@@ -83,7 +129,9 @@ PyDoc_STRVAR(gpus_doc,
              "where the kernel's files are damaged or do not hold still.");
 
 static PyObject *gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
-    return tuple_of(module, read_gpus_for(args, kwargs, false), build_gpu, rsdk_gpu_list_count);
+    rsdk_gpu_list *list =
+        rsdk_result_types_add_gpu(module, rsdk_state_get(module)) == 0 ? read_gpus_for(args, kwargs, false) : NULL;
+    return tuple_of(module, list, build_gpu, rsdk_gpu_list_count);
 }
 
 PyDoc_STRVAR(check_gpu_access_doc,
@@ -178,8 +226,8 @@ static PyObject *build_hidden_by(const rsdk_module_state *state, const void *lis
 }
 
 static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
-    const rsdk_module_state *state = rsdk_state_get(module);
-    rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
+    rsdk_module_state *state = rsdk_state_get(module);
+    rsdk_gpu_list *list = rsdk_result_types_add_gpu(module, state) == 0 ? read_gpus_for(args, kwargs, false) : NULL;
     if (list == NULL) {
         return NULL;
     }
@@ -252,9 +300,10 @@ static PyObject *choose_of_machine(const rsdk_gpu_selection *selection) {
     rsdk_error error = RSDK_ERROR_INIT;
     size_t count = 0;
     PyObject *result = NULL;
+    rsdk_gpu_runtime runtime = {0};
     rsdk_status status = RSDK_NO_MEMORY;
-    if (rsdk_environment_read(&environment) == 0) {
-        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&environment.gpus, &list, &error);
+    if (rsdk_environment_read(&environment) == 0 && ask_runtime(&environment, &runtime) == 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
         Py_END_ALLOW_THREADS status = status == RSDK_OK ? rsdk_gpu_list_choose(list, &environment.gpu_variables,
                                                                                selection, variables, &count, &error)
                                                         : status;
@@ -356,6 +405,7 @@ static PyObject *gpu_health(PyObject *module, PyObject *args, PyObject *kwargs) 
 PyMethodDef rsdk_gpu_methods[] = {
     {"gpus", WITH_KEYWORDS(gpus), METH_VARARGS | METH_KEYWORDS, gpus_doc},
     {"check_gpu_access", WITH_KEYWORDS(check_gpu_access), METH_VARARGS | METH_KEYWORDS, check_gpu_access_doc},
+    {"runtime_rules", runtime_rules, METH_O, runtime_rules_doc},
     {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
     {"detect_gpus", detect_gpus, METH_NOARGS, detect_gpus_doc},

@@ -116,6 +116,7 @@ PyDoc_STRVAR(
 
 typedef struct loading {
     rsdk_load_options options;
+    const char *record_pages; /* a path; NULL: not asked for */
     rsdk_plan *plan;
     rsdk_loaded *loaded;
 } loading;
@@ -196,18 +197,51 @@ static double watch_seconds(const char *value) {
     return -1;
 }
 
+/* ROCM_SDK_READ_AHEAD. -1 with an exception for anything that it cannot be. */
+static int take_read_ahead(const char *value, rsdk_load_options *options) {
+    if (value == NULL || strcmp(value, "0") == 0 || strcmp(value, "1") == 0) {
+        options->read_ahead = value == NULL     ? RSDK_READ_AHEAD_IF_COLD
+                              : value[0] == '0' ? RSDK_READ_AHEAD_NEVER
+                                                : RSDK_READ_AHEAD_ALWAYS;
+        return 0;
+    }
+    rsdk_error error = RSDK_ERROR_INIT;
+    (void)rsdk_fail_as(&error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, "ROCM_SDK_READ_AHEAD",
+                       RSDK_FACTS({"variable", "ROCM_SDK_READ_AHEAD"}, {"expected", "0 or 1"}),
+                       "ROCM_SDK_READ_AHEAD=%s is neither 0 nor 1", value);
+    rsdk_exceptions_raise_as("EnvironmentOverrideError", &error, NULL);
+    rsdk_error_clear(&error);
+    return -1;
+}
+
 /* What the environment says of loading. */
 static int take_environment(const rsdk_environment *environment, rsdk_load_options *options) {
     options->report = environment->is_verbose ? write_line : NULL;
     options->ld_preload = environment->ld_preload;
     options->watch_seconds = watch_seconds(environment->load_watch);
-    return options->watch_seconds < 0 ? -1 : 0;
+    return options->watch_seconds < 0 ? -1 : take_read_ahead(environment->read_ahead, options);
+}
+
+/* Writes the list that ROCM_SDK_RECORD_PAGES asks for. It is no failure of the load if that cannot be. */
+static void record_pages(const loading *l, rsdk_sdk *sdk) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    if (rsdk_loader_record_pages(sdk, l->record_pages, &error) != RSDK_OK) {
+        rsdk_text line = RSDK_TEXT_INIT;
+        rsdk_text_add(&line, "no page list: %s", rsdk_error_message(&error));
+        write_line(NULL, rsdk_text_get(&line));
+        rsdk_text_clear(&line);
+    }
+    rsdk_error_clear(&error);
 }
 
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     loading *l = context;
     rsdk_loaded_free(l->loaded);
-    return rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
+    rsdk_status status = rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
+    if (status == RSDK_OK && l->record_pages != NULL) {
+        record_pages(l, sdk);
+    }
+    return status;
 }
 
 /* Writes what ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told with ROCM_SDK_VERBOSE=1. */
@@ -327,6 +361,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
         rsdk_session_end(&session);
         return NULL;
     }
+    l.record_pages = session.environment.record_pages;
     int status = load_and_report(&session, &l);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */

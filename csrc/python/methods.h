@@ -9,6 +9,7 @@
 #define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 
 extern PyMethodDef rsdk_loader_methods[];
+extern PyMethodDef rsdk_page_list_methods[];
 extern PyMethodDef rsdk_binding_methods[];
 extern PyMethodDef rsdk_sdk_methods[];
 extern PyMethodDef rsdk_sdk_type_methods[];

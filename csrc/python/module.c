@@ -21,7 +21,8 @@ static int add_functions(PyObject *module) {
     PyMethodDef *const subjects[] = {rsdk_loader_methods,      rsdk_binding_methods,  rsdk_sdk_methods,
                                      rsdk_gpu_methods,         rsdk_target_methods,   rsdk_inspect_methods,
                                      rsdk_device_code_methods, rsdk_name_methods,     rsdk_problem_methods,
-                                     rsdk_report_methods,      rsdk_sdk_type_methods, rsdk_kernel_methods};
+                                     rsdk_report_methods,      rsdk_sdk_type_methods, rsdk_kernel_methods,
+                                     rsdk_page_list_methods};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) { /* NOLINT(bugprone-sizeof-expression) */
         if (PyModule_AddFunctions(module, subjects[i]) < 0) {
             return -1;

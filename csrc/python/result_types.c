@@ -395,6 +395,11 @@ static PyObject *build_release(rsdk_release release) {
     return release.major != 0 ? PyUnicode_FromFormat("%u.%u", release.major, release.minor) : Py_NewRef(Py_None);
 }
 
+CONVERSION(opened_by_host_files) {
+    const rsdk_host_files *files = value;
+    return rsdk_result_tuple(state, build_host_need, files->opened.items, files->opened.count);
+}
+
 CONVERSION(first_release) {
     const rsdk_host_files *files = value;
     return build_release(rsdk_built_for_releases(&files->release.built_for).first);
@@ -632,6 +637,10 @@ static const field gpu_fields[] = {
     FIELD("opencl_index",    "int | None", INDEX(rsdk_gpu, opencl_index), "number among OpenCL's GPUs (int); None: not seen"),
     FIELD("usable",          "bool", BOOL(rsdk_gpu, is_usable), "whether HIP sees it and this user may open what it takes (bool)"),
     FIELD("why_not",         "str | None", PATH(rsdk_gpu, why_not), "one line (str); None where it is usable"),
+    FIELD("marketing_name",  "str | None", TEXT(rsdk_gpu, marketing_name),
+     "its name in libdrm's amdgpu.ids, which HIP and rocminfo print (str); None: it has none there"),
+    FIELD("hip_processors", "int", NUMBER(rsdk_gpu, hip_processors),
+     "HIP's multiProcessorCount (int): compute units, from gfx10 on pairs of them (WGPs); 0: unknown"),
     END,
 };
 
@@ -808,7 +817,7 @@ static const field coverage_fault_fields[] = {
 
 static const field host_need_fields[] = {
     FIELD("name",  "str", PATH(rsdk_host_need, name), "the DT_NEEDED entry (str)"),
-    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'system', 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
+    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'RPATH' (where that of the file leads), 'system', 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
     FIELD("path",  "str | None", PATH(rsdk_host_need, path), "the file (str); None: nowhere"),
     END,
 };
@@ -823,6 +832,7 @@ static const field host_lack_fields[] = {
 static const field host_file_fields[] = {
     FIELD("path",          "str", PATH(rsdk_host_file, path), "the file (str)"),
     FIELD("soname",        "str | None", PATH(rsdk_host_file, soname), "its SONAME (str or None)"),
+    FIELD("is_program",    "bool", BOOL(rsdk_host_file, is_program), "whether it is a program, which is the first thing in its process (bool)"),
     FIELD("fault",         "str | None", TEXT(rsdk_host_file, fault), "why it cannot be read, or that it is for another machine (str or None)"),
     FIELD("fault_code",    "Code | None", CODE(rsdk_host_file, fault_code), "of the table of problems (str or None)"),
     FIELD("needs",         "tuple[HostNeed, ...]", WHOLE(needs_of_host_file), "the libraries that it needs (tuple of HostNeed)"),
@@ -850,6 +860,7 @@ static const field host_files_fields[] = {
     FIELD("last_release",  "str | None", WHOLE(last_release), "the last one: '7.14' (str); None: not known, or no end"),
     FIELD("built_for",     "str | None", WHOLE(releases_of_host_files), "both: 'ROCm 7.0 to 7.14', 'ROCm 7.0 or newer' (str); None: not known"),
     FIELD("requirement",   "str | None", WHOLE(requirement_of_host_files), "of an SDK that fits: 'rocm[libraries]>=7.0,<7.15' (str); None: not known"),
+    FIELD("opened",        "tuple[HostNeed, ...]", WHOLE(opened_by_host_files), "libraries of ROCm that they may open by name, if none is a DT_NEEDED entry (tuple of HostNeed)"),
     FIELD("other_release", "OtherRelease | None", WHOLE(other_release_of_host_files), "why the SDK does not fit (OtherRelease); None: nothing says so"),
     END,
 };
@@ -902,8 +913,8 @@ static const struct result_type {
     [RSDK_TYPE_LOADED]        = {"rocm_sdk.LoadedLibrary", "A library that is in the process.", loaded_fields},
     [RSDK_TYPE_STEP]          = {"rocm_sdk.LoadStep", "One library of a plan: how it is opened and what comes with it.", step_fields},
     [RSDK_TYPE_PLAN]          = {"rocm_sdk.LoadPlan", "What preloading would do.", plan_fields},
-    [RSDK_TYPE_GPU]           = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields},
     [RSDK_TYPE_TARGET]        = {"rocm_sdk.Target", "A gfx target.", target_fields},
+    [RSDK_TYPE_GPU]           = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields},
     [RSDK_TYPE_SECTION]       = {"rocm_sdk.Section", "A section of a library's file.", section_fields},
     [RSDK_TYPE_DAMAGE]        = {"rocm_sdk.Damage", "One thing that is wrong with a library's file.", damage_fields},
     [RSDK_TYPE_DEVICE_IMAGE]  = {"rocm_sdk.DeviceImage", "One image of GPU code for one target.", device_image_fields},
@@ -959,17 +970,26 @@ static int add_types(PyObject *module, rsdk_module_state *state, size_t first, s
 }
 
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
-    return add_types(module, state, 0, RSDK_TYPE_SECTION);
+    return add_types(module, state, 0, RSDK_TYPE_GPU);
 }
 
-int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state) {
+/* As add_types, once; the last is made last. */
+static int add_at_first_use(PyObject *module, rsdk_module_state *state, size_t end) {
     int result = 0;
     RSDK_BEGIN_FIRST_USE(module);
-    if (state->types[RSDK_TYPE_COUNT - 1] == NULL) {
-        result = add_types(module, state, RSDK_TYPE_SECTION, RSDK_TYPE_COUNT);
+    if (state->types[end - 1] == NULL) {
+        result = add_types(module, state, RSDK_TYPE_GPU, end);
     }
     RSDK_END_FIRST_USE();
     return result;
+}
+
+int rsdk_result_types_add_gpu(PyObject *module, rsdk_module_state *state) {
+    return add_at_first_use(module, state, RSDK_TYPE_GPU + 1);
+}
+
+int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state) {
+    return add_at_first_use(module, state, RSDK_TYPE_COUNT);
 }
 
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value) {

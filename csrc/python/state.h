@@ -11,9 +11,9 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_LOADED,
     RSDK_TYPE_STEP,
     RSDK_TYPE_PLAN,
-    RSDK_TYPE_GPU,
     RSDK_TYPE_TARGET,
-    RSDK_TYPE_SECTION, /* from here on: made when they are needed first */
+    RSDK_TYPE_GPU, /* from here on: made when they are needed first, this one alone */
+    RSDK_TYPE_SECTION,
     RSDK_TYPE_DAMAGE,
     RSDK_TYPE_LIBRARY_FACTS,
     RSDK_TYPE_DEVICE_IMAGE,

@@ -26,13 +26,26 @@ const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname) {
     return NULL;
 }
 
+/* Most names differ before a pattern's first sign: that is compared first, as fnmatch takes a thousand instructions. */
+bool rsdk_catalog_fits(const rsdk_catalog_entry *entry, const char *name) {
+    const char *pattern = entry->so_pattern;
+    const size_t literal = strcspn(pattern, "*?[\\");
+    return strncmp(pattern, name, literal) == 0 && fnmatch(pattern + literal, name + literal, 0) == 0;
+}
+
 const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name) {
     for (size_t i = 0; i < rsdk_library_count; i++) {
-        if (fnmatch(rsdk_library_table[i].so_pattern, name, 0) == 0) {
+        if (rsdk_catalog_fits(&rsdk_library_table[i], name)) {
             return &rsdk_library_table[i];
         }
     }
     return NULL;
+}
+
+bool rsdk_catalog_is_of_rocm(const char *name) {
+    static const char of_llvm[] = "lib/llvm/";
+    const rsdk_catalog_entry *entry = rsdk_catalog_find_file(name);
+    return entry != NULL && strncmp(entry->directory, of_llvm, sizeof of_llvm - 1) != 0;
 }
 
 /* Compares rows that have a user alone: patterns are slow to compare, and each library of a plan is asked about. */

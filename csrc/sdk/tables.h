@@ -10,8 +10,14 @@
 extern const rsdk_catalog_entry rsdk_library_table[];
 extern const size_t rsdk_library_count;
 
-/* The library whose file may have this name ("libamdhip64.so.7"); NULL: none. */
+/* Whether the library's file may have this name ("libamdhip64.so.7"). */
+bool rsdk_catalog_fits(const rsdk_catalog_entry *entry, const char *name);
+
+/* The library whose file may have this name; NULL: none. */
 const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name);
+
+/* Whether a library of this name is ROCm's, wherever it lies. LLVM and clang are not: distributions have their own. */
+bool rsdk_catalog_is_of_rocm(const char *name);
 
 /* Whether programs are known to open the library by this linker name. */
 bool rsdk_catalog_is_opened_unversioned(const char *linker_name);

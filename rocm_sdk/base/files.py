@@ -36,7 +36,16 @@ def open_file(path: str) -> BinaryIO:
 def read_beginning(path: str, limit: int) -> bytes:
     """The first `limit` bytes of a regular file; errors as of open_file."""
     with open_file(path) as file:
-        return file.read(limit)
+        return beginning_of(file, limit)
+
+
+def beginning_of(file: BinaryIO, limit: int) -> bytes:
+    """The next `limit` bytes of a file. It takes the memory of what is there, unlike read(limit)."""
+    chunks = []
+    while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
+        chunks.append(chunk)
+        limit -= len(chunk)
+    return b"".join(chunks)
 
 
 def installed_file(path: str) -> str:

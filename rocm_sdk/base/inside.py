@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from .files import NotAFileError
+from .files import NotAFileError, beginning_of
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -77,7 +77,7 @@ def open_inside(directory: str, name: str, admit: Admit | None = None) -> Binary
 def read_inside(directory: str, name: str, limit: int, admit: Admit | None = None) -> bytes:
     """The content of a regular file. Errors as of open_inside, and ValueError if it is larger than `limit` bytes."""
     with open_inside(directory, name, admit) as file:
-        data = file.read(limit + 1)
+        data = beginning_of(file, limit + 1)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit} bytes")
     return data

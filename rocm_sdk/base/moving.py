@@ -1,4 +1,4 @@
-"""Moves directories in one step, tells which ones the file system does not move, and waits for the disk."""
+"""Moves files and directories in one step, tells which ones the file system does not move, and waits for the disk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import os
 
 _AT_FDCWD = -100
+_RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 
 
@@ -16,10 +17,29 @@ def exchange(one: str, other: str) -> None:
     Raises OSError: EINVAL if the file system has no exchange, EXDEV if overlayfs holds a directory in a lower layer,
     ENOSYS if the C library has no renameat2 (glibc before 2.28).
     """
+    _renameat2(one, other, _RENAME_EXCHANGE)
+
+
+def move_to_free_name(path: str, name: str) -> None:
+    """Gives a file the name, which must be free until that moment. FileExistsError: something else has got it."""
+    try:
+        _renameat2(path, name, _RENAME_NOREPLACE)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS):  # EINVAL: a file system that only replaces, as NFS
+            raise
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC))
+        try:
+            os.rename(path, name)
+        except OSError:
+            os.unlink(name)  # ours, and empty
+            raise
+
+
+def _renameat2(one: str, other: str, flag: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), one, None, other)
-    if libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) != 0:
+    if libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), flag) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), one, None, other)
 
@@ -40,7 +60,16 @@ def refusal_to_move(directory: str, obstacle: str) -> int:
 
 def sync_directory(path: str) -> None:
     """Waits until the names in the directory `path` are on its disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    _sync(path, os.O_DIRECTORY)
+
+
+def sync_file(path: str) -> None:
+    """Waits until the content of the file `path` is on its disk."""
+    _sync(path, 0)
+
+
+def _sync(path: str, flag: int) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flag)
     try:
         os.fsync(descriptor)
     finally:

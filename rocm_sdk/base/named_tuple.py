@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from operator import itemgetter
+    from _operator import itemgetter  # of operator, which is Python code of which nothing else is needed
 
     class NamedTuple(tuple):
         """A tuple whose items have the names that the class annotates, in their order."""
@@ -34,6 +34,8 @@ else:
             if wrong:
                 raise TypeError(f"{cls.__name__}() has no value for {wrong[0]!r}, or no place for it")
             return tuple.__new__(cls, (*values, *(found[name] for name in rest)))
+
+        _make = classmethod(tuple.__new__)  # of values for all names, which nothing counts: for tables
 
         def __getnewargs__(self):
             return tuple(self)

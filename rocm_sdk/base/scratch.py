@@ -85,7 +85,10 @@ def _end(number: int, _frame: FrameType | None) -> None:
 def _make(place: Path, prefix: str) -> tuple[Path, BinaryIO]:
     """A directory, and the file that is locked in it."""
     while True:
-        directory = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        try:
+            directory = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        except OSError as error:  # which names the directory that was not made
+            raise type(error)(error.errno, error.strerror, str(place)) from None
         try:
             if (lock := _locked(directory)) is not None:
                 return directory, lock

@@ -21,7 +21,7 @@ from .named_tuple import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import IO, NoReturn
 
 # The directory that has this package, for an interpreter that is to import it.
@@ -187,9 +187,13 @@ def begin(
     stdin: int | None = None,
     stdout: int | IO[str] | None = None,
     stderr: int | None = None,
+    kept: Collection[int] = (),
     session: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """A process whose end and output the caller takes. session: it gets one of its own. Raises OSError."""
+    """A process whose end and output the caller takes. Raises OSError.
+
+    kept: descriptors that it gets under the same numbers. session: it gets one of its own.
+    """
     import subprocess
 
     whole = environment(variables, base)
@@ -201,6 +205,7 @@ def begin(
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
+        pass_fds=tuple(kept),
         start_new_session=session,
     )
 

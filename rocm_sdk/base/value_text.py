@@ -1,11 +1,24 @@
 """How values appear in messages: on one line, sizes in decimal units, words of a command as a shell reads them."""
 
-from rocm_sdk.errors import harmless
-
-__all__ = ["counted", "harmless", "listed", "one_line", "quoted_for_shell", "size_text"]
-
 _UNITS = ("kB", "MB", "GB")
 _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
+
+
+def harmless(text: str) -> str:
+    r"""A text without anything that a terminal obeys: escapes such as \x1b and \u202e replace what is not printable.
+
+    Not printable are control characters and line breaks; marks without width, such as those for the direction of
+    writing; and unpaired surrogates. One that stands for a byte that is not UTF-8 is shown as the byte, \xff.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+
+
+def _escaped(letter: str) -> str:
+    if "\udc80" <= letter <= "\udcff":
+        return f"\\x{ord(letter) - 0xDC00:02x}"
+    return letter.encode("unicode_escape").decode()
 
 
 def one_line(value: object) -> str:

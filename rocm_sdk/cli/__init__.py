@@ -13,19 +13,22 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("rocm-sdk: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as interruption:
+        # It says what it has left behind, if that is known.
+        print(f"rocm-sdk: interrupted{f': {interruption}' if interruption.args else ''}", file=sys.stderr)
         return 130
     except SystemExit as ended:  # of argparse
-        return _flushed(ended.code if isinstance(ended.code, int) else 1)
+        from rocm_sdk.terminal.output import flushed
+
+        return flushed(ended.code if isinstance(ended.code, int) else 1)
     except Exception as error:
         from rocm_sdk.errors import RocmSdkError  # here, because the import takes as long as some commands
 
         if isinstance(error, RocmSdkError):
-            from rocm_sdk.terminal.output import complain_of
+            from rocm_sdk.terminal.output import complain_of, flushed, status_of
 
             complain_of(error)
-            return _flushed(1)
+            return flushed(status_of(error, sys.argv[1:] if arguments is None else arguments))
         if not isinstance(error, OSError) or error.filename is not None:
             raise
         from rocm_sdk.terminal.output import end_without_output
@@ -35,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
+    from rocm_sdk.terminal.output_options import take_output_options
+
     from .commands import COMMANDS, module_of
 
     if given and given[0] in COMMANDS:
@@ -43,11 +48,17 @@ def _run(given: list[str]) -> int:
         module = module_of(given[0])
         options = plain_options(module, given[1:])
         if options is not None:
+            take_output_options(options)
             status: int = module.run(options)
             return status
+    if not given:
+        from .overview import run as show_overview
+
+        return show_overview()
     from .parser import parse
 
     run, parsed = parse(given)
+    take_output_options(parsed)
     return run(parsed)
 
 
@@ -63,16 +74,6 @@ def _open_standard_streams() -> None:
             while (descriptor := os.open(os.devnull, os.O_RDWR)) < number:
                 pass
             setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))
-
-
-def _flushed(status: int) -> int:
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        from rocm_sdk.terminal.output import end_without_output
-
-        return end_without_output(error)
-    return status
 
 
 _shown: set[str] = set()

@@ -24,3 +24,13 @@ def waiting_time(text: str) -> float:
     if not 0 <= seconds <= 1e6:  # NaN neither
         raise ArgumentTypeError(f"not a number of seconds, 0 or more: {text}")
     return seconds
+
+
+def pause(text: str) -> float:
+    """Seconds between two looks: from 0.05 to a million."""
+    from argparse import ArgumentTypeError
+
+    seconds = waiting_time(text)
+    if seconds < 0.05:
+        raise ArgumentTypeError(f"not a number of seconds, 0.05 or more: {text}")
+    return seconds

@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk.terminal.output import complain, complain_of, tell
+from rocm_sdk.terminal.output import complain, tell, tell_fix, tell_wrapped
 
 from .checking import add_against, chosen_gpus, is_directory, print_code
 
@@ -32,6 +32,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="a library or program, a wheel, a directory, or the name of an installed distribution",
     )
     add_against(parser, "the SDK to check against, instead of the installed one")
+    parser.add_argument("--html", metavar="FILE", help="write the verdicts as a page without private data, too")
 
 
 def run(options: "Namespace") -> int:
@@ -40,8 +41,8 @@ def run(options: "Namespace") -> int:
         return _check_sdk(options)
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.doctor.verdicts import Question, judge
-    from rocm_sdk.errors import LibraryNotFoundError
     from rocm_sdk.installed.installation import current
+    from rocm_sdk.terminal.progress import with_progress
 
     from .demangled import demangled
 
@@ -49,40 +50,70 @@ def run(options: "Namespace") -> int:
         return 2
     gpus, _ = chosen_gpus(options.gpu)
     question = Question(tuple(gpus), current(), options.sdk, demangled)
-    try:
-        with removed_at_signals():
-            verdicts = [judge(name, question) for name in options.names or [options.sdk]]
-    except LibraryNotFoundError as error:
-        complain_of(error)
-        return 2
+    names = options.names or [options.sdk]
+    with removed_at_signals():
+        verdicts = [judge(name, question) for name in with_progress("checking", names, len(names))]
     if options.json:
         _print_json(verdicts, gpus)
     else:
         for verdict in verdicts:
-            _print(verdict)
-    return _status(verdict.works for verdict in verdicts)
+            _print(verdict, each=options.verbose)
+    return _status(verdict.works for verdict in verdicts) if _write_page(options, verdicts, gpus) else 1
 
 
 def _check_sdk(options: "Namespace") -> int:
     """The verdict on the SDK, and what check-gpu says of its libraries."""
     from rocm_sdk.doctor.verdicts import Question, judge
     from rocm_sdk.installed.installation import current
+    from rocm_sdk.terminal.progress import waiting
 
     from .demangled import demangled
 
     gpus, products = chosen_gpus(options.gpu)
-    verdict = judge(None, Question(tuple(gpus), current(), None, demangled))
+    with waiting("checking the SDK"):
+        verdict = judge(None, Question(tuple(gpus), current(), None, demangled))
     if options.json:
         _print_json([verdict], gpus)
-        return _status([verdict.works])
-    _print(verdict, without=("CODE",))
+    else:
+        _print_sdk(verdict, gpus, products, options)
+    return _status([verdict.works]) if _write_page(options, [verdict], gpus) else 1
+
+
+def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options: "Namespace") -> None:
+    _print(verdict, without=() if options.verbose else ("CODE",), each=options.verbose)
     if gpus:
         print_code(verdict.code, gpus, products)
         if not options.gpu:
             _point_to_health()
     else:
         complain("no GPU to check", "name one: rocm-sdk check --gpu gfx1151")
-    return _status([verdict.works])
+
+
+def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]) -> bool:
+    """Writes the page of --html; False after a message if that fails."""
+    if options.html is None:
+        return True
+    from rocm_sdk.doctor.verdicts.page import write_page
+
+    try:
+        write_page(options.html, verdicts, gpus, _sdk_name(options))
+    except OSError as error:
+        complain(f"cannot write {options.html}: {error.strerror}")
+        return False
+    return True
+
+
+def _sdk_name(options: "Namespace") -> str:
+    """What files are checked against, in words."""
+    from rocm_sdk.errors import PackageNotInstalledError
+    from rocm_sdk.installed.installation import current
+
+    if options.sdk is not None:
+        return f"the libraries in {options.sdk}"
+    try:
+        return f"ROCm SDK {current().sdk.facts()['version']}"
+    except PackageNotInstalledError:
+        return "no SDK, as none is installed"
 
 
 def _point_to_health() -> None:
@@ -100,15 +131,17 @@ def _status(answers: "Iterable[bool | None]") -> int:
     return 1 if False in known else _CANNOT_TELL if None in known else 0
 
 
-def _print(verdict: "Verdict", without: "tuple[str, ...]" = ()) -> None:
-    tell(f"{verdict.subject}: {verdict.line}")
+def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
+    """each: notes, too."""
+    tell_wrapped(f"{verdict.subject}: {verdict.line}")
     if verdict.install is not None:
-        tell(f"  install: {verdict.install}")
-    for each in verdict.problems:
-        if each.code.split("-")[1] not in without and each.severity != "note":
-            tell(f"  {each.code}: {each.title}: {each.cause}")
-            if each.fix is not None:
-                tell(f"  fix: {each.fix}")
+        tell_fix(verdict.install, label="install")
+    for found in verdict.problems:
+        if found.code.split("-")[1] not in without and (each or found.severity != "note"):
+            said = verdict.without_name(found)
+            tell_wrapped(f"{found.code}: {said.title}: {said.cause}", "  ")
+            if found.fix is not None:
+                tell_fix(found.fix)
 
 
 def _major(release: "str | None") -> "int | None":

@@ -35,16 +35,20 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints what the libraries have for each GPU; status 1 if one lacks something, or nothing was checked."""
     from rocm_sdk.gpu_support.code_verdict import judge_code
+    from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.installed.installation import current
 
     names, products = chosen_gpus(options.gpu)
     if not names:
-        causes = "; ".join(found.cause for found in _native.check_gpu_access())
+        from .gpus import each_once
+
+        causes = "; ".join(found.cause for found in each_once(_native.check_gpu_access()))
         complain(f"no GPU to check{causes and f': {causes}'}", "name one: rocm-sdk check-gpu --gpu gfx1151")
         return 1
     installed = None if options.sdk is not None else current()
     directories = (options.sdk,) if installed is None else installed.directories
-    verdict = judge_code(directories, tuple(names), installed, unofficial=options.unofficial)
+    has_comgr = installed is not None
+    verdict = judge_code(directories, tuple(names), installed, unofficial=options.unofficial, has_comgr=has_comgr)
     if options.json:
         _print_json(verdict, names, products)
     else:
@@ -52,7 +56,7 @@ def run(options: "Namespace") -> int:
     faults = verdict.coverage.faults
     for fault in faults:
         complain(f"{fault.message} [{fault.code}]")
-    if None in verdict.runs:
+    if None in verdict.runs and not with_code(verdict.coverage):
         complain("nothing was checked: no library with GPU code was found")
     return 1 if faults or not all(verdict.runs) else 0
 
@@ -74,9 +78,11 @@ def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -
         ],
         "targets": [_fields(each) for each in found.targets],
         "faults": [_fields(each) for each in found.faults],
+        "problems": [each.as_document() for each in verdict.problems],
+        "comgr_translates_spirv": verdict.translates,
     }
     if is_best_effort(found):
-        from rocm_sdk.gpu_support.runtime_patches import comgr_tries_other_processors
+        from rocm_sdk.gpu_support.comgr import comgr_tries_other_processors
 
         content["comgr_tries_other_processors"] = comgr_tries_other_processors()
     json.dump(content, sys.stdout, indent=2)

@@ -1,6 +1,8 @@
 """What the forms of a check share: the options, the GPUs that they name, and the lines of a verdict on GPU code."""
 
-from rocm_sdk.terminal.output import complain, tell
+import sys
+
+from rocm_sdk.terminal.output import complain, tell_fix, tell_row, tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,59 +60,63 @@ def _product(gpu: "Gpu") -> str:
 
 def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
     """What the libraries have for each GPU, and what they lack."""
+    from rocm_sdk.gpu_support.coverage import with_code
+    from rocm_sdk.gpu_support.words import SPIRV_DEPENDS
+
     found = verdict.coverage
     for index, name in enumerate(names):
-        tell(f"{name}  {products[index]}")
+        tell_row(name, products[index])
         _print_gpu(found, index, verdict.lacks[index])
     if is_best_effort(found):
         _print_dependence()
+    for each in verdict.problems:
+        tell_wrapped(f"{each.code}: {each.title}: {each.cause}")
+        if each.fix is not None:
+            tell_fix(each.fix, 0)
+    if None in verdict.runs and with_code(found):
+        tell_wrapped(SPIRV_DEPENDS)
     _print_unused(found)
 
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> None:
-    from rocm_sdk.gpu_support.words import line_of
-    from rocm_sdk.installed.catalog import shortnames_by_stem
+    from rocm_sdk.gpu_support.words import lines_on
 
-    shortnames = shortnames_by_stem()
-    groups: dict[tuple[int, str], list[str]] = {}
-    for library in found.libraries:
-        on = library.gpus[index]
-        if on.verdict == "not needed" and library.name not in shortnames:
-            continue  # libraries of the host; LLVM and others
-        groups.setdefault(line_of(library, on), []).append(shortnames.get(library.name, library.name))
-    for (_, text), names in sorted(groups.items()):
-        _print_group(sorted(names), text)
+    for names, text in lines_on(found, index):
+        _print_group(names, text)
     for each in problems:
         if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
-            tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
+            tell_row(f"  {'':{_WIDTH}}", f"{each.code}: {each.cause}")
             if each.fix is not None:
-                tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
+                tell_fix(each.fix, _WIDTH + 4)
 
 
 def _print_group(names: list[str], text: str) -> None:
+    from rocm_sdk.terminal.style import width_of
+
+    longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)
     lines = [""]
     for position, name in enumerate(names):
         word = name if position + 1 == len(names) else f"{name}, "
-        if lines[-1] and len(lines[-1]) + len(word) > (_LINE if len(names) > 6 else _WIDTH + 1):
+        if lines[-1] and len(lines[-1]) + len(word) > longest:
             lines.append("")
         lines[-1] += word
     for line in lines[:-1]:
-        tell(f"  {line}".rstrip())
-    tell(f"  {lines[-1]:{_WIDTH}}  {text}")
+        tell_wrapped(line.rstrip(), "  ")
+    tell_row(f"  {lines[-1]:{_WIDTH}}", text)
 
 
 def _print_dependence() -> None:
     """What unofficial code depends on, as far as it can be found out."""
-    from rocm_sdk.gpu_support.runtime_patches import comgr_tries_other_processors
+    from rocm_sdk.gpu_support.comgr import comgr_tries_other_processors
 
     words = {
         True: "finds code for another processor: it is patched",
         False: "finds code for the exact target only: it is not patched",
         None: "could not be asked",
     }
-    tell("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
-    tell(f"  the installed comgr {words[comgr_tries_other_processors()]}")
-    tell("  whether HIP and ROCr are patched cannot be told without a GPU")
+    tell_wrapped("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
+    tell_wrapped(f"the installed comgr {words[comgr_tries_other_processors()]}", "  ")
+    tell_wrapped("whether HIP and ROCr are patched cannot be told without a GPU", "  ")
 
 
 def _print_unused(found: "Coverage") -> None:
@@ -121,7 +127,9 @@ def _print_unused(found: "Coverage") -> None:
 
         names = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
         plain = sum(each.size for each in found.targets)
-        tell(f"not used: {size_text(sum(each.size for each in unused))} of {size_text(plain)} of GPU code: {names}")
+        tell_wrapped(
+            f"not used: {size_text(sum(each.size for each in unused))} of {size_text(plain)} of GPU code: {names}"
+        )
 
 
 def is_best_effort(found: "Coverage") -> bool:

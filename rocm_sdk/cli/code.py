@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk.terminal.output import complain, complain_of, tell
+from rocm_sdk.terminal.output import complain, complain_of, status_of, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,26 +54,27 @@ def run(options: "Namespace") -> int:
 
         return print_kernels(options.files, options.json)
     found: list[DeviceCode] = []
-    failed = False
+    status = 0
     for name in options.files:
         before = len(found)
         for code in code_in(name):
             if isinstance(code, RocmSdkError):
                 complain_of(code)
-                failed = True
+                status = max(status, status_of(code, options.files))
             elif code.path == name or code.targets or code.kernel_name is not None:
+                _tell(code, None if options.json else name, is_first=len(found) == before)
                 found.append(code)
-                _tell(code, options.json)
-        if len(found) == before and not failed:
+        if len(found) == before and not status:
             complain(f"{name}: no file with GPU code is in it")
     if options.json:
         _print_json(found)
-    return 0 if not failed and any(code.targets or code.kernel_name for code in found) else 1
+    return status or (0 if any(code.targets or code.kernel_name for code in found) else 1)
 
 
-def _tell(code: "DeviceCode", for_programs: bool) -> None:
-    if not for_programs:
-        _print_code(code)
+def _tell(code: "DeviceCode", name: str | None, *, is_first: bool) -> None:
+    """name: None for programs, which get it all at the end."""
+    if name is not None:
+        _print_code(code, name, is_first=is_first)
     if code.kind == "ELF file" and code.stored_size > _NEARLY_TOO_LARGE:
         from rocm_sdk.problems import problem
 
@@ -81,25 +82,32 @@ def _tell(code: "DeviceCode", for_programs: bool) -> None:
         complain(f"{warning.title}: {warning.cause} [{warning.code}]", warning.fix)
 
 
-def _print_code(code: "DeviceCode") -> None:
+def _print_code(code: "DeviceCode", name: str, *, is_first: bool) -> None:
+    """The lines of a file. What is in a directory or archive, `name`, stands below it."""
     from rocm_sdk.base.value_text import size_text
 
-    tell(f"{code.path}   {size_text(code.size)}   {_summary(code)}")
+    shown, indent = code.path, ""
+    if code.path != name:
+        if is_first:
+            tell(name)
+        shown, indent = code.path.removeprefix(f"{name.rstrip('/')}/"), "  "
+    tell(f"{indent}{shown}   {size_text(code.size)}   {_summary(code)}")
+    indent += "  "
     if code.kernel_name is not None:
-        tell(f"  {code.kernel_name} in {', '.join(code.kpack_paths)}")
+        tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
     if code.history is not None:
         from rocm_sdk.gpu_code.note import describe_history
 
-        tell(f"  rewritten: {describe_history(code.history, code.path)}")
+        tell(f"{indent}rewritten: {describe_history(code.history, code.path)}")
     line = ""
     for target in code.targets:
         word = f"{target.target or 'unknown target'} {size_text(target.size)}"
         if line and len(line) + 3 + len(word) > _WIDTH:
-            tell(f"  {line}")
+            tell(f"{indent}{line}")
             line = ""
         line = f"{line}   {word}" if line else word
     if line:
-        tell(f"  {line}")
+        tell(f"{indent}{line}")
 
 
 def _summary(code: "DeviceCode") -> str:

@@ -8,7 +8,7 @@ import tempfile
 from functools import partial
 
 from rocm_sdk.gpu_code.kernels import Kernel, kernels_in
-from rocm_sdk.terminal.output import complain, succeeds, tell
+from rocm_sdk.terminal.output import attempt, complain, tell
 
 from .demangled import demangled
 
@@ -25,15 +25,15 @@ _FACTS = (
 def print_kernels(names: list[str], for_programs: bool) -> int:
     """Prints the kernels of each file; status 1 if one cannot be read, or none has any."""
     found: dict[str, list[dict[str, object]]] = {name: [] for name in names}
-    done = [succeeds(name, partial(_take_kernels, name, found[name], for_programs)) for name in names]
+    statuses = [attempt(name, partial(_take_kernels, name, found[name], for_programs)) for name in names]
     has_any = any(found.values())
     if for_programs:
         files = [{"path": name, "kernels": kernels} for name, kernels in found.items()]
         json.dump({"schema": _SCHEMA, "files": files}, sys.stdout, indent=2, default=str)
         sys.stdout.write("\n")
-    elif all(done) and not has_any:
+    elif not any(statuses) and not has_any:
         complain("no file has kernels")
-    return 0 if has_any and all(done) else 1
+    return max(statuses) or int(not has_any)
 
 
 def _take_kernels(name: str, found: list[dict[str, object]], for_programs: bool) -> None:

@@ -9,6 +9,7 @@ from rocm_sdk.base.starting import run_shown
 from rocm_sdk.gpu_code.build_command import NotInstalledError, build_command
 from rocm_sdk.gpu_code.options import words_of
 from rocm_sdk.terminal.output import complain, end_without_output
+from rocm_sdk.terminal.output_options import given_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def rewrite_all(options: "Namespace") -> int:
     """The exit status of rocm-sdk-build; 1 if it is not installed."""
     try:
-        command = build_command("code", *words_of(options))
+        command = build_command("code", *given_words(), *words_of(options))
     except NotInstalledError as error:
         complain(f"new files are not written: {error}", error.fix)
         return 1

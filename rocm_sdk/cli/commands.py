@@ -28,6 +28,19 @@ COMMANDS = {
     "version": "print the version of the installed SDK",
 }
 
+# Subcommand -> exit statuses of it alone, and what they mean.
+STATUSES = {
+    "check": {3: "it cannot be told"},
+    "run": {126: "the program cannot be started", 127: "there is no such program"},
+}
+
+# What people come for -> the subcommands for it.
+GROUPS = {
+    "load": ("run", "env", "path", "list", "version"),
+    "look": ("info", "gpus", "targets", "tree", "check", "check-gpu", "code", "explain"),
+    "mend": ("test", "install", "init", "store", "adopt", "completion"),
+}
+
 
 def module_of(name: str) -> "ModuleType":
     """Imports the module of one subcommand, and no other."""

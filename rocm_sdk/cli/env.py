@@ -31,8 +31,9 @@ A variable is omitted if this SDK has no directory for it. With --compiler, for 
 neither this SDK nor its targets:
 
   HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip
+  HIP_CLANG_PATH          its directory, from which hipcc starts clang++
 
-With --gpu, only the variables that choose these GPUs, unless --for or an option of a build says more."""
+With --gpu or --no-comgr-cache, only the variables of these options, unless --for or an option of a build says more."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _ICD_DIRECTORY = "etc/OpenCL/vendors"
@@ -148,13 +149,14 @@ def _reporter() -> "Reporter":
 
 
 def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
-    """HIPCXX, HIPFLAGS and HIP_PLATFORM. Without the last, hipconfig assumes nvidia if it finds CUDA.
+    """HIPCXX, HIPFLAGS, HIP_PLATFORM, and HIP_CLANG_PATH for hipcc. Without HIP_PLATFORM, hipconfig assumes nvidia if
+    it finds CUDA.
 
     Raises RocmSdkError if there is no such compiler, or the selection has no target.
     """
     import shlex
 
-    from rocm_sdk.devel.compilers import driver_name, find_driver, hip_flags
+    from rocm_sdk.devel.compilers import directory_for_hipcc, driver_name, find_driver, hip_flags
 
     driver = find_driver(name)
     if driver is None:
@@ -164,7 +166,9 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
         fix = "install it, or name another: clang-19"
         raise RocmSdkError(f"there is no {driver_name(name)} in {place}", fix, code="E-TOOL-005")
     flags = hip_flags(variables.assigned["ROCM_HOME"], _targets(selection))
-    return {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags), "HIP_PLATFORM": "amd"}
+    found = {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags), "HIP_PLATFORM": "amd"}
+    directory = directory_for_hipcc(driver)
+    return found if directory is None else found | {"HIP_CLANG_PATH": directory}
 
 
 def _targets(selection: str) -> tuple[str, ...]:

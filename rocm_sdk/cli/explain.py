@@ -20,7 +20,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the page or the list; status 1 for an unknown code, with the nearest known ones."""
+    """Prints the page or the list; status 2 for an unknown code, with the nearest known ones."""
     from rocm_sdk.problems import ALIASES, ENTRIES, in_general
 
     if options.code is None and options.json:
@@ -36,7 +36,7 @@ def run(options: "Namespace") -> int:
 
         near = ", ".join(nearest_names(wanted, tuple(ENTRIES)))
         complain(f"there is no code {options.code}{near and f'; did you mean {near}?'}")
-        return 1
+        return 2
     if options.json:
         document = _entry_document(wanted) if wanted in ENTRIES else {"code": wanted, "replaced_by": ALIASES[wanted]}
         here, _ = _found_here(wanted) if wanted in ENTRIES else ([], [])
@@ -50,9 +50,11 @@ def run(options: "Namespace") -> int:
 
 def _entry_document(code: str) -> "dict[str, object]":
     from rocm_sdk.problems import ENTRIES, in_general
+    from rocm_sdk.problems.cause_table import explained
 
     entry = ENTRIES[code]
     found = in_general(entry.code)
+    explains = [{"how": row.how, "relation": row.relation, "codes": list(row.explains)} for row, _ in explained(code)]
     fixes = [{"system": fix.system or None, "fix": fix.text} for fix in entry.fixes]
     return {
         "code": code,
@@ -61,14 +63,17 @@ def _entry_document(code: str) -> "dict[str, object]":
         "cause": found.cause,
         "about": entry.about,
         "fixes": fixes,
+        "explains": explains,
     }
 
 
 def _print_page(code: str) -> None:
+    from rocm_sdk.problems.cause_table import explained
     from rocm_sdk.problems.page import page
     from rocm_sdk.terminal.style import style, width_of, wrapped
 
     title, paragraphs = page(code)
+    paragraphs += [sentence for _, sentence in explained(code)]
     tell_title = style("bold", sys.stdout)
     print(tell_title(title))
     width = width_of(sys.stdout) or 100
@@ -83,19 +88,20 @@ def _print_here(code: str) -> None:
     found, subjects = _found_here(code)
     for each in found:
         from rocm_sdk.doctor.report.text import problem_text
+        from rocm_sdk.terminal.style import width_of
 
-        print(f"\nHere:\n{problem_text(each)}")
+        print(f"\nHere:\n{problem_text(each, width=width_of(sys.stdout))}")
     if not found and subjects:
         print(f"\nThis installation does not have it now (tested: {', '.join(subjects)}).")
 
 
 def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     """The problems of this code, and the subjects that were tested for it."""
-    from rocm_sdk.doctor.subject_table import SUBJECTS
+    from rocm_sdk.problems.subject_table import SUBJECTS
 
     if not any(row.may_report(code) for row in SUBJECTS.values()):
         return [], []
-    from rocm_sdk.doctor.grouping import grouped
+    from rocm_sdk.doctor.causes.finding import problems_of
     from rocm_sdk.doctor.loading import default_parallel
     from rocm_sdk.doctor.options import Options
     from rocm_sdk.doctor.recorder import Recorder
@@ -104,7 +110,8 @@ def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
 
     recorders: list[Recorder] = []
     wanted = Options(parallel=default_parallel(), only=frozenset({code}))
-    for _ in run_subjects(installations.current(), wanted, recorders):
+    tested = installations.current()
+    for _ in run_subjects(tested, wanted, recorders):
         pass
-    found = [each for each in grouped(recorders) if each.code == code]
+    found = [each for each in problems_of(tested, recorders, wanted) if each.code == code]
     return found, [recorder.subject for recorder in recorders]

@@ -1,4 +1,4 @@
-"""The options `--gpu` and `--layer` of commands that choose GPUs for a program."""
+"""Options that set variables of HIP for a program: `--gpu` and `--layer` choose GPUs, `--no-comgr-cache` its cache."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -6,7 +6,7 @@ if TYPE_CHECKING:
 
 
 def add_gpu_options(parser: "ArgumentParser") -> None:
-    """Which GPUs, and the variable that chooses them."""
+    """Which GPUs, and the variable that chooses them; no cache of comgr."""
     parser.add_argument(
         "--gpu",
         metavar="GPUS",
@@ -19,12 +19,18 @@ def add_gpu_options(parser: "ArgumentParser") -> None:
         help="for --gpu: `hip` (the default) sets HIP_VISIBLE_DEVICES, `rocr` ROCR_VISIBLE_DEVICES, which OpenMP and"
         " OpenCL obey too",
     )
+    parser.add_argument(
+        "--no-comgr-cache",
+        action="store_true",
+        help="AMD_COMGR_CACHE=0 too: for a comgr that takes one compressed bundle for another (W-CODE-018)",
+    )
 
 
 def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
-    """Variable -> value, None: to be removed; nothing without --gpu. Raises RocmSdkError if no GPU is chosen."""
+    """Variable -> value, None: to be removed; nothing without an option. Raises RocmSdkError if no GPU is chosen."""
+    cache: dict[str, str | None] = {"AMD_COMGR_CACHE": "0"} if options.no_comgr_cache else {}
     if options.gpu is None and options.layer is None:
-        return {}
+        return cache
     from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.gpu_support.gpu_choice import LAYERS, variables_for
 
@@ -33,4 +39,4 @@ def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
         raise RocmSdkError("--layer needs --gpu", "name the GPUs: --gpu discrete")
     if layer not in LAYERS:
         raise RocmSdkError(f"there is no layer {layer}", f"take one of {', '.join(LAYERS)}")
-    return variables_for(options.gpu, layer)
+    return variables_for(options.gpu, layer) | cache

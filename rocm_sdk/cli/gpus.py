@@ -5,10 +5,13 @@ import sys
 from rocm_sdk import _native
 from rocm_sdk.terminal.output import complain, tell, tell_json, tell_table
 
+from .arguments import pause
+from .gpus_in_use import print_processes, print_query, wrong_query
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rocm_sdk._native import Gpu
     from rocm_sdk.problems import Problem
@@ -17,9 +20,9 @@ EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) sa
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, "gpu_id": 1}  # field -> digits
-_NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units"})
-# Which ROCm a program will load is not known here.
+_NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units", "hip_processors"})
 _OTHER_MAJOR = "ROCm since May 2026 (rocm-systems 5686) refuses a version of another major number than the GPU's"
+_REFUSED = frozenset({"W-GPU-016", "W-GPU-017", "W-GPU-018", "W-GPU-019"})  # /dev/kfd, /dev/dri/renderD128
 _HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
 
 _HEALTH_HEADINGS = ("node", "check", "state", "found")
@@ -30,12 +33,31 @@ def add_arguments(parser: "ArgumentParser") -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all facts, for programs")
     form.add_argument("--all", action="store_true", help="all facts about each GPU, as text")
+    form.add_argument(
+        "--query",
+        metavar="FIELDS",
+        help="a line for each GPU with these, commas between: fields of --json, `used` (bytes of memory), `processes`",
+    )
     form.add_argument("--arch", action="store_true", help="only the target of each GPU, one per line, as offload-arch")
+    form.add_argument(
+        "--require",
+        action="store_true",
+        help="nothing and status 0 if a GPU can be used and no device file is refused, else why not and status 1: for"
+        " a test phase that needs one",
+    )
+    parser.add_argument("--format", metavar="FORM", help="of --query: csv (the default), or csv,noheader")
     parser.add_argument(
         "--health",
         action="store_true",
         help="the condition of each GPU instead: power, kernel, firmware, memory, link, error counters; a GPU that is"
         " asleep stays so. The exit status is 1 if there is a warning",
+    )
+    parser.add_argument(
+        "--watch",
+        type=pause,
+        metavar="SECONDS",
+        help="then print a line for each change, until Ctrl-C: a GPU that is gone, error counters, memory, processes;"
+        " with --json a line of JSON for each",
     )
     parser.add_argument(
         "--visible",
@@ -47,26 +69,67 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the GPUs; status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
-    if options.health and (options.arch or options.all or options.visible):
-        complain("--health goes with --json only")
+    if wrong := _misuse(options):
+        complain(*wrong)
         return 2
     if options.arch and not options.visible:
         return print_targets()
-    if options.health:
-        return _print_health(options)
+    if options.health or options.watch is not None:
+        return _print_health(options) if options.health else _watch(options)
     gpus, problems, _ = _native.survey_gpus()
+    if options.require:
+        return _require(gpus, problems)
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
     if options.arch:
         return _print_lines((gpu.processor for gpu in gpus), problems)
     if options.json:
         _print_json(gpus, problems)
+    elif options.query is not None:
+        print_query(gpus, options)
     elif options.all:
         _print_all(gpus)
     else:
-        _print_table(gpus)
+        _print_table(gpus, each=options.verbose)
+        print_processes(gpus)
     _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
+
+
+def _watch(options: "Namespace") -> int:
+    """Prints the table, and then what changes. Status 1 if there is no GPU."""
+    from .gpus_watch import Watch
+
+    gpus, problems, _ = _native.survey_gpus()
+    watch = Watch(gpus, is_json=options.json)
+    if not options.json:
+        _print_table(gpus, each=options.verbose)
+        print_processes(gpus)
+    _print_notes(gpus, problems)
+    return watch.go_on(options.watch) if gpus else 1
+
+
+def _misuse(options: "Namespace") -> "tuple[str, ...] | None":
+    """What is wrong with the options, and what to do; None if nothing is."""
+    others = (options.arch, options.all, options.require, options.visible, options.query)
+    if options.health and any(others):
+        return ("--health goes with --json only",)
+    if options.watch is not None and (options.health or any(others)):
+        return ("--watch goes with --json only",)
+    if options.query is not None or options.format is not None:
+        return wrong_query(options)
+    return None
+
+
+def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]") -> int:
+    """Says why a program that needs a GPU, and may get any of them, cannot run; status 0 if it can."""
+    if any(gpu.usable for gpu in gpus) and not any(problem.code in _REFUSED for problem in problems):
+        return 0
+    for gpu in gpus:
+        if not gpu.usable:
+            complain(f"node {gpu.node}: {gpu.why_not}")
+    _print_notes((), problems)
+    return 1
 
 
 def _print_health(options: "Namespace") -> int:
@@ -108,9 +171,18 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     return 0 if text else 1
 
 
-def _print_table(gpus: "Iterable[Gpu]") -> None:
+def _print_table(gpus: "Sequence[Gpu]", *, each: bool) -> None:
+    """A row for each GPU; where some are equal, a line for each kind instead, unless each is wanted."""
     from rocm_sdk.base.value_text import size_text
 
+    from .equal_gpus import equal_gpus, lines_of, reason_of
+
+    groups = equal_gpus(gpus)
+    if len(groups) < len(gpus) and not each:
+        for line in lines_of(groups):
+            tell(line)
+        return
+    reasons = [reason_of(gpu) for gpu in gpus]
     rows = [
         (
             str(gpu.node),
@@ -119,9 +191,9 @@ def _print_table(gpus: "Iterable[Gpu]") -> None:
             gpu.pci_address,
             size_text(gpu.memory),
             "yes" if gpu.usable else "no",
-            gpu.why_not or "",
+            "as above" if gpu.why_not and reasons[at] in reasons[:at] else gpu.why_not or "",
         )
-        for gpu in gpus
+        for at, gpu in enumerate(gpus)
     ]
     if rows:
         tell_table(_HEADINGS, rows, {"memory"})
@@ -167,8 +239,12 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     for text, nodes in overridden.items():
         complain(f"{'node' if len(nodes) == 1 else 'nodes'} {', '.join(nodes)}: {text}")
     if any(gpu.overridden and _major(gpu.processor) != _major(gpu.real_processor) for gpu in gpus):
-        complain(_OTHER_MAJOR)
-    for problem in _each_once(problems):
+        from rocm_sdk.gpu_support.runtime_rules import installed_rules  # here: it reads the SDK
+
+        _, takes_any_version = installed_rules()
+        if not takes_any_version:
+            complain(_OTHER_MAJOR)
+    for problem in each_once(problems):
         complain(f"{problem.title}: {problem.cause} [{problem.code}]", problem.fix)
 
 
@@ -177,9 +253,11 @@ def _major(processor: str) -> str:
     return processor.removeprefix("gfx").partition("-")[0][:-2]
 
 
-def _each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
+def each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
+    """What is wrong with the GPUs: what several have is one problem, and what follows from another one is none."""
     if not problems:
         return ()
+    from rocm_sdk.doctor.causes.following import without_followers
     from rocm_sdk.problems.alike import one_of_many
 
-    return one_of_many(problems, lambda _: 1)
+    return one_of_many(without_followers(tuple(problems)), lambda _: 1)

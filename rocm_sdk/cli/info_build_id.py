@@ -1,6 +1,7 @@
 """`rocm-sdk info --build-id`: the build IDs of libraries, and where debuggers look for debug information by them."""
 
 import os
+from functools import partial
 from typing import NamedTuple
 
 from rocm_sdk import _native
@@ -11,9 +12,8 @@ from rocm_sdk.doctor.provenance.debug_names import (
     debuginfod_path,
     installed_debug_file,
 )
-from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed, current
-from rocm_sdk.terminal.output import complain, complain_of, tell, tell_json, tell_table
+from rocm_sdk.terminal.output import attempt, complain, tell, tell_json, tell_table
 
 from .path import complain_of_absence
 
@@ -28,8 +28,9 @@ class _File(NamedTuple):
 def print_build_ids(names: list[str], *, for_programs: bool) -> int:
     """Prints the build IDs of libraries (short names, or files), without names of all; status 1 if a file has none."""
     installed = current()
-    wanted = [_asked(installed, name) for name in names] if names else _installed(installed)
-    found = [each for each in wanted if each is not None]
+    found: list[_File] = []
+    status = max(attempt(name, partial(_add, found, installed, name)) for name in names) if names else 0
+    is_whole = len(found) == len(names) if names else _add_all(found, installed)
     directories = debug_directories(installed.site)
     if for_programs:
         tell_json(
@@ -49,7 +50,7 @@ def print_build_ids(names: list[str], *, for_programs: bool) -> int:
         tell_table(("file", "build ID", "debug file"), rows, ())
         if directories:
             tell(f"gdb: set debug-file-directory {':'.join([*directories, DEFAULT_DIRECTORY])}")
-    return 0 if found and len(found) == len(wanted) and all(each.build_id for each in found) else 1
+    return status or (0 if found and is_whole and all(each.build_id for each in found) else 1)
 
 
 def _place(file: _File, directories: list[str]) -> str:
@@ -59,28 +60,24 @@ def _place(file: _File, directories: list[str]) -> str:
     return installed_debug_file(file.build_id, directories) or debug_file(file.build_id)
 
 
-def _installed(installed: Installed) -> list[_File | None]:
-    """All shared libraries of the SDK; those that cannot be read are complained about."""
-    found: list[_File | None] = []
-    for each in installed.shared_objects:
-        if each.facts is None:
-            complain(f"{each.fault} [{each.code}]")
-        found.append(None if each.facts is None else _File(each.path, each.facts.build_id))
-    if not found:
+def _add_all(found: list[_File], installed: Installed) -> bool:
+    """All shared libraries of the SDK. Whether all can be read; those that cannot are complained about."""
+    faulty = [each for each in installed.shared_objects if each.facts is None]
+    for each in faulty:
+        complain(f"{each.fault} [{each.code}]")
+    found += [_File(each.path, each.facts.build_id) for each in installed.shared_objects if each.facts is not None]
+    if not found and not faulty:
         complain("no library of a ROCm SDK is installed", "rocm-sdk install sdk")
-    return found
+    return not faulty
 
 
-def _asked(installed: Installed, name: str) -> _File | None:
-    """The library of a short name, or the file of this path; complains where it cannot be read."""
-    try:
-        path: str | None = name
-        if os.sep not in name:
-            location = installed.sdk.locate(name)
-            path = location.path
-            if path is None:
-                complain_of_absence(name, location)
-        return None if path is None else _File(path, _native.inspect_library(path).build_id)
-    except RocmSdkError as error:
-        complain_of(error)
-        return None
+def _add(found: list[_File], installed: Installed, name: str) -> None:
+    """The library of a short name, or the file of this path; complains of a library that is not there."""
+    path = name
+    if os.sep not in name:
+        location = installed.sdk.locate(name)
+        if location.path is None:
+            complain_of_absence(name, location)
+            return
+        path = location.path
+    found.append(_File(path, _native.inspect_library(path).build_id))

@@ -1,9 +1,13 @@
-"""`rocm-sdk init`: extracts the development tree, updates its links, and with `--check` verifies every file."""
+"""`rocm-sdk init`: extracts the development tree, updates its links, and with `--check` verifies every file.
+
+With `--record-pages` it writes the page list of the SDK instead.
+"""
 
 from typing import TYPE_CHECKING
 
-from rocm_sdk.terminal.output import complain, complain_fix, tell_json
+from rocm_sdk.terminal.output import complain, complain_fix, remember_done, tell_json
 
+from . import page_list
 from .arguments import waiting_time
 
 if TYPE_CHECKING:
@@ -18,7 +22,6 @@ _SHOWN = 20  # differences; a tree has thousands once a package is removed
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """How to extract, and whether to verify."""
-    parser.add_argument("--quiet", action="store_true", help="print no messages")
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "root": "", ...}')
     parser.add_argument("--check", action="store_true", help="verify every file of the tree")
     parser.add_argument(
@@ -32,10 +35,20 @@ def add_arguments(parser: "ArgumentParser") -> None:
         type=waiting_time,
         help="how long to wait for another process that works on the tree (default: 1800)",
     )
+    parser.add_argument(
+        "--record-pages",
+        action="store_true",
+        help=f"do nothing but {page_list.HELP % 'are touched when all are loaded'}",
+    )
 
 
 def run(options: "Namespace") -> int:
-    """Prints the directory of the tree; status 1 if `--check` finds a difference."""
+    """Prints the directory of the tree; status 1 if `--check` finds a difference.
+
+    With `--record-pages` it prints the path of the list; status 1 if that cannot be written.
+    """
+    if options.record_pages:
+        return _record_pages(options)
     from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
     from rocm_sdk.terminal.progress import TerminalReporter
     from rocm_sdk.terminal.reporter import Reporter
@@ -43,6 +56,7 @@ def run(options: "Namespace") -> int:
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
     reporter = Reporter() if options.quiet else TerminalReporter()
     root = make_ready(reporter, Request(timeout, options.store, verify=True))
+    remember_done(f"the development tree is ready: {root}")
     differences = _differences(root, options) if options.check else None
     if options.json:
         found = None if differences is None else [each.as_document() for each in differences]
@@ -50,6 +64,17 @@ def run(options: "Namespace") -> int:
     elif not differences:
         print(root)
     return 1 if differences else 0
+
+
+def _record_pages(options: "Namespace") -> int:
+    from rocm_sdk.installed.installation import current
+
+    path = page_list.record(current())
+    if options.json:
+        tell_json(1, page_list=path)
+    elif path is not None:
+        print(path)
+    return 0 if path is not None else 1
 
 
 def _differences(root: str, options: "Namespace") -> "list[Problem]":

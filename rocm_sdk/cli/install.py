@@ -17,7 +17,8 @@ EXAMPLE = "rocm-sdk install torch --print"
 DESCRIPTION = """\
 Install torch, torchvision, torchaudio, JAX, the SDK alone or wheels, with the packages for the GPUs of this machine, at
 the exact versions that the installer finds at AMD's index. It shows what it will do, asks, runs the installer, and
-checks the result. With --print it only prints the command, or another form. Exit status 1 if nothing fits."""
+checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
+Exit status 1 if nothing fits."""
 
 _FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environment")
 
@@ -34,7 +35,9 @@ def add_arguments(parser: "ArgumentParser") -> None:
         " default): all of its GPUs",
     )
     parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, weekly)")
-    parser.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
+    showing = parser.add_mutually_exclusive_group()
+    showing.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
+    showing.add_argument("--dry-run", action="store_true", help="change nothing, and print all commands that would run")
     parser.add_argument("--installer", choices=("pip", "uv", "conda-pip"), help="by default that of the environment")
     parser.add_argument("--format", choices=_FORMATS, help="what --print prints; by default the command")
     parser.add_argument(
@@ -47,7 +50,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints or installs; status 1 with the reason on stderr if nothing fits, or if something fails."""
     from rocm_sdk.errors import UnknownTargetError
-    from rocm_sdk.installing.refusal import InstallRefusedError
+    from rocm_sdk.installing.refusal import InstallRefusedError, WrongWordError
 
     if (options.format is not None and not options.print) or (options.installer == "conda-pip" and not options.print):
         complain("--format and --installer conda-pip print a text", "add --print")
@@ -61,15 +64,18 @@ def run(options: "Namespace") -> int:
             complain(f"  {line}")
         if error.fix is not None:
             complain_fix(error.fix)
+        return 2 if isinstance(error, WrongWordError) else 1
     except UnknownTargetError as error:
         complain(f"--gpu: {error.message}", error.fix)
-    return 1
+        return 2
 
 
 def _run(options: "Namespace") -> int:
     from rocm_sdk.installing.gpu_choice import choose_gpus
     from rocm_sdk.installing.refusal import InstallRefusedError
+    from rocm_sdk.installing.request import refuse_unknown
 
+    refuse_unknown(options.things)
     gpus = choose_gpus(options.gpu)
     fitting = (options.rocm,) if options.rocm is not None else _fitting_releases(options.things)
     try:
@@ -79,7 +85,7 @@ def _run(options: "Namespace") -> int:
             raise
         complain(error.message.splitlines()[0])
     label, whole = fitting
-    complain(f"ROCm {label}, which the name of a wheel says, is not to be had: its files fit ROCm {whole}, too")
+    complain(f"the name of a wheel says ROCm {label}, and no index has that; its files also fit ROCm {whole}")
     return _run_for(whole, gpus, options)
 
 
@@ -97,22 +103,43 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
 def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
     from rocm_sdk.installing.choice import choose, works
     from rocm_sdk.installing.destination import find_destination
+    from rocm_sdk.installing.forms import refuse_pair
     from rocm_sdk.installing.request import choose_index, make_requirements
 
     index = choose_index(rocm)
     requirements = make_requirements(options.things, gpus.targets, rocm, index)
     destination = find_destination(options.python, "pip" if options.installer == "conda-pip" else options.installer)
-    if not options.print and not options.upgrade:
+    if options.print:
+        is_conda = options.installer == "conda-pip"
+        usual = "environment" if is_conda else "command"
+        refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
+    elif not options.upgrade:
         release = works(requirements, gpus.targets, destination.versions)
         if release is not None:
-            tell(f"{destination.site} has all of it, of ROCm {release}, and stays as it is")
-            tell("--upgrade looks for a newer release")
-            return 0
+            return _keep(options, release, destination, "--upgrade looks for a newer release")
     choice = choose(requirements, gpus.targets, destination, index)
     _explain(choice, gpus, destination, index)
     if options.print:
         return _print(options, choice, destination, index)
+    if choice.is_in(destination.versions):
+        return _keep(options, choice.release, destination, f"{index.shown} has no newer release of what was asked for")
     return _install(options, choice, gpus, destination, index)
+
+
+def _keep(options: "Namespace", release: str, destination: "Destination", why: str) -> int:
+    """Installs nothing, and takes over the files of this package if an earlier installation did not."""
+    from rocm_sdk.base.starting import run, run_shown
+    from rocm_sdk.installing.forms import in_words
+
+    tell(f"nothing is changed: {destination.site} already has all of it, of ROCm {release}")
+    tell(why)
+    adopting = destination.adopting
+    if not adopting or run([*adopting, "--check"]).returncode == 0:
+        return 0
+    tell(in_words(adopting))
+    if options.dry_run:
+        return 0
+    return run_shown(adopting) if _agreed(options) else 1
 
 
 def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index") -> None:
@@ -127,16 +154,15 @@ def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", in
 
 
 def _print(options: "Namespace", choice: "Choice", destination: "Destination", index: "Index") -> int:
-    from rocm_sdk.installing.forms import environment, form, pairs
-    from rocm_sdk.installing.refusal import InstallRefusedError
+    from rocm_sdk.installing.forms import environment, form, in_words
 
     if options.installer == "conda-pip":
-        if options.format not in (None, "environment"):
-            raise InstallRefusedError(f"--format {options.format}: conda-pip has no such form", pairs())
         text = environment(choice, destination, index)
     else:
         text = form(options.format or "command", choice, destination, index)
     sys.stdout.write(text)
+    if options.format not in (None, "command") and destination.adopting:
+        complain(f"after the installation: {in_words(destination.adopting)}")
     return 0
 
 
@@ -145,16 +171,16 @@ def _install(
 ) -> int:
     """Shows the commands, asks, and runs them."""
     from rocm_sdk.base.starting import run_shown
-    from rocm_sdk.base.value_text import quoted_for_shell
     from rocm_sdk.installing.asking import installer_environment, plain_options, start_directory
-    from rocm_sdk.installing.forms import arguments, command
+    from rocm_sdk.installing.forms import arguments, command, in_words
 
-    checking = _checks(gpus.targets, destination)
+    following = _following(gpus.targets, destination)
     tell(command(choice, destination, index))
-    for words in checking:
-        tell(" ".join(map(quoted_for_shell, words)))
-    if not options.yes and not _agreed():
-        complain("nothing was changed")
+    for words in following:
+        tell(in_words(words))
+    if options.dry_run:
+        return 0
+    if not _agreed(options):
         return 1
     installing = [*destination.command, *plain_options(destination), *arguments(choice, destination, index)]
     with start_directory(destination) as empty:
@@ -162,24 +188,32 @@ def _install(
     if status != 0:
         complain(f"{destination.installer} failed: its own words are above")
         return 1
-    statuses = [run_shown(words) for words in checking]
+    statuses = [run_shown(words) for words in following]
     return 1 if any(statuses) else 0
 
 
-def _checks(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
+def _following(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
     """What is run afterwards. AMD's `rocm` overwrites files of this package, which are taken over again."""
     from rocm_sdk.base.starting import module_command
 
-    checking = ["check", "--gpu", ",".join(targets)]
-    if "rocm-sdk-loader" in destination.versions:
-        commands = (["rocm_sdk.adoption"], ["rocm_sdk", *checking])
-        return [module_command(*words, python=destination.python, minor=destination.minor) for words in commands]
-    return [module_command("rocm_sdk", *checking, "--sdk", destination.site)]
+    checking = ["rocm_sdk", "check", "--gpu", ",".join(targets)]
+    adopting = destination.adopting
+    if not adopting:
+        return [module_command(*checking, "--sdk", destination.site)]
+    return [adopting, module_command(*checking, python=destination.python, minor=destination.minor)]
 
 
-def _agreed() -> bool:
+def _agreed(options: "Namespace") -> bool:
+    """Whether the user wants what was shown; if not, that is said."""
+    if options.yes or _answered():
+        return True
+    complain("nothing was changed")
+    return False
+
+
+def _answered() -> bool:
     if not sys.stdin.isatty():
-        complain("nobody can answer here", "add --yes, or --print")
+        complain("nobody can answer here", "add --yes, or --dry-run")
         return False
     try:
         return input("Run this? [y/N] ").strip().lower() in {"y", "yes"}

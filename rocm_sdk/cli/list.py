@@ -26,25 +26,38 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.base.value_text import size_text
     from rocm_sdk.installed.installation import current
 
-    rows = zip(catalog(), _places(current()), strict=True)
+    installed = current()
+    rows = zip(catalog(), _places(installed), strict=True)
     libraries = [_document(shortname, package, optional, place) for (shortname, package, *_, optional), place in rows]
     if options.installed:
         libraries = [each for each in libraries if each["path"] is not None]
     if options.json:
         tell_json(1, libraries=libraries)
         return 0 if libraries else 1
+    heading, above = _column_of_files(installed)
     lines = [
         (
             each["shortname"],
             each["package"],
             "-" if each["bytes"] is None else size_text(each["bytes"]),
-            each["path"] or "",
+            (each["path"] or "").removeprefix(above),
         )
         for each in libraries
     ]
     if lines:
-        tell_table(("library", "package", "size", "file"), lines, {"size"})
+        tell_table(("library", "package", "size", heading), lines, {"size"})
     return 0 if lines else 1
+
+
+def _column_of_files(installed: "Installed") -> tuple[str, str]:
+    """The heading of the files, and what their paths are without: on a terminal, site-packages, which it names once."""
+    import sys
+
+    from rocm_sdk.terminal.style import width_of
+
+    if width_of(sys.stdout) is None:
+        return "file", ""
+    return f"file below {installed.site}", f"{installed.site}/"
 
 
 def _places(installed: "Installed") -> "Sequence[LibraryLocation | None]":

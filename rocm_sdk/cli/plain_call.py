@@ -5,6 +5,8 @@ A plain call has names, and options that are written in full, each with one valu
 reads. Whatever is not plain, wrong usage included, is left to argparse.
 """
 
+from rocm_sdk.terminal.output_options import add_output_options
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
@@ -16,6 +18,11 @@ _COUNTS = {None: (1, 1), "?": (0, 1), "*": (0, 1 << 30), "+": (1, 1 << 30)}  # n
 
 class Options:
     """The options by their names, as argparse.Namespace has them."""
+
+    quiet: bool
+    verbose: bool
+    progress: bool
+    color: str
 
     def __init__(self, **values: "Any") -> None:
         self.__dict__.update(values)
@@ -84,6 +91,7 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
     positional: list[str] = []
     try:
         module.add_arguments(recorder)
+        add_output_options(recorder)  # type: ignore[arg-type]
     except _NotPlainError:
         return None
     rest = iter(words)

@@ -15,6 +15,7 @@ from rocm_sdk._native import load_plan
 from rocm_sdk.base.starting import become, find_program
 from rocm_sdk.terminal.output import complain
 
+from . import page_list
 from .gpu_option import add_gpu_options, chosen_variables
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 DESCRIPTION = """\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
 Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
-used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and with --gpu the variables that choose GPUs. The development
-tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
+used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
+The development tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
 program, 126 if it cannot be started, else the program's own."""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
@@ -42,6 +43,11 @@ def add_arguments(parser: "ArgumentParser") -> None:
         type=float,
         metavar="SECONDS",
         help="name the library that the program hangs in for so long while it loads or ends",
+    )
+    parser.add_argument(
+        "--record-pages",
+        action="store_true",
+        help=page_list.HELP % "the program touches when it loads them with rocm_sdk",
     )
     add_gpu_options(parser)
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
@@ -68,8 +74,20 @@ def run(options: "Namespace") -> int:
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
     _prepend(environment, b"PATH", _tool_directories(installed))
+    if options.record_pages:
+        from rocm_sdk.installed.page_list import VARIABLE
+
+        place = page_list.prepare(installed)
+        if place is None:
+            return 1
+        environment[VARIABLE.encode()] = os.fsencode(place)
     if _is_of_packed_tree(options.program, environment):
-        _prepend(environment, b"PATH", [os.path.dirname(path) for path in _extracted_tool(options.program)])
+        from rocm_sdk.errors import LibraryNotFoundError
+
+        try:
+            _prepend(environment, b"PATH", [os.path.dirname(_extracted_tool(options.program))])
+        except LibraryNotFoundError as error:
+            return _no_such_program(options.program, error.fix)
     if options.watch is not None:
         from .watch import run_watched
 
@@ -82,11 +100,15 @@ def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:
     try:
         _become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):
-        complain(f"{options.program}: no such program in the SDK or in PATH")
-        return 127
+        return _no_such_program(options.program)
     except OSError as error:
         complain(f"{options.program}: {error.strerror}")
         return 126
+
+
+def _no_such_program(program: str, fix: str | None = None) -> int:
+    complain(f"{program}: no such program in the SDK or in PATH", fix)
+    return 127
 
 
 class _Libraries(NamedTuple):
@@ -144,15 +166,12 @@ def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
     return "/" not in program and find_program(program, path=search_path) is None and tree_state() == PACKED
 
 
-def _extracted_tool(program: str) -> list[str]:
-    """The program's path in the tree, which is extracted for it; [] if it does not have it."""
+def _extracted_tool(program: str) -> str:
+    """The program's path in the tree, which is extracted for it. LibraryNotFoundError if it does not have it."""
     from rocm_sdk.devel.named_files import TOOL, find
-    from rocm_sdk.errors import LibraryNotFoundError
     from rocm_sdk.terminal.progress import TerminalReporter
 
-    with suppress(LibraryNotFoundError):
-        return [find(TOOL, program, TerminalReporter).path]
-    return []
+    return find(TOOL, program, TerminalReporter).path
 
 
 def _own_environment() -> dict[bytes, bytes]:

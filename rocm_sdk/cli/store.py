@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from rocm_sdk.terminal.output import complain, complain_of, tell_json
+from rocm_sdk.terminal.output import complain, complain_of, remember_done, tell_json
 
 from .arguments import waiting_time
 
@@ -51,6 +51,7 @@ def run(options: "Namespace") -> int:
     say = TerminalReporter().say
     if options.action == "prune":
         pruned = store.prune(options.timeout, say)
+        remember_done(f"{pruned.files:,} files are removed from {options.store}")
         if options.json:
             tell_json(1, files=pruned.files, bytes=pruned.size, archives=pruned.trees)
             return 0

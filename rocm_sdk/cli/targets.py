@@ -18,14 +18,13 @@ def add_arguments(parser: "ArgumentParser") -> None:
     question.add_argument("--missing", action="store_true", help="GPUs of this machine that no package supports")
     question.add_argument("--check", action="store_true", help="whether all parts support the same GPUs")
     for name in _FLAGS:
-        question.add_argument(f"--{name}", action="store_true", help=f"flags for a build: {_FLAGS[name](('gfx942',))}")
+        question.add_argument(f"--{name}", action="store_true", help=f"for a build: {_FLAGS[name](('gfx942',))}")
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, ...}')
     parser.add_argument(
         "selection",
         nargs="?",
         metavar="SELECTION",
-        help="for --cmake, --offload-arch, --torch: `sdk` (the default), `machine`, or targets and families"
-        " separated by commas",
+        help="for what a build takes: `sdk` (the default), `machine`, or targets and families separated by commas",
     )
 
 
@@ -35,7 +34,7 @@ def run(options: "Namespace") -> int:
     if flags is not None:
         return _print_flags(_FLAGS[flags], options.selection or "sdk", as_json=options.json)
     if options.selection is not None:
-        complain("a selection needs --cmake, --offload-arch or --torch")
+        complain(f"a selection needs one of {', '.join(f'--{name}' for name in _FLAGS)}")
         return 2
     if options.installed:
         return _print_installed(as_json=options.json)
@@ -72,10 +71,26 @@ def _torch(targets: tuple[str, ...]) -> str:
     return f"PYTORCH_ROCM_ARCH={';'.join(targets)}"
 
 
+def _use_flags(targets: tuple[str, ...]) -> str:
+    """The USE flags of Gentoo's rocm.eclass, which have no features: it builds for their modes itself."""
+    return " ".join(dict.fromkeys(f"amdgpu_targets_{name.partition(':')[0]}" for name in targets))
+
+
+def _required_use(targets: tuple[str, ...]) -> str:
+    return f"|| ( {_use_flags(targets)} )"
+
+
+def _nix(targets: tuple[str, ...]) -> str:
+    return " ".join(["[", *(f'"{name}"' for name in targets), "]"])
+
+
 _FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
     "cmake": _cmake,
     "offload-arch": _offload_arch,
     "torch": _torch,
+    "use-flags": _use_flags,
+    "required-use": _required_use,
+    "nix": _nix,
 }
 
 

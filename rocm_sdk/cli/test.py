@@ -11,6 +11,7 @@ from .test_options import add_arguments, misuse, wanted_options
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
 
     from rocm_sdk.doctor.options import Options
     from rocm_sdk.doctor.recorder import Recorder
@@ -32,7 +33,8 @@ def run(options: "Namespace") -> int:
         from .test_merge import run as run_merge
 
         return run_merge(options)
-    from rocm_sdk.doctor.grouping import grouped
+    from rocm_sdk.doctor.causes.finding import problems_of
+    from rocm_sdk.doctor.causes.grouping import grouped
 
     wanted = wanted_options(options)
     if wanted is None:
@@ -53,13 +55,36 @@ def run(options: "Namespace") -> int:
             tested = _installation(options)
             recorders.clear()
             _run_subjects(tested, wanted, recorders, options)
+        found = _with_tried_fixes(tested, problems_of(tested, recorders, wanted), wanted, options)
     except KeyboardInterrupt:
         complain("interrupted; results so far:")
         interrupted = True
+        found = grouped(recorders)  # nothing runs again
     if not recorders and not interrupted:
         complain("nothing was tested: --only and --skip leave no subject for it", "see: rocm-sdk test --help")
         return 2
-    return _report(tested, recorders, grouped(recorders), options, interrupted=interrupted)
+    return _report(tested, recorders, found, options, interrupted=interrupted)
+
+
+def _with_tried_fixes(
+    tested: "Installed", found: "list[Problem]", wanted: "Options", options: "Namespace"
+) -> "list[Problem]":
+    """Of fixes that change names, with --prove of all, it was tried what they do."""
+    if tested.prefix is not None or tested.fallback is not None:
+        return found
+    from rocm_sdk.doctor.proving.fixes import Proof, with_tried_changes
+    from rocm_sdk.terminal.progress import with_progress
+
+    found = with_tried_changes(tested, found, wanted)
+    if options.prove is None:
+        return found
+    proof = Proof(tested, wanted, has_network=options.prove == "network")
+    complain(proof.plan)
+    before = proof.survey()
+    found = [proof.tried(each) for each in with_progress("trying fixes", found, len(found))]
+    changed = proof.difference(before)
+    complain(f"the original was changed meanwhile: {changed[0]}" if changed else "the original is as it was")
+    return found
 
 
 class _Outcome(NamedTuple):
@@ -114,6 +139,9 @@ def _report(
     """Prints the report and writes the files; the exit status."""
     status = 130 if interrupted else int(any(each.severity == "error" for each in found))
     end = f"{'Interrupted: not everything was tested. ' if interrupted else ''}Exit status {status}."
+    is_good = not any(each.severity == "error" for each in found)
+    if is_good and not options.deep and any(each.subject == "files" for each in recorders):
+        end = f"The contents of files were not compared (--deep). {end}"
     outcome = _Outcome(tested, recorders, found, end, interrupted)
     try:
         _print_report(outcome, options)
@@ -150,13 +178,23 @@ def _run_on_process(tested: "Installed", options: "Namespace") -> int:
 def _run_subjects(tested: "Installed", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
     from rocm_sdk.doctor.report import text
     from rocm_sdk.doctor.run import run as run_subjects
+    from rocm_sdk.terminal.style import width_of, wrapped
 
     if not options.json:
-        print(text.heading(tested), flush=True)
+        print("\n".join(wrapped(text.heading(tested), width_of(sys.stdout), " " * 4)), flush=True)
     paints = _paints()
-    for recorder in run_subjects(tested, wanted, recorders):
+    subjects = run_subjects(tested, wanted, recorders)
+    while (recorder := _next_tested(subjects)) is not None:
         if not options.json:
             print(text.line_of(recorder, paints), flush=True)
+
+
+def _next_tested(subjects: "Iterator[Recorder]") -> "Recorder | None":
+    """What the next subject found; None after the last."""
+    from rocm_sdk.terminal.progress import waiting
+
+    with waiting("testing"):
+        return next(subjects, None)
 
 
 def _paints() -> "Paints":
@@ -169,9 +207,10 @@ def _paints() -> "Paints":
 def _print_report(outcome: _Outcome, options: "Namespace") -> None:
     from rocm_sdk.doctor.report import text
     from rocm_sdk.doctor.report.json import as_document
-    from rocm_sdk.terminal.style import width_of
+    from rocm_sdk.terminal.style import width_of, wrapped
 
     tested, recorders, found, end, interrupted = outcome
+    width = width_of(sys.stdout)
     if options.json:
         import json
 
@@ -188,8 +227,7 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
     lines = [*text.passed(recorders)] if options.checks else []
     lines += text.not_tried(recorders) if options.verbose else ()
     if lines:
-        print("\n".join(lines))
-    width = width_of(sys.stdout)
+        print("\n".join(part for line in lines for part in wrapped(line, width, " " * 8)))
     print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
 
 

@@ -21,6 +21,7 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.doctor.nodes.comparison import merge
     from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
     from rocm_sdk.doctor.nodes.reading import COUNT_LIMIT, names_of_reports
+    from rocm_sdk.terminal.progress import with_progress
 
     expected = options.expect if options.expect is not None else os.environ.get("SLURM_JOB_NODELIST", "")
     try:
@@ -42,7 +43,7 @@ def run(options: "Namespace") -> int:
             "write them: rocm-sdk test --json --node --output DIR/%n-%t.json",
         )
         return 2
-    merged = merge(options.merge, names, hosts_expected)
+    merged = merge(options.merge, with_progress("reading reports", names, len(names)), hosts_expected)
     status = 0 if merged.is_sound else 1
     if options.html and not _write_page(options.html, merged):
         status = 1

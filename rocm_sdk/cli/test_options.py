@@ -38,10 +38,16 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
     parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
+    parser.add_argument(
+        "--prove",
+        nargs="?",
+        const="local",
+        choices=("local", "network"),
+        help="try each fix in a copy, with local wheels and the installer's cache, or with the network",
+    )
     parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
     parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to skip")
     parser.add_argument("--seconds", type=_seconds, default=60, help="time limit of each library and program (60)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="also print notes and what was not tried")
     parser.add_argument("--checks", action="store_true", help="also print each check that passed")
     parser.add_argument("--json", action="store_true", help="print the results for programs")
     parser.add_argument(
@@ -67,6 +73,12 @@ def _seconds(text: str) -> int:
 
 def misuse(options: "Namespace") -> str:
     """What is wrong with options that belong together."""
+    if options.prove and (refused := [name for name in ("fix", "sdk", "pid", "merge") if getattr(options, name)]):
+        return f"--prove tries the fixes of an installation, and does not go with --{refused[0]}"
+    return _misuse_of_others(options)
+
+
+def _misuse_of_others(options: "Namespace") -> str:
     if options.expect is not None and options.merge is None:
         return "--expect needs --merge DIR"
     if options.sdk is not None:
@@ -109,8 +121,8 @@ def wanted_options(options: "Namespace") -> "Options | None":
     """The options of the test; None after a message for a name that is neither a subject nor a code."""
     from rocm_sdk.doctor.loading import default_parallel
     from rocm_sdk.doctor.options import Options
-    from rocm_sdk.doctor.subject_table import SUBJECTS
     from rocm_sdk.problems import ENTRIES
+    from rocm_sdk.problems.subject_table import SUBJECTS
     from rocm_sdk.terminal.progress import count_progress
 
     only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))

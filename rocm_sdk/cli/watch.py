@@ -58,12 +58,27 @@ def explained(calls: Sequence[Call]) -> str | None:
     calls: of the first thread, the innermost first.
     """
     end = next((at for at, call in enumerate(calls) if call[1] == "exit" and _is_c_library(call[0])), None)
-    constructor = _constructor(calls[end + 1 if end is not None else 0 :])
+    constructor = _constructor(calls[end + 1 :] if end is not None else _from_waiting(calls))
     if end is None:
         return f"a constructor of {constructor} waits in {_place(calls)}" if constructor else None
     handlers = [path for path, _ in calls[:end] if not _is_system(path)]
     handler = f"an exit handler of {handlers[-1]} waits in {_place(calls)}" if handlers else "an exit handler waits"
     return f"a constructor of {constructor} called exit(), and {handler}" if constructor else handler
+
+
+def _from_waiting(calls: Sequence[Call]) -> Sequence[Call]:
+    """The calls from the function of the C library in which a program waits.
+
+    What seems to be further in may be left on the stack from before: below pause() of glibc 2.41 an address in the
+    linker is. A call of the linker comes from dlopen() and the like, or from no function with a name.
+    """
+    start = 0
+    for at, (path, function) in enumerate(calls):
+        if not _is_system(path):
+            break
+        if _is_c_library(path) and function is not None and not function.lstrip("_").startswith("dl"):
+            start = at
+    return calls[start:]
 
 
 def _constructor(calls: Sequence[Call]) -> str | None:

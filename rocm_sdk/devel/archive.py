@@ -1,7 +1,7 @@
 """Reads the archive of a development tree: `.tar`, `.tar.xz` or `.tar.zst`, once, from its beginning to its end.
 
-tarfile parses the headers, and `archive_rules` says what the members may be. tarfile itself takes a damaged header for
-the end of the archive, so this module looks for the end.
+tarfile parses the headers (`tar_header` those of plain files), and `archive_rules` says what the members may be.
+tarfile itself takes a damaged header for the end of the archive, so this module looks for the end.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Protocol
 
-from rocm_sdk.base.zstd import ZSTD_MODULE
+from rocm_sdk.base.zstd import ZSTD_FIX, ZSTD_MODULE
 from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
 from rocm_sdk.problems.fixes import reinstall_fix
 
 from .archive_rules import ArchiveRules, Member
 from .layout import DISTRIBUTION
 from .record import Digest
+from .tar_header import Header
 
 # No valid header (a long name, a pax header) is longer; tarfile reads a whole header into memory.
 _LONGEST_HEADER = 1 << 20
@@ -70,13 +71,30 @@ class Archive:
         self._rules.finish()
         self._read_to_end()
 
+    def headers(self) -> Iterator[tarfile.TarInfo]:
+        """The headers alone, whatever they say. Raises BadArchiveError for damaged data.
+
+        Of an archive that is not compressed, the data between them is not read.
+        """
+        while (header := self._next_header()) is not None:
+            yield header
+            self._skip(-(-header.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE if header.isreg() else 0, header.name)
+
+    def _skip(self, size: int, name: str) -> None:
+        if isinstance(self._stream, io.BufferedReader):
+            self._stream.seek(size, os.SEEK_CUR)
+            self._position += size
+            return
+        while size:
+            size -= len(self._read_exactly(min(size, _BUFFER), name))
+
     def _next_header(self) -> tarfile.TarInfo | None:
         """None at the end of the archive, which is a block of zeros."""
         try:
             if self._headers is None:
-                self._headers = tarfile.TarFile(fileobj=_HeaderSource(self))  # type: ignore[arg-type]
+                self._headers = tarfile.TarFile(fileobj=_HeaderSource(self), tarinfo=Header)  # type: ignore[arg-type]
                 return self._headers.firstmember  # type: ignore[attr-defined, no-any-return]
-            return tarfile.TarInfo.fromtarfile(self._headers)
+            return Header.fromtarfile(self._headers)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             return None
         except (tarfile.TarError, ValueError, OverflowError, IndexError, RecursionError) as error:
@@ -173,7 +191,7 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
         lzma = _import_reader("lzma", path, "xz", "use a Python that was built with liblzma (Debian: liblzma-dev)")
         return lzma.open(file), (lzma.LZMAError, EOFError)
     if path.endswith(".zst"):
-        zstd = _import_reader(ZSTD_MODULE, path, "Zstandard", "pip install backports.zstd")
+        zstd = _import_reader(ZSTD_MODULE, path, "Zstandard", ZSTD_FIX)
         return zstd.open(file), (zstd.ZstdError, EOFError)
     return file, ()
 

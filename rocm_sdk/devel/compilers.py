@@ -36,6 +36,13 @@ def find_driver(name: str) -> str | None:
     return find_program(os.path.join(os.path.dirname(name), driver_name(name)))
 
 
+def directory_for_hipcc(driver: str) -> str | None:
+    """The directory in which hipcc finds this driver: it starts `clang++`; None if another one has that name there."""
+    real = os.path.realpath(driver)
+    directory = os.path.dirname(real)
+    return directory if os.path.realpath(f"{directory}/clang++") == real else None
+
+
 def find_any_driver() -> str | None:
     """The path of a C++ driver of clang in PATH: `clang++`, else that of the highest version; None if there is none."""
     if (path := find_driver("clang")) is not None:

@@ -6,11 +6,12 @@ The runtime packages are searched first, then the development tree, which is ext
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from rocm_sdk._native import nearest_names, package_directory
 from rocm_sdk.base.file_location import FileLocation
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, UnknownLibraryError
 
 from .layout import EXTRACTED, tree_state
@@ -19,6 +20,8 @@ from .root import development_root, ready_root
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk.terminal.reporter import Reporter
+
+    from .packed_names import Packed
 
 
 class Kind(NamedTuple):
@@ -76,12 +79,24 @@ def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) ->
         raise UnknownLibraryError(f"{name!r} is not the name of a {kind.title}", "name a file without its directory")
     roots: dict[str, str] = {}
     for package in (*_RUNTIME_PACKAGES, "devel"):
+        if package == "devel" and make_reporter is not None:
+            _refuse_unpacked(kind, name, wanted, roots)
         root = _development_root(kind, name, make_reporter) if package == "devel" else _runtime_root(package)
         if root is not None:
             roots[package] = root
             if found := _look_in(root, kind, wanted):
                 return FileLocation(name, found[0], package, found[1])
     raise _not_found(kind, name, wanted, roots)
+
+
+def _refuse_unpacked(kind: Kind, name: str, wanted: str, roots: Mapping[str, str]) -> None:
+    """LibraryNotFoundError if the archive of a tree that is not extracted has no such file: it stays packed."""
+    from .packed_names import archive_without
+
+    paths = [f"{place}/{kind.beginning}{wanted}{ending}" for place in kind.directories for ending in kind.endings]
+    packed = archive_without(paths, kind.directories)
+    if packed is not None:
+        raise _not_found(kind, name, wanted, {**roots, "devel": packed.tree}, packed)
 
 
 def _look_in(root: str, kind: Kind, wanted: str) -> tuple[str, str] | None:
@@ -112,21 +127,34 @@ def _development_root(kind: Kind, name: str, make_reporter: Callable[[], Reporte
         raise PackageNotInstalledError(message, error.fix, error.path, error.code, error.problem) from None
 
 
-def _not_found(kind: Kind, name: str, wanted: str, roots: dict[str, str]) -> LibraryNotFoundError:
+def _not_found(
+    kind: Kind, name: str, wanted: str, roots: Mapping[str, str], packed: Packed | None = None
+) -> LibraryNotFoundError:
+    """packed: the archive of the development tree, if that is not extracted."""
     places = [f"{root}/{directory}" for root in roots.values() for directory in kind.directories]
     message = f"the SDK has no {kind.title} {name!r}; looked into {', '.join(places) or 'nothing'}"
-    near = nearest_names(wanted, tuple(sorted({*_names(kind, places)})))
+    names = {*_names(kind, places), *_named(kind, packed.names if packed is not None else ())}
+    near = nearest_names(wanted, tuple(sorted(names)))
     if near:
         return LibraryNotFoundError(message, f"name one that is there: {', '.join(near)}")
     if "devel" not in roots:
         return LibraryNotFoundError(message, "extract the development tree: rocm-sdk init")
-    return LibraryNotFoundError(message, f"name one that is there: ls {places[-len(kind.directories)]}")
+    listing = (
+        f"ls {places[-len(kind.directories)]}" if packed is None else f"tar -tf {quoted_for_shell(packed.archive)}"
+    )
+    return LibraryNotFoundError(message, f"name one that is there: {listing}")
 
 
 def _names(kind: Kind, places: list[str]) -> Iterator[str]:
     """The names that could have been asked for."""
     for place in places:
-        for file in os.listdir(place) if os.path.isdir(place) else ():
-            for ending in kind.endings:
-                if file.startswith(kind.beginning) and file.endswith(ending) and kind.is_found(f"{place}/{file}"):
-                    yield file[len(kind.beginning) : len(file) - len(ending)]
+        files = os.listdir(place) if os.path.isdir(place) else ()
+        yield from _named(kind, (file for file in files if kind.is_found(f"{place}/{file}")))
+
+
+def _named(kind: Kind, files: Iterable[str]) -> Iterator[str]:
+    """What the files of a kind are called without beginning and ending."""
+    for file in files:
+        for ending in kind.endings:
+            if file.startswith(kind.beginning) and file.endswith(ending):
+                yield file[len(kind.beginning) : len(file) - len(ending)]

@@ -15,8 +15,13 @@ _FAULTS = {"other-function", "other-object"}
 _ALWAYS_GLOBAL = "amdhip64"
 
 
-def binding_faults(references: Iterable[Binding], installed: Installed) -> Iterator[Problem]:
-    """One problem for each library with each file that answers it; the number of symbols is in it."""
+def binding_faults(
+    references: Iterable[Binding], installed: Installed, needing: str | None = None
+) -> Iterator[Problem]:
+    """One problem for each library with each file that answers it; the number of symbols is in it.
+
+    needing: the program that has the other file, if one is known.
+    """
     faults: dict[tuple[str, str], list[Binding]] = {}
     for each in references:
         if each.verdict in _FAULTS and each.bound_to is not None:
@@ -25,7 +30,12 @@ def binding_faults(references: Iterable[Binding], installed: Installed) -> Itera
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         facts = {"library": os.path.basename(library), "symbol": found[0].symbol, "more": more, "other": bound_to}
         yield problem(
-            "W-BIND-001", library, instead=found[0].instead, shortname=_shortname_of(bound_to, installed), **facts
+            "W-BIND-001",
+            library,
+            instead=found[0].instead,
+            needing=needing,
+            shortname=_shortname_of(bound_to, installed),
+            **facts,
         )
 
 

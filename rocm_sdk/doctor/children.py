@@ -5,17 +5,21 @@ No process is left when the wait ends, also after Ctrl-C: each program has a ses
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import selectors
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import IO, NamedTuple, cast
 
 from rocm_sdk.base.starting import begin
+
+from .causes.surroundings import OURS, Surroundings
+from .causes.trying import Child
 
 _OUTPUT_LIMIT = 1 << 16  # bytes of a program's output that are kept; the rest is read and discarded
 _CHUNK = 1 << 16
@@ -29,10 +33,12 @@ class Ended(NamedTuple):
     status: int | None  # exit status; negative: the signal that killed it; None: killed at the time limit
     output: str  # the beginning of its stdout and stderr
     refusal: OSError | None = None  # why it could not be started
+    answer: str = ""  # what it wrote to its descriptor for answers
+    seconds: float = 0.0  # that it ran
 
     @property
     def last_line(self) -> str:
-        return next((line for line in reversed(self.output.splitlines()) if line.strip()), "it printed nothing").strip()
+        return last_line(self.output)
 
     @property
     def how(self) -> str:
@@ -46,6 +52,11 @@ class Ended(NamedTuple):
         return f"exit status {self.status}"
 
 
+def last_line(text: str) -> str:
+    """What a program has printed last."""
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "it printed nothing").strip()
+
+
 def signal_name(number: int) -> str:
     """ "SIGSEGV"; real-time signals have numbers alone."""
     try:
@@ -54,28 +65,44 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+class Way(NamedTuple):
+    """How programs are run."""
+
+    seconds: float  # the time limit of each
+    parallel: int = 1  # programs at a time
+    variables: Mapping[str, str] | None = None  # added to the environment
+    surroundings: Surroundings = OURS
+    answers: bool = False  # each gets, as its last argument, the number of a descriptor for what it has to say
+
+
 def run_program(command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None) -> Ended:
     """Runs one program. seconds: its time limit. variables: added to the environment."""
-    return next(run_programs([command], seconds, 1, variables))
+    return run_so(command, Way(seconds, variables=variables))
 
 
-def run_programs(
-    commands: Sequence[Sequence[str]], seconds: float, parallel: int, variables: Mapping[str, str] | None = None
-) -> Iterator[Ended]:
-    """Runs programs, at most `parallel` at a time; yields how they ended, in the order of the commands."""
+def run_so(command: Sequence[str], way: Way) -> Ended:
+    """Runs one program in a way."""
+    return next(run_programs([command], way))
+
+
+def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]:
+    """Runs programs; yields how they ended, in the order of the commands."""
     waiting = list(enumerate(commands))
-    running: list[_Child] = []
+    running: list[_Process] = []
     ended: dict[int, Ended] = {}
     with selectors.DefaultSelector() as selector:
         try:
             for number in range(len(commands)):
                 while number not in ended:
-                    while waiting and len(running) < parallel:
+                    while waiting and len(running) < way.parallel:
                         index, command = waiting.pop(0)
                         try:
                             with _without_interruption():
-                                running.append(_Child(index, command, seconds, variables, selector))
+                                running.append(_Process(index, command, way, selector))
                         except OSError as error:
+                            if error.errno == errno.EMFILE and running:  # those that end give descriptors back
+                                waiting.insert(0, (index, command))
+                                break
                             ended[index] = Ended(None, "", error)
                     _take_output(selector)
                     for child in [child for child in running if child.is_over()]:
@@ -105,47 +132,95 @@ def _take_output(selector: selectors.BaseSelector) -> None:
         key.data.read()
 
 
-class _Child:
+class Repeatable(NamedTuple):
+    """A program that can run again in other surroundings, and is alone of its kind."""
+
+    name: str
+    start: Callable[[Way], Ended]
+    way: Way
+    works: Callable[[Ended], bool]
+
+    def run(self) -> Ended:
+        """How it ends as it is usually run."""
+        return self.start(self.way)
+
+    def child_of(self, ended: Ended, files: Iterable[str]) -> Child:
+        """What has failed so; it can run again if it has ended. files: the libraries and programs that it takes."""
+        return Child(self.name, ended.seconds, None if ended.status is None else self._again, tuple(files))
+
+    def _again(self, _names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        return [self.works(self.start(self.way._replace(surroundings=surroundings, seconds=seconds)))]
+
+
+class _Pipe:
+    """What comes through a pipe: the beginning is kept."""
+
+    def __init__(self, descriptor: int, selector: selectors.BaseSelector) -> None:
+        self._descriptor = descriptor
+        self._selector = selector
+        self._text = b""
+        os.set_blocking(descriptor, False)
+        selector.register(descriptor, selectors.EVENT_READ, self)
+
+    def read(self) -> bool:
+        """Reads what is there; returns whether there may be more."""
+        try:
+            data = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return False
+        self._text = (self._text + data)[:_OUTPUT_LIMIT]
+        if not data:
+            self._leave()
+        return bool(data)
+
+    def finish(self) -> str:
+        """Reads the rest; the text. The caller closes the descriptor."""
+        for _ in range(_OUTPUT_LIMIT // _CHUNK + 1):
+            if not self.read():
+                break
+        self._leave()
+        return self._text.decode(errors="replace")
+
+    def _leave(self) -> None:
+        with suppress(KeyError):
+            self._selector.unregister(self._descriptor)
+
+
+class _Process:
     """A running program."""
 
-    def __init__(
-        self,
-        index: int,
-        command: Sequence[str],
-        seconds: float,
-        variables: Mapping[str, str] | None,
-        selector: selectors.BaseSelector,
-    ) -> None:
+    def __init__(self, index: int, command: Sequence[str], way: Way, selector: selectors.BaseSelector) -> None:
         self.index = index
-        self._deadline = monotonic() + seconds
-        self._selector = selector
-        self._output = b""
-        self._process = begin(
-            command,
-            variables=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            session=True,
-        )
-        self._pipe = cast("IO[bytes]", self._process.stdout)
-        os.set_blocking(self._pipe.fileno(), False)
-        selector.register(self._pipe, selectors.EVENT_READ, self)
+        self._begun = monotonic()
+        self._deadline = self._begun + way.seconds
+        answers, given = os.pipe() if way.answers else (None, None)
+        try:
+            self._process = begin(
+                [*command, str(given)] if given is not None else command,
+                variables=way.variables,
+                base=way.surroundings.variables,
+                directory=way.surroundings.directory,
+                stdin=subprocess.PIPE,  # at its end: /dev/null may be missing
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                kept=(given,) if given is not None else (),
+                session=True,
+            )
+        except OSError:
+            if answers is not None:
+                os.close(answers)
+            raise
+        finally:
+            if given is not None:
+                os.close(given)
+        cast("IO[bytes]", self._process.stdin).close()
+        self._stdout = cast("IO[bytes]", self._process.stdout)
+        self._output = _Pipe(self._stdout.fileno(), selector)
+        self._answers = answers
+        self._answer = _Pipe(answers, selector) if answers is not None else None
         # One byte: with a limit of 0 a program of core_pattern would still receive a core (core(5)).
         with suppress(ProcessLookupError, PermissionError):
             resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))
-
-    def read(self) -> bool:
-        """Reads the available output; returns whether there may be more."""
-        try:
-            data = os.read(self._pipe.fileno(), _CHUNK)
-        except BlockingIOError:
-            return False
-        self._output = (self._output + data)[:_OUTPUT_LIMIT]
-        if not data:
-            with suppress(KeyError):
-                self._selector.unregister(self._pipe)
-        return bool(data)
 
     def is_over(self) -> bool:
         return self._process.poll() is not None or monotonic() > self._deadline
@@ -153,14 +228,14 @@ class _Child:
     def finish(self) -> Ended:
         """Kills its remaining processes, and returns how it ended."""
         status = self._process.poll()
-        for _ in range(_OUTPUT_LIMIT // _CHUNK + 1):
-            if not self.read():
-                break
-        with suppress(KeyError):
-            self._selector.unregister(self._pipe)
-        self._pipe.close()
+        seconds = monotonic() - self._begun
+        output = self._output.finish()
+        answer = self._answer.finish() if self._answer is not None else ""
+        self._stdout.close()
+        if self._answers is not None:
+            os.close(self._answers)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILL_SECONDS)
-        return Ended(status, self._output.decode(errors="replace"))
+        return Ended(status, output, answer=answer, seconds=seconds)

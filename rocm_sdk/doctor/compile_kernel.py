@@ -12,25 +12,25 @@ import warnings
 import rocm_sdk
 from rocm_sdk.gpu_code.run_time_compilation import CompilationError, compile_for
 
-# `main` prints one of them and a JSON value.
+# `_say` writes one of them and a JSON value.
 COMPILED, LACKING, FAILED, PROBLEM = "compiled", "lacking", "failed", "problem"
 
 
-def main(shortname: str, target: str) -> None:
-    """shortname: the library that has hiprtc's functions. Prints what `COMPILED` and its like stand for."""
+def main(shortname: str, target: str, answers: str) -> None:
+    """shortname: the library that has hiprtc's functions. answers: a descriptor, which gets what `_say` writes."""
     warnings.simplefilter("ignore")
     try:
         rocm_sdk.preload_libraries(shortname)
         library = rocm_sdk._ALL_CDLLS[shortname]
         if not hasattr(library, "hiprtcCompileProgram"):
-            _say(LACKING, "hiprtcCompileProgram")
+            _say(answers, LACKING, "hiprtcCompileProgram")
             return
         code = compile_for(library, target)
-        _say(COMPILED, [targets_of(code), len(code)])
+        _say(answers, COMPILED, [targets_of(code), len(code)])
     except rocm_sdk.RocmSdkError as error:
-        _say(PROBLEM, [error.code, error.path, error.facts])
+        _say(answers, PROBLEM, [error.code, error.path, error.facts])
     except CompilationError as error:
-        _say(FAILED, str(error))
+        _say(answers, FAILED, str(error))
 
 
 def targets_of(code: bytes) -> list[str]:
@@ -44,5 +44,6 @@ def targets_of(code: bytes) -> list[str]:
             raise CompilationError(f"what it has compiled cannot be read: {error.detail}") from error
 
 
-def _say(outcome: str, value: object) -> None:
-    print(outcome, json.dumps(value))
+def _say(answers: str, outcome: str, value: object) -> None:
+    with open(int(answers), "w", encoding="utf-8") as file:
+        print(outcome, json.dumps(value), file=file)

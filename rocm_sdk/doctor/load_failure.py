@@ -9,10 +9,14 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.needed_libraries import NeededLibraries, names_needed
 from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem, problem, problem_of
 
-from .loading import LoadResult
+from .causes.surroundings import Surroundings
+from .causes.trying import Child
+from .loading import LoadResult, load_all, search_path
+from .options import Options
 
 _OF_SYSTEMS = "rocm_sysdeps"  # the directory with libraries that systems have, too
 _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No such file")
@@ -21,20 +25,16 @@ _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No su
 class LoadFailures:
     """Explains load failures, given all shared objects of an installation."""
 
-    def __init__(self, installation: Installed, objects: Sequence[SharedObject]) -> None:
+    def __init__(self, installation: Installed, objects: Sequence[SharedObject], options: Options) -> None:
         self._installation = installation
-        self._by_name: dict[str, SharedObject] = {}
-        self._by_path = {each.path: each for each in objects}
-        for each in objects:
-            self._by_name.setdefault(each.name, each)
-        for each in objects:  # a file whose name has the whole version is needed by its SONAME
-            if each.facts is not None and each.facts.soname is not None:
-                self._by_name.setdefault(each.facts.soname, each)
+        self._options = options
+        self._objects = objects
+        self.needed = NeededLibraries(objects)
 
     @cached_property
     def directories(self) -> list[str]:
         """The directories with libraries."""
-        return list(dict.fromkeys(os.path.dirname(each.path) for each in self._by_name.values()))
+        return list(dict.fromkeys(os.path.dirname(each.path) for each in self._objects))
 
     def is_unaided(self, result: LoadResult) -> bool:
         """Whether it failed only because the linker does not search a directory of the SDK that the loader searches.
@@ -48,13 +48,13 @@ class LoadFailures:
         if match is None or not present:
             return False
         site = self._installation.site
-        needing = [each for each in self.needed_by(result.path) if match[1] in _needed(each)]
+        needing = [each for each in self.needed.of(result.path) if match[1] in names_needed(each)]
         if all(_OF_SYSTEMS in each.split(os.sep) for each in present):
             return True
         packages = {each.package(site) for each in needing}
         if any(_is_in(place, packages) for place in present):
             return not any(each.searches_in(site) for each in needing)
-        of_packages = [each for each in self._by_path.values() if each.package(site) in packages]
+        of_packages = [each for each in self._objects if each.package(site) in packages]
         return not any(each.searches_in_other_packages(site) for each in of_packages)
 
     def problem_of(self, result: LoadResult) -> Problem:
@@ -66,32 +66,29 @@ class LoadFailures:
             return self._missing_in_prefix(result.path, match[1])
         return problem_of(_native.explain_load(site, result.path, result.dlerror_text, fallback), site)
 
+    def child_of(self, result: LoadResult) -> Child | None:
+        """The load, which can run again if it has ended; None in a prefix."""
+        if self._installation.prefix is not None:
+            return None
+        return Child(result.path, result.seconds, None if result.outcome == "stuck" else self._again, (result.path,))
+
+    def _again(self, paths: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        """Which of these libraries load in other surroundings, with the directories of the SDK where they need it."""
+        limit = max(1, int(seconds))
+        results = {each.path: each for each in load_all(paths, limit, self._options.parallel, None, surroundings)}
+        unaided = [path for path in paths if self.is_unaided(results[path])]
+        with search_path(self.directories) as library_path:
+            aided = load_all(unaided, limit, self._options.parallel, library_path, surroundings)
+            results.update({each.path: each for each in aided})
+        return [results[path].outcome == "loaded" for path in paths]
+
     def _missing_in_prefix(self, path: str, name: str) -> Problem:
         """The package of the file is not known: it is to be made, or is one of the build root's."""
-        needing = next((each for each in self.needed_by(path) if name in _needed(each)), None)
+        needing = next((each for each in self.needed.of(path) if name in names_needed(each)), None)
         place = needing.path if needing is not None else path
         facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": name}
         return problem("E-PREFIX-005", place, self._installation.site, **facts)
 
-    def needed_by(self, path: str) -> list[SharedObject]:
-        """A library and all of the SDK that it needs, directly or not, itself first."""
-        pending, seen, found = [path], {path}, []
-        while pending:
-            each = self._by_path.get(pending.pop(0))
-            if each is None:
-                continue
-            found.append(each)
-            for name in _needed(each):
-                below = self._by_name.get(name)
-                if below is not None and below.path not in seen:
-                    seen.add(below.path)
-                    pending.append(below.path)
-        return found
-
 
 def _is_in(place: str, directories: set[str]) -> bool:
     return any(place.startswith(f"{directory}{os.sep}") for directory in directories)
-
-
-def _needed(each: SharedObject) -> tuple[str, ...]:
-    return each.facts.needed if each.facts is not None else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from rocm_sdk.base.starting import begin
+
+from .causes.surroundings import OURS, Surroundings
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
 _OUTPUT_LIMIT = 2048  # bytes of a library's output
@@ -30,7 +33,11 @@ class LoadResult(NamedTuple):
 
 
 def load_all(
-    paths: Iterable[str], seconds: int, parallel: int, library_path: str | None = None
+    paths: Iterable[str],
+    seconds: int,
+    parallel: int,
+    library_path: str | None = None,
+    surroundings: Surroundings = OURS,
 ) -> Iterator[LoadResult]:
     """Loads each path alone with RTLD_NOW; yields results as they come, one for each path.
 
@@ -43,7 +50,7 @@ def load_all(
         begun: set[int] = set()
         in_hand: set[int] = set()
         try:
-            for index, result in _load_once(waiting, seconds, parallel, library_path):
+            for index, result in _load_once(waiting, seconds, parallel, library_path, surroundings):
                 if result.outcome == _BEGUN:
                     begun.add(index)
                     in_hand.add(index)
@@ -86,44 +93,92 @@ class _LoadCheckKilledError(Exception):
 
 
 def _load_once(
-    wanted: list[str], seconds: int, parallel: int, library_path: str | None
+    wanted: list[str], seconds: int, parallel: int, library_path: str | None, surroundings: Surroundings
 ) -> Iterator[tuple[int, LoadResult]]:
     """The records of one load_check, in their order, each with the index of its path.
 
     Raises _LoadCheckKilledError after those of one that is killed.
     """
-    process = begin(
-        [PROGRAM, str(parallel), str(seconds), str(_OUTPUT_LIMIT)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        variables={"LD_LIBRARY_PATH": library_path} if library_path is not None else None,
-    )
+    results, given = os.pipe()
+    try:
+        process = begin(
+            [PROGRAM, str(parallel), str(seconds), str(_OUTPUT_LIMIT), str(given)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            kept=(given,),
+            base=surroundings.variables,
+            directory=surroundings.directory,
+            variables={"LD_LIBRARY_PATH": library_path} if library_path is not None else None,
+        )
+    except OSError:
+        os.close(results)
+        raise
+    finally:
+        os.close(given)
     assert process.stdin is not None
     assert process.stdout is not None
-    assert process.stderr is not None
+    words = _Words(process.stdout.fileno())
     ended = 0
     try:
         with suppress(BrokenPipeError):
             process.stdin.write(b"".join(os.fsencode(path) + b"\0" for path in wanted))
         with suppress(BrokenPipeError):
             process.stdin.close()
-        output = process.stdout.fileno()
-        for fields in _records(iter(lambda: os.read(output, _CHUNK), b"")):
+        for fields in _records(words.beside(results)):
             index, result = _result(wanted, fields)
             ended += result.outcome != _BEGUN
             yield index, result
-        message = process.stderr.read().decode(errors="replace").strip()
-        status = process.wait()
+        status, said = process.wait(), words.last_line
     finally:
         process.terminate()  # it kills its children and their descendants first
         process.stdout.close()
-        process.stderr.close()
+        os.close(results)
         process.wait()
     if status < 0:
         raise _LoadCheckKilledError(-status)
-    if status != 0 or message or ended != len(wanted):
-        raise RuntimeError(message or f"load_check: exit status {status}, {ended} results for {len(wanted)} libraries")
+    if status != 0 or ended != len(wanted):
+        raise RuntimeError(said or f"load_check: exit status {status}, {ended} results for {len(wanted)} libraries")
+
+
+class _Words:
+    """What load_check prints, or what a variable makes its process print: the end of it is kept."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._text = b""
+
+    def beside(self, results: int) -> Iterator[bytes]:
+        """What comes from another descriptor, until its end. Nothing waits for a reader."""
+        os.set_blocking(self._descriptor, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(results, selectors.EVENT_READ)
+            selector.register(self._descriptor, selectors.EVENT_READ)
+            while results in selector.get_map():
+                for key, _ in selector.select():
+                    if key.fd != results:
+                        if not self._read():
+                            selector.unregister(key.fd)
+                    elif data := os.read(results, _CHUNK):
+                        yield data
+                    else:
+                        selector.unregister(results)
+
+    def _read(self) -> bool:
+        """Takes what is there; False at the end."""
+        try:
+            data = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return True
+        self._text = (self._text + data)[-_OUTPUT_LIMIT:]
+        return bool(data)
+
+    @property
+    def last_line(self) -> str:
+        """After the end of the process."""
+        self._read()
+        lines = self._text.decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:

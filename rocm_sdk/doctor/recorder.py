@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Code
     from rocm_sdk.problems.problem import Known
 
+    from .causes.trying import Child
+
 
 @dataclass
 class Recorder:
@@ -26,6 +28,7 @@ class Recorder:
     passed: list[str] = field(default_factory=list)  # for --checks
     not_tried: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    children: list[tuple[Problem, Child]] = field(default_factory=list)  # problems of programs that can run again
     known: Known = field(default=installation_facts, repr=False)  # how the packages were installed
 
     def good(self, what: str, *, counts: bool = True) -> None:
@@ -37,19 +40,28 @@ class Recorder:
         """Records something that was not checked, with the reason."""
         self.not_tried.append(one_line(what))
 
-    def bad(self, code: Code, path: str | None = None, breaks: str | None = None, /, **facts: object) -> None:
+    def bad(
+        self,
+        code: Code,
+        path: str | None = None,
+        breaks: str | None = None,
+        child: Child | None = None,
+        /,
+        **facts: object,
+    ) -> None:
         """Counts a check that failed, as an entry of the table with the facts that it names.
 
-        breaks: what does not work because of it.
+        breaks: what does not work because of it. child: the program that failed.
         """
-        self.add(self._problem(code, path, facts), breaks)
+        self.add(self._problem(code, path, facts), breaks, child)
 
-    def add(self, found: Problem, breaks: str | None = None) -> None:
+    def add(self, found: Problem, breaks: str | None = None, child: Child | None = None) -> None:
         """Counts a check that failed, as a problem."""
         self.count += 1
-        self.problems.append(
-            found._replace(breaks=(*found.breaks, one_line(breaks)) if breaks is not None else found.breaks)
-        )
+        found = found._replace(breaks=(*found.breaks, one_line(breaks)) if breaks is not None else found.breaks)
+        self.problems.append(found)
+        if child is not None:
+            self.children.append((found, child))
 
     def say(self, code: Code, path: str | None = None, /, **facts: object) -> None:
         """Records a problem of something that is counted elsewhere."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from time import perf_counter
 from types import ModuleType
 from typing import Final
 
+from rocm_sdk.base.shadowing import shadow_behind
 from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.installed.installation import Installed
+from rocm_sdk.problems.cause_table import CHILD, codes_of
+from rocm_sdk.problems.subject_table import INDEX, SUBJECTS, Subject
 
-from .grouping import MADE_OF
+from .causes.grouping import MADE_OF
+from .causes.surroundings import Surroundings
+from .causes.trying import Child
 from .options import Options
 from .recorder import Recorder
-from .subject_table import INDEX, SUBJECTS, Subject
+from .test_again import Wanted, seen_again
 
 # Of a subject: what it has to test there, as a sentence, if it has tested nothing; None: there is nothing.
 Owed = Callable[[Installed], "str | None"]
@@ -42,11 +48,35 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
         except LibraryAccessError as error:  # of a directory in which others lie too deep
             recorder.bad(error.code, error.path, detail=error.detail)
         except Exception as error:
-            recorder.bad(_SUBJECT_FAILED, subject=name, detail=f"{type(error).__name__}: {error}")
+            again = SubjectAgain(installation.target, options.seconds)
+            _report_failure(error, recorder, Child(name, perf_counter() - begin, again, title=f"the check of {name}"))
         finally:
             recorder.seconds = perf_counter() - begin
             recorder.problems = [found for found in recorder.problems if _is_code_wanted(found.code, name, options)]
+            recorder.children = [pair for pair in recorder.children if _is_child_wanted(pair[0].code, name, options)]
         yield recorder
+
+
+def _report_failure(error: Exception, recorder: Recorder, child: Child) -> None:
+    """An exception in a subject: the fault of a file in the place of a module, of the surroundings, or our own."""
+    detail, shadow = f"{type(error).__name__}: {error}", shadow_behind(error)
+    if shadow is None:
+        recorder.bad(_SUBJECT_FAILED, None, None, child, subject=recorder.subject, detail=detail)
+    else:
+        recorder.bad("E-ENV-013", shadow.path, f"check {recorder.subject}", detail=detail, **shadow.facts)
+
+
+@dataclass(frozen=True)
+class SubjectAgain:
+    """Runs subjects that failed again, in a process of their own."""
+
+    target: str | None
+    limit: int  # seconds of each program
+
+    def __call__(self, names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        seen = seen_again(Wanted(self.target, tuple(names), seconds=self.limit, explains=False), surroundings, seconds)
+        failed = {subject for subject, code, _ in seen if code == _SUBJECT_FAILED} if seen is not None else set(names)
+        return [name not in failed for name in names]
 
 
 def _owed(module: ModuleType, installation: Installed, recorder: Recorder, *, is_chosen: bool) -> str | None:
@@ -87,3 +117,9 @@ def _is_code_wanted(code: str, name: str, options: Options) -> bool:
     wanted = {*options.only, *(MADE_OF[each] for each in options.only if each in MADE_OF)}
     is_requested = not wanted or name in wanted or code in wanted or code == _SUBJECT_FAILED
     return is_requested and code not in options.skip
+
+
+def _is_child_wanted(code: str, name: str, options: Options) -> bool:
+    """Whether a program that failed is asked about, or what could be the cause of it."""
+    is_of_cause = bool(options.only & codes_of(CHILD)) and code not in options.skip
+    return is_of_cause or _is_code_wanted(code, name, options)

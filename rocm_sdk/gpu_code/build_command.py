@@ -9,7 +9,7 @@ _DISTRIBUTION = "rocm-sdk-build"
 _PROGRAM = """
 import sys
 from rocm_sdk_build.__main__ import main
-sys.exit(main())
+sys.exit(main(program="rocm-sdk"))
 """
 
 

@@ -16,6 +16,10 @@ _OPTIONS: "dict[str, dict[str, Any]]" = {
         "action": "store_true",
         "help": "with --keep: also code that only runtimes with patches of distributions try on them",
     },
+    "--exact": {
+        "action": "store_true",
+        "help": "with --keep: no generic code for a GPU that has code of its own in the same bundle",
+    },
     "--compress": {"action": "store_true", "help": "the code in compressed bundles"},
     "--decompress": {"action": "store_true", "help": "the code in bundles that are not compressed"},
     "--retarget": {
@@ -68,7 +72,7 @@ def is_asked_for(options: "Namespace") -> bool:
 
 def misuse(options: "Namespace") -> str | None:
     """What is wrong with the options, if anything."""
-    others = ("also_unofficial", "output", "dry_run", "force", "no_load")
+    others = ("also_unofficial", "exact", "output", "dry_run", "force", "no_load")
     if not is_asked_for(options):
         given = next((name for name in others if getattr(options, name)), None)
         return f"--{given.replace('_', '-')} needs --keep, --compress, --decompress or --retarget" if given else None
@@ -77,8 +81,9 @@ def misuse(options: "Namespace") -> str | None:
         return "--extract does not go with what makes new libraries" if changes or options.output else None
     if getattr(options, "json", False):
         return "--json lists code; it does not go with --keep, --compress, --decompress or --retarget"
-    if options.also_unofficial and not options.keep:
-        return "--also-unofficial needs --keep"
+    for name in ("also_unofficial", "exact"):
+        if getattr(options, name) and not options.keep:
+            return f"--{name.replace('_', '-')} needs --keep"
     if not options.output and not options.dry_run:
         return "say where the new file goes: --output FILE, or a directory with several files"
     if len(options.files) > 1 and options.output and not os.path.isdir(options.output):

@@ -7,7 +7,8 @@ import os
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import RocmSdkError
 
-from .coverage import with_code
+from .coverage import SPIRV, supported_by_code, with_code
+from .done_without import is_done_without
 from .words import codes_of
 
 TYPE_CHECKING = False
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _DESCRIBED = 3  # lacks that are described, of those of one problem
 _TARGETS = 8  # targets of a library that are named
+
+
+_OF_ARCHIVES = ("archive", "kernels")  # what a GPU lacks whose code is in files of their own
 
 
 class _Package(NamedTuple):
@@ -35,10 +39,19 @@ def problems_on(found: Coverage, index: int, installed: Installed | None) -> tup
 
     installed: the SDK that they are those of, for which packages can be named; None: they are of a directory.
     """
+    libraries = with_code(found)
+    needed = [library for library in libraries if not is_done_without(library, library.gpus[index])]
+    on_gpu = [library.gpus[index] for library in needed]
+    is_without = bool(on_gpu) and on_gpu[0].gpu not in supported_by_code(found)
+    has_other_ways = any(on.verdict == "compiled at first use" or on.lack in _OF_ARCHIVES for on in on_gpu)
+    if installed is not None and is_without and not has_other_ways:
+        return (_no_code(found, on_gpu[0].gpu, installed),)
     lacking: dict[Code, list[LibraryCoverage]] = {}
     package = None
-    for library in with_code(found):
+    for library in libraries:
         on = library.gpus[index]
+        if is_done_without(library, on):
+            continue
         if on.verdict == "none" and package is None:
             package = _Package(None, None, None) if installed is None else _package_for(on.gpu, installed)
         for code in _codes_of(library, on, package):
@@ -46,12 +59,29 @@ def problems_on(found: Coverage, index: int, installed: Installed | None) -> tup
     return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
 
 
+def _no_code(found: Coverage, gpu: str, installed: Installed) -> Problem:
+    """No library of the SDK has code for the GPU."""
+    from rocm_sdk.problems import problem
+
+    has = ", ".join(dict.fromkeys(each.target for each in found.targets if each.target is not None))
+    package = _package_for(gpu, installed)
+    return problem(
+        "E-GPU-002",
+        None,
+        package.site,
+        target=gpu.partition(":")[0],
+        supported=has or "none",
+        requirement=package.requirement,
+        distribution=package.distribution,
+    )
+
+
 def _codes_of(library: LibraryCoverage, on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
     if on.verdict == "none" and package is not None:
         if package.requirement is None and package.site is not None:
             yield "W-CODE-006"
         else:
-            yield "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
+            yield "E-CODE-002" if on.lack in _OF_ARCHIVES else "E-CODE-001"
         return
     yield from codes_of(library, on)
 
@@ -124,5 +154,7 @@ def _rest(library: LibraryCoverage, on: GpuCoverage) -> str:
 
 def _targets(library: LibraryCoverage) -> str:
     names = [each.target or "an unknown target" for each in library.targets]
+    if names == [SPIRV]:
+        return f"{SPIRV} alone, which this comgr does not translate"
     more = f" and {len(names) - _TARGETS} more" if len(names) > _TARGETS else ""
     return ", ".join(names[:_TARGETS]) + more if names else "other targets"

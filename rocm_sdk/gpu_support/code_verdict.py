@@ -6,7 +6,9 @@ from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
 
 from .code_problems import problems_on
-from .coverage import with_code
+from .comgr import cache_problems, comgr_translates_spirv
+from .coverage import needs_translation, with_code
+from .done_without import is_done_without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,24 +18,47 @@ if TYPE_CHECKING:
 
 
 class CodeVerdict(NamedTuple):
-    """For each GPU that was asked for: runs is None if there is no code, for whichever GPU; lacks are its problems."""
+    """For each GPU that was asked for: runs is None if it cannot be told, or there is no code, for whichever GPU; lacks
+    are its problems. problems are those that are not of one GPU. translates: whether comgr translates SPIR-V; None: it
+    was not asked, or gave no answer.
+    """
 
     coverage: Coverage
     runs: tuple[bool | None, ...]
     lacks: tuple[tuple[Problem, ...], ...]
+    problems: tuple[Problem, ...] = ()
+    translates: bool | None = None
 
 
 def judge_code(
-    directories: tuple[str, ...], gpus: tuple[str, ...], installed: Installed | None, *, unofficial: bool = False
+    directories: tuple[str, ...],
+    gpus: tuple[str, ...],
+    installed: Installed | None,
+    *,
+    unofficial: bool = False,
+    has_comgr: bool = False,
 ) -> CodeVerdict:
-    """Judges the GPU code below directories. installed: the SDK that they are those of, for its packages, or None."""
+    """Judges the GPU code below directories. installed: the SDK that they are those of, for its packages, or None.
+
+    has_comgr: whether HIP will have the comgr of the installed SDK, which may be asked.
+    """
     found = _native.coverage(directories, gpus, unofficial)
+    translates = None
+    if needs_translation(found):
+        translates = comgr_translates_spirv() if has_comgr else None
+        if translates is False:
+            found = _native.coverage(directories, gpus, unofficial, False)
     places = range(len(gpus))
     lacks = tuple(problems_on(found, index, installed) for index in places)
-    return CodeVerdict(found, tuple(_runs(found, index) for index in places), lacks)
+    runs = tuple(_runs(found, index, translates) for index in places)
+    return CodeVerdict(found, runs, lacks, cache_problems(found) if has_comgr else (), translates)
 
 
-def _runs(found: Coverage, index: int) -> bool | None:
-    rows = [library.gpus[index] for library in with_code(found)]
-    fails = any(on.verdict == "none" or on.missing_table is not None for on in rows)
-    return not fails if rows else None
+def _runs(found: Coverage, index: int, translates: bool | None) -> bool | None:
+    """A library that is done without counts where there is no other."""
+    libraries = with_code(found)
+    asked = [library for library in libraries if not is_done_without(library, library.gpus[index])]
+    rows = [library.gpus[index] for library in asked or libraries]
+    if any(on.verdict == "none" or on.missing_table is not None for on in rows):
+        return False
+    return None if not rows or (translates is None and needs_translation(found, index)) else True

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SPIRV = "amdgcnspirv"
+SPIRV = "amdgcnspirv"
 _HAVING_CODE = frozenset({"exact", "compatible", "generic"})
 
 
@@ -49,6 +49,17 @@ def with_code(found: _native.Coverage) -> tuple[_native.LibraryCoverage, ...]:
     return tuple(library for library in found.libraries if library.targets or any(on.total > 0 for on in library.gpus))
 
 
+def needs_translation(found: _native.Coverage, index: int | None = None) -> bool:
+    """Whether a library has SPIR-V alone for a GPU: for one of them, or for the one at `index`."""
+    places = slice(None) if index is None else slice(index, index + 1)
+    return any(
+        on.verdict == "compiled at first use" and on.covered > 0
+        for library in found.libraries
+        if any(each.target == SPIRV for each in library.targets)
+        for on in library.gpus[places]
+    )
+
+
 def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
     """Of the GPUs that were asked for, those that some library has code for, in their order."""
     supported = {on.gpu for library in found.libraries for on in library.gpus if _has_code(library, on)}
@@ -59,5 +70,5 @@ def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
 def _has_code(library: _native.LibraryCoverage, on: _native.GpuCoverage) -> bool:
     """Whether the library has code for the GPU; SPIR-V counts. Code that it could compile itself does not."""
     if on.verdict == "compiled at first use":
-        return any(each.target == _SPIRV for each in library.targets)
+        return any(each.target == SPIRV for each in library.targets)
     return on.verdict in _HAVING_CODE

@@ -6,6 +6,7 @@ One table for all three: a library that is in a line is in the remark and the pr
 from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import with_code
+from .done_without import is_done_without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ VERDICTS = {
     "best effort": (5, "best effort: code for {used}, which only a patched runtime tries; unofficial"),
     "none": (6, "NO CODE for this GPU: its kernels fail with hipErrorInvalidDeviceFunction"),
 }
+SPIRV_DEPENDS = "SPIR-V runs if the comgr that HIP has translates it, which is not known here"
+_DONE_WITHOUT = "present, calculates nothing for {processor}, which ROCm does not build it for; others do its work"
 _NO_KERNELS = "NO KERNELS for this GPU: it loads, and its calls will fail"
 
 
@@ -48,7 +51,8 @@ def _has_plain_verdict(on: "GpuCoverage") -> bool:
 # In the order in which a line has them.
 # fmt: off
 TRAITS = (
-    Trait(lambda _, on: on.verdict == "none", None, "no code for it"),
+    Trait(lambda library, on: on.verdict == "none" and not is_done_without(library, on), None, "no code for it"),
+    Trait(is_done_without, None, "present, calculates nothing for it"),
     Trait(lambda _, on: on.tables == "fallback", "fallback kernels only, which are slow",
           "fallback kernels only, which are slow", "N-CODE-008"),
     Trait(lambda _, on: on.missing_table is not None, "a TABLE OF KERNELS IS MISSING: some calls will fail",
@@ -70,7 +74,9 @@ TRAITS = (
 def line_of(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
     """The place of a library's line, and its text."""
     place, text = VERDICTS[on.verdict]
-    if on.verdict == "none" and on.covered > 0:
+    if is_done_without(library, on):
+        text = _DONE_WITHOUT
+    elif on.verdict == "none" and on.covered > 0:
         text = _NO_KERNELS
     said = [text, *(row.line for row in TRAITS if row.line is not None and row.applies(library, on))]
     used = _used_targets(library, on.gpu) if "{used}" in text else ""
@@ -79,9 +85,27 @@ def line_of(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
     return place, "; ".join(said).format(late=on.late, covered=on.covered, total=on.total, **facts)
 
 
+def lines_on(found: "Coverage", index: int) -> "list[tuple[list[str], str]]":
+    """The lines of the GPU that was asked for at `index`: libraries, by short names if they have them, and the text.
+
+    Libraries of the host, as LLVM's, have none.
+    """
+    from rocm_sdk.installed.catalog import shortnames_by_stem
+
+    shortnames = shortnames_by_stem()
+    groups: dict[tuple[int, str], list[str]] = {}
+    for library in found.libraries:
+        on = library.gpus[index]
+        if on.verdict != "not needed" or library.name in shortnames:
+            groups.setdefault(line_of(library, on), []).append(shortnames.get(library.name, library.name))
+    return [(sorted(names), text) for (_, text), names in sorted(groups.items())]
+
+
 def remarks_on(found: "Coverage", index: int) -> "Iterator[str]":
     """What is to be said of the libraries on the GPU that was asked for at `index`: a remark names those it is of."""
-    rows = [(library, library.gpus[index]) for library in with_code(found)]
+    having = with_code(found)
+    rows = [(library, library.gpus[index]) for library in found.libraries]
+    rows = [(library, on) for library, on in rows if library in having or is_done_without(library, on)]
     for row in TRAITS:
         if row.remark is not None:
             yield from _remark(row.remark, [library.name for library, on in rows if row.applies(library, on)])

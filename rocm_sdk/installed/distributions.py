@@ -47,6 +47,7 @@ class Distribution:
         self.has_metadata = True
         self._metadata_fault: str | None = None
         self._record: tuple[tuple[RecordedFile, ...], str | None] | None = None
+        self._record_facts: os.stat_result | None = None
         self._texts: dict[str, bytes] = {}
         try:
             headers = _read_headers(f"{directory}/METADATA")
@@ -80,6 +81,12 @@ class Distribution:
         return self._files_and_fault[0]
 
     @property
+    def record_facts(self) -> os.stat_result | None:
+        """What fstat said of RECORD before it was read; None if it cannot be opened."""
+        _ = self._files_and_fault
+        return self._record_facts
+
+    @property
     def fault(self) -> str | None:
         """Why METADATA or RECORD cannot be used; None if both can."""
         return self._metadata_fault or self._files_and_fault[1]
@@ -95,7 +102,7 @@ class Distribution:
 
         Those have one of few versions, and at most the `__init__.py` of a module without a platform directory.
         """
-        if not is_placeholder_version(self.version) or not _is_of_sdk(self.name) or self.name == LOADER:
+        if not is_placeholder_version(self.version) or not is_of_sdk(self.name) or self.name == LOADER:
             return False
         own = f"{os.path.basename(self.directory)}/"
         files = [file for file in self.files if not file.path.startswith(own) and not file.path.endswith(".pyc")]
@@ -135,7 +142,8 @@ class Distribution:
         from .record import read_record
 
         try:
-            files = tuple(read_record(self.record).files())
+            text = read_record(self.record)
+            self._record_facts, files = text.facts, tuple(text.files())
         except OSError as error:
             return (), f"{error.filename}: {error.strerror}"
         except ValueError as error:
@@ -151,7 +159,7 @@ def sdk_distributions(site: str) -> list[Distribution]:
     return [
         Distribution(os.path.join(site, name))
         for name, base in bases
-        if name.endswith(".dist-info") and _is_of_sdk(base) and base != BUILDER
+        if name.endswith(".dist-info") and is_of_sdk(base) and base != BUILDER
     ]
 
 
@@ -168,7 +176,7 @@ def normalised(name: str) -> str:
     return name
 
 
-def _is_of_sdk(name: str) -> bool:
+def is_of_sdk(name: str) -> bool:
     """Whether a normalised name is that of a distribution of the SDK, the selector or this one."""
     return name in ("rocm", "rocm-sdk") or name.startswith(("rocm-sdk-", "rocm-profiler"))
 
@@ -200,6 +208,13 @@ def without_closure(version: str) -> str:
         return version
     before = ".".join(parts[: parts.index(_CLOSURE)])
     return f"{public}+{before}" if before else public
+
+
+def closure_targets(version: str) -> tuple[str, ...]:
+    """The targets that a closure was made for, by its version; () for another package, and where it names none."""
+    _, _, named = f".{version.partition('+')[2]}".partition(f".{_CLOSURE}.")
+    found = tuple(named.split("."))
+    return found if all(each.startswith("gfx") for each in found) else ()
 
 
 def without_post_release(version: str) -> str:

@@ -21,8 +21,10 @@ def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
             spec = _find_spec(module)
         except (ImportError, ValueError):
             continue
-        if spec is not None and spec.submodule_search_locations:
-            directories[module] = os.fsencode(next(iter(spec.submodule_search_locations)))
+        places = spec.submodule_search_locations if spec is not None else None
+        directory = next(iter(places), None) if places else None
+        if directory is not None and os.path.isdir(directory):  # what is in an archive is in none
+            directories[module] = os.fsencode(directory)
     return directories
 
 

@@ -10,18 +10,17 @@ import os
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import installed_file, names_in
 from rocm_sdk.base.once import once
-from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 
 from . import chosen_site
-from .distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .distributions import Distribution
+    from .needed_libraries import NeededLibraries
     from .prefix import Prefix
     from .shared_objects import SharedObject
 
@@ -59,6 +58,11 @@ class Installed:
         return self._sdk is not None
 
     @property
+    def target(self) -> str | None:
+        """The directory to name, for a process that tests it too; None: it uses what this process would."""
+        return None if self.is_current else self.site
+
+    @property
     def sdk(self) -> _native.Sdk:
         """The SDK as this process would use it, opened once. Its methods raise RocmSdkError."""
         if self._sdk is None:
@@ -86,12 +90,35 @@ class Installed:
 
     @once
     def distributions(self) -> tuple[Distribution, ...]:
-        """Those of the SDK, by directory; () for what is no package."""
-        return tuple(sdk_distributions(self.site)) if self.fallback is None and self.prefix is None else ()
+        """Those of the SDK, by directory, one of each name; () for what is no package."""
+        return self._distributions_and_twins[0]
+
+    @property
+    def twins(self) -> tuple[Distribution, ...]:
+        """Metadata of distributions that have another one, which the files fit better."""
+        return self._distributions_and_twins[1]
+
+    @once
+    def _distributions_and_twins(self) -> tuple[tuple[Distribution, ...], tuple[Distribution, ...]]:
+        if self.fallback is not None or self.prefix is not None:
+            return (), ()
+        from .distributions import sdk_distributions  # here: commands that know what they look for read none
+
+        found = sdk_distributions(self.site)
+        if len({each.name for each in found}) == len(found):
+            return tuple(found), ()
+        from .twins import without_twins
+
+        kept, others = without_twins(found, self.site)
+        return tuple(kept), tuple(others)
 
     def distributions_in(self, site: str) -> tuple[Distribution, ...]:
         """Those of the SDK in another directory of sys.path, or in its own: packages may lie apart."""
-        return self.distributions if site == self.site else tuple(sdk_distributions(site))
+        if site == self.site:
+            return self.distributions
+        from .distributions import sdk_distributions
+
+        return tuple(sdk_distributions(site))
 
     def distribution(self, name: str) -> Distribution | None:
         """The distribution of this name; None if it is not installed, or an empty placeholder."""
@@ -180,6 +207,8 @@ class Installed:
     @once
     def names(self) -> list[str]:
         """The names in the directory."""
+        from rocm_sdk.base.files import names_in
+
         return names_in(self.site)
 
     @once
@@ -187,6 +216,13 @@ class Installed:
         """Absolute paths of the directories with the SDK's files, the development tree included."""
         names = [name for name in self.names if name.startswith(_PLATFORM)]
         return tuple(path for name in names if os.path.isdir(path := os.path.join(self.site, name)))
+
+    @property
+    def core_directory(self) -> str:
+        """Where the files of core are, or would be. A directory that was renamed is no package."""
+        names = (os.path.basename(path) for path in self.platform_directories)
+        name = next((name for name in names if "_core" in name and name.isidentifier()), "_rocm_sdk_core")
+        return os.path.join(self.site, name)
 
     @once
     def shared_objects(self) -> tuple[SharedObject, ...]:
@@ -202,6 +238,13 @@ class Installed:
         )
 
     @once
+    def needed_libraries(self) -> NeededLibraries:
+        """What the shared objects need of each other."""
+        from .needed_libraries import NeededLibraries
+
+        return NeededLibraries(self.shared_objects)
+
+    @once
     def linker_names(self) -> frozenset[str]:
         """The linker names of the libraries: "libamdhip64.so"."""
         from .catalog import linker_name
@@ -211,6 +254,8 @@ class Installed:
     @property
     def rocm_linker_names(self) -> frozenset[str]:
         """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
+        from rocm_sdk.base.files import names_in
+
         from .catalog import linker_name
         from .shared_objects import OF_SYSTEMS
 
@@ -233,6 +278,9 @@ class Installed:
     @once
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
+        from rocm_sdk.base.files import installed_file
+        from rocm_sdk.base.walking import walk
+
         directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
         paths = (os.path.join(root, name) for top in directories for root, _, names in walk(top) for name in names)
         return frozenset(file for path in paths if (file := installed_file(path)) != path)
@@ -262,6 +310,10 @@ def current() -> Installed:
 
 def _site_of(*beginnings: str) -> str | None:
     """The first entry of sys.path with a name that begins so, this package ignored."""
+    from rocm_sdk.base.files import names_in
+
+    from .distributions import BUILDER, LOADER, normalised
+
     for entry in sys.path:
         site = os.path.abspath(entry)
         names = (normalised(name) for name in names_in(site) if name.endswith((".dist-info", ".egg-info")))

@@ -6,13 +6,13 @@ Only files are read, and only once something is wrong.
 from __future__ import annotations
 
 import os
-import pwd
 import site as site_module
 import sys
 import sysconfig
 
 from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.base.starting import find_program
+from rocm_sdk.base.users import user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 
 from .distributions import Distribution, name_of_directory, sdk_distributions
@@ -92,9 +92,12 @@ def _prefix_of(site: str) -> str | None:
         prefix = os.sep.join(parts[:-3])
         if parts[-3].startswith("lib") and _python_of(prefix):
             return prefix
-    if site_module.ENABLE_USER_SITE and _same(site, site_module.getusersitepackages()):
-        return sys.prefix
-    return None
+    return sys.prefix if _is_of_user(site) else None
+
+
+def _is_of_user(site: str) -> bool:
+    """Whether it is the user's directory, into which pip installs with --user."""
+    return bool(site_module.ENABLE_USER_SITE) and _same(site, site_module.getusersitepackages())
 
 
 def _python_of(prefix: str) -> str:
@@ -134,7 +137,7 @@ def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> 
     if recorded == "uv" and find_program("uv"):
         return "uv"
     if has_pip:
-        return "pip"
+        return "user pip" if _is_of_user(site) else "pip"
     if find_program("uv"):
         return "uv"
     return "outer pip" if find_program("pip") else "ensurepip"
@@ -344,8 +347,4 @@ def _obstacle(site: str) -> str:
         return ""
     if os.access(site, os.W_OK):
         return ""
-    try:
-        name = pwd.getpwuid(owner).pw_name
-    except KeyError:
-        name = f"user {owner}"
-    return f"{site} belongs to {name}: run it as that user"
+    return f"{site} belongs to {user_name(owner)}: run it as that user"

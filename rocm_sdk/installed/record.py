@@ -8,12 +8,13 @@ import io
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.base.files import open_file
+from rocm_sdk.base.files import beginning_of, chunks_of, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from hashlib import _Hash
 
+_ALGORITHMS = frozenset({"sha256", "sha384", "sha512"})
 _CHUNK = 1 << 20  # bytes
 _LIMIT = 1 << 28  # bytes; half a million files fit
 
@@ -49,7 +50,7 @@ def read_record(path: str) -> RecordText:
     """Reads a RECORD file. Raises OSError, and ValueError if it is not a text of comma-separated values."""
     with open_file(path) as file:
         facts = os.fstat(file.fileno())
-        data = file.read(_LIMIT + 1)
+        data = beginning_of(file, _LIMIT + 1)
     if len(data) > _LIMIT:
         raise ValueError(f"it is larger than {_LIMIT} bytes")
     return RecordText(parse_record(data), facts)
@@ -71,6 +72,22 @@ def parse_record(data: bytes) -> list[Row]:
 def digest_text(digest: _Hash) -> str:
     """A digest as RECORD has it: "sha256=" and base64 without padding."""
     return f"{digest.name}={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}"
+
+
+def has_digest(path: str, digest: str) -> bool:
+    """Whether a file has this digest, "sha256=" and base64 without padding; False for an algorithm that RECORD may not
+    use (PEP 427). Raises OSError.
+    """
+    import hashlib
+
+    algorithm = digest.partition("=")[0]
+    if algorithm not in _ALGORITHMS:
+        return False
+    content = hashlib.new(algorithm)
+    with open_file(path) as file:
+        for chunk in chunks_of(file):
+            content.update(chunk)
+    return digest_text(content) == digest
 
 
 def row_of(path: str, content: bytes) -> Row:

@@ -13,7 +13,9 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import Done, run
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.terminal.progress import waiting
 
+from .explaining import refuse_explained
 from .refusal import InstallRefusedError
 
 TYPE_CHECKING = False
@@ -31,6 +33,8 @@ _UNOFFERED = (
 _PINNED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?(?:==| @ )(\S+)", re.MULTILINE)
 _ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
 _LAST_LINES = 6  # of what an installer says when it fails
+# Where the user has not said how many: with one, pip names the cause, and waits for nothing.
+_FEW_RETRIES = {"PIP_RETRIES": "1", "UV_HTTP_RETRIES": "1"}
 
 # Variables of pip, and of what it uses, that name files. Each of the latter may name several, with blanks.
 _PATH_VARIABLES = frozenset(
@@ -141,8 +145,9 @@ def run_installer(
     index: None for those that the installer's configuration names. Raises InstallRefusedError if it fails.
     """
     environment = dict(os.environ) if index is None else installer_environment(destination, index)
+    environment = _FEW_RETRIES | environment
     try:
-        with start_directory(destination) as empty:
+        with start_directory(destination) as empty, waiting(f"asking {destination.installer} for versions"):
             done = run(command, given=text, base=environment, directory=directory or empty)
     except OSError as error:
         raise InstallRefusedError(
@@ -150,10 +155,9 @@ def run_installer(
         ) from error
     if done.returncode != 0:
         said = "\n".join(_without_passwords(done.stderr).strip().splitlines()[-_LAST_LINES:])
-        raise InstallRefusedError(
-            f"{destination.installer} finds no solution{f' at {index.shown}' if index else ''}:\n{said}",
-            "another release of ROCm (--rocm), another Python (--python), or a mirror of the index (ROCM_SDK_INDEX)",
-        )
+        if index is not None:
+            refuse_explained(destination.installer, index, "rocm", done.stderr, said)
+        raise InstallRefusedError(f"{destination.installer} finds no solution:\n{said}", "see its words above")
     return done
 
 

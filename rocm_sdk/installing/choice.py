@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release
 
-from .asking import Answer, Package, ask, offered
-from .gpu_choice import nearest_targets
+from .asking import Answer, Package, ask
+from .gpu_packages import SELECTOR, with_code
 from .refusal import InstallRefusedError
 from .request import Requirement
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .request import Index
 
 _PUBLIC_HOSTS = frozenset({"pypi.org", "files.pythonhosted.org", "test.pypi.org", "download.pytorch.org"})
-_SELECTOR = "rocm"
 
 
 class Choice(NamedTuple):
@@ -35,7 +34,12 @@ class Choice(NamedTuple):
     @property
     def release(self) -> str:
         """The version of ROCm."""
-        return self.packages[_SELECTOR].version
+        return self.packages[SELECTOR].version
+
+    def is_in(self, versions: dict[str, str]) -> bool:
+        """Whether an environment has all packages already, in these versions. A wheel that was named is installed."""
+        has_files = any(each.file for each in self.requirements)
+        return not has_files and all(versions.get(name) == each.version for name, each in self.packages.items())
 
 
 def choose(
@@ -43,15 +47,13 @@ def choose(
 ) -> Choice:
     """Raises InstallRefusedError if nothing fits, or if what the installer chose is not what was asked for."""
     answer = ask(requirements, destination, index)
-    _check_devices(requirements, targets, answer, destination, index)
-    notes = []
-    if answer.unoffered:
-        requirements = tuple(_without(each, answer) for each in requirements)
-        notes.append("this index has no extras for single GPUs: the packages for all GPUs come along")
+    _check_extras(answer, index)
+    placed = with_code(requirements, targets, answer, destination, index)
+    answer = placed.answer
     choice = Choice(
-        tuple(_exact(each, answer) for each in requirements),
+        tuple(_exact(_without(each, answer), answer) for each in placed.requirements),
         answer.packages,
-        (*notes, *_changes(answer, destination)),
+        (*placed.notes, *_changes(answer, destination)),
     )
     for fault in (*_mixed(choice), *_from_elsewhere(choice, index)):
         raise InstallRefusedError(*fault)
@@ -60,13 +62,13 @@ def choose(
 
 def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versions: dict[str, str]) -> str | None:
     """The release of ROCm of an environment that has all that is asked for, of one release; None if it has not."""
-    release = versions.get(_SELECTOR)
+    release = versions.get(SELECTOR)
     needed = ["rocm-sdk-core", "rocm-sdk-libraries", *_device_packages(requirements, targets)]
     names = [*needed, *(normalised(each.name) for each in requirements)]
     if release is None or any(name not in versions for name in names) or any(each.file for each in requirements):
         return None
     packages = {name: Package(version, "") for name, version in versions.items()}
-    wanted = next(each.version for each in requirements if each.name == _SELECTOR)
+    wanted = next(each.version for each in requirements if each.name == SELECTOR)
     is_wanted = _is_in_range(release, wanted) if wanted.startswith(">=") else _begins(release, wanted)
     has_faults = any(_mixed(Choice(requirements, packages, ())))
     return release if is_wanted and not has_faults and not is_placeholder_version(release) else None
@@ -86,43 +88,11 @@ def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, 
     return [each.device + target for each in requirements if each.device for target in targets]
 
 
-def _check_devices(
-    requirements: tuple[Requirement, ...],
-    targets: tuple[str, ...],
-    answer: Answer,
-    destination: Destination,
-    index: Index,
-) -> None:
-    """Each target has a package of each product; each extra that is no target's is offered."""
+def _check_extras(answer: Answer, index: Index) -> None:
+    """Each extra that is no target's is offered."""
     for name, extra in sorted(answer.unoffered):
         if not extra.startswith("device-"):
             raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
-    for each in requirements:
-        wanted = [each.device + target for target in targets] if each.device else []
-        for name in wanted:
-            if normalised(name) not in answer.packages:
-                target = name[len(each.device) :]
-                version = answer.packages.get(normalised(each.name), Package("", "")).version
-                message = f"{each.name} {version} has no package for {target} ({name}) at {index.shown}"
-                others = ",".join(other for other in targets if other != target)
-                without = f"; or leave this GPU out: --gpu {others}" if others else ""
-                raise InstallRefusedError(message, _nearest(each, target, destination, index) + without)
-
-
-def _nearest(requirement: Requirement, target: str, destination: Destination, index: Index) -> str:
-    """What comes nearest to a target that nothing serves: the index is asked for all whose code its GPUs may run."""
-    fits = nearest_targets(target)
-    extras = (*(each for each in requirement.extras if not each.startswith("device-")), *(f"device-{n}" for n in fits))
-    answer = ask((requirement._replace(extras=extras),), destination, index)
-    for name in offered((requirement.device + each for each in fits), answer):
-        other = name[len(requirement.device) :]
-        if fits[other] == "unofficial":
-            return (
-                f"no code for {target} is offered. The code for {other} is nearest, and only runtimes with"
-                f" distributions' patches try it; nobody supports that: --gpu {other}"
-            )
-        return f"the code for {other} runs on {target}: --gpu {other}"
-    return f"no code that is offered runs on {target}; another release may have it: --rocm"
 
 
 def _without(requirement: Requirement, answer: Answer) -> Requirement:
@@ -142,8 +112,8 @@ def _mixed(choice: Choice) -> Iterator[tuple[str, str]]:
     fix = "another release: --rocm; if it stays so, the index is damaged"
     for name, package in choice.packages.items():
         label = package.version.partition("+")[2]
-        if name.startswith("rocm-sdk-") and is_placeholder_version(package.version):
-            yield f"{name} {package.version} is an empty package, which holds a name on the public index", fix
+        if name.startswith("rocm-sdk-") and _is_of_sdk(name) and is_placeholder_version(package.version):
+            yield f"{name} {package.version} is an empty package that reserves the name on the public index", fix
         elif name.startswith("rocm-sdk-") and _is_of_sdk(name) and not same_release(package.version, release):
             yield f"{name} {package.version} is of another release than rocm {release}", fix
         elif label.startswith("rocm") and not _is_label_of(label, release):

@@ -7,6 +7,7 @@ import sys
 
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
+from rocm_sdk.installed.distributions import LOADER
 from rocm_sdk.installed.installer import further_places, installation_facts
 from rocm_sdk.installed.others import versions_in
 
@@ -35,6 +36,13 @@ class Destination(NamedTuple):
     command: tuple[str, ...]
     further_places: tuple[str, ...]  # besides the index, which the installer's configuration names
     versions: dict[str, str]
+
+    @property
+    def adopting(self) -> list[str]:
+        """The command that takes over what AMD's `rocm` overwrites of this package; [] if this package is not there."""
+        if LOADER not in self.versions:
+            return []
+        return module_command("rocm_sdk.adoption", python=self.python, minor=self.minor)
 
 
 def find_destination(python: str | None, installer: str | None) -> Destination:

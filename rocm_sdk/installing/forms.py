@@ -10,17 +10,17 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 
 from .asking import compiling, plain_options, pre_releases, run_installer, variables
-from .refusal import InstallRefusedError
+from .refusal import InstallRefusedError, WrongWordError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from .choice import Choice
     from .destination import Destination
     from .request import Index
 
-_OURS = ("rocm", "amd-", "jax-rocm")  # with what the names of AMD's own distributions begin
+_OURS = ("rocm", "amd-", "jax-rocm")  # AMD's own distributions begin with these
 _INDEX = "rocm"  # its name in files of uv
 
 
@@ -35,20 +35,28 @@ def command(choice: Choice, destination: Destination, index: Index) -> str:
     prefix = [word for name in unset for word in ("-u", name)] + [f"{name}={value}" for name, value in added.items()]
     option = "--default-index" if destination.installer == "uv" else "--index-url"
     words = [*(["env", *prefix] if prefix else []), *destination.command, *plain_options(destination)]
-    shown = " ".join(map(quoted_for_shell, words))
-    return f"{shown} {option} {index.shown} {' '.join(map(quoted_for_shell, arguments(choice, destination, index)))}"
+    return f"{in_words(words)} {option} {index.shown} {in_words(arguments(choice, destination, index))}"
 
 
-def form(name: str, choice: Choice, destination: Destination, index: Index) -> str:
-    """The text of a form. Raises InstallRefusedError for one that the installer does not have."""
-    makers = _MAKERS.get((destination.installer, name))
-    if makers is None:
-        raise InstallRefusedError(f"--format {name}: {destination.installer} has no such form", pairs())
+def in_words(words: Iterable[str]) -> str:
+    """A command as a line of a shell."""
+    return " ".join(map(quoted_for_shell, words))
+
+
+def refuse_pair(installer: str, name: str, index: Index) -> None:
+    """Raises InstallRefusedError for a form that an installer (or conda-pip) has not, or that shows a password."""
+    is_known = name == "environment" if installer == "conda-pip" else (installer, name) in _MAKERS
+    if not is_known:
+        raise WrongWordError(f"--format {name}: {installer} has no such form", pairs())
     if index.has_password and name != "command":
         raise InstallRefusedError(
             "ROCM_SDK_INDEX has a password, which would stand in the file", "give it to the installer in ~/.netrc"
         )
-    return makers(choice, destination, index)
+
+
+def form(name: str, choice: Choice, destination: Destination, index: Index) -> str:
+    """The text of a form, which refuse_pair has let through."""
+    return _MAKERS[destination.installer, name](choice, destination, index)
 
 
 def pairs() -> str:
@@ -56,6 +64,14 @@ def pairs() -> str:
     installers = dict.fromkeys(installer for installer, _ in _MAKERS)
     forms = {each: ", ".join(name for installer, name in _MAKERS if installer == each) for each in installers}
     return "; ".join(f"{each}: {names}" for each, names in forms.items()) + "; conda-pip: environment"
+
+
+def _commands(choice: Choice, destination: Destination, index: Index) -> str:
+    """The command, and the one that takes over the files of this package, if it is there."""
+    lines = [command(choice, destination, index)]
+    if destination.adopting:
+        lines.append(in_words(destination.adopting))
+    return "\n".join(lines) + "\n"
 
 
 def _requirements(choice: Choice, destination: Destination, index: Index) -> str:
@@ -142,10 +158,10 @@ def environment(choice: Choice, destination: Destination, index: Index) -> str:
 
 
 _MAKERS: dict[tuple[str, str], Callable[[Choice, Destination, Index], str]] = {
-    ("pip", "command"): lambda *given: command(*given) + "\n",
+    ("pip", "command"): _commands,
     ("pip", "requirements"): _requirements,
     ("pip", "lock"): _lock_of_pip,
-    ("uv", "command"): lambda *given: command(*given) + "\n",
+    ("uv", "command"): _commands,
     ("uv", "requirements"): _requirements,
     ("uv", "pyproject"): _project,
     ("uv", "lock"): _lock_of_uv,

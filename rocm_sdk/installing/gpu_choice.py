@@ -8,7 +8,7 @@ from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import UnknownTargetError
 from rocm_sdk.gpu_support.packages import owner_of
 
-from .refusal import InstallRefusedError
+from .refusal import InstallRefusedError, WrongWordError
 
 _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
 _NAME_ONE = "name it: --gpu gfx1151 (rocm-sdk gpus and https://rocm.docs.amd.com tell which target a GPU has)"
@@ -63,7 +63,7 @@ def _named(names: str) -> tuple[str, ...]:
     for name in listed(names):
         found += [name] if name in generic else [each.partition(":")[0] for each in targets.expand(name)]
     if not found:
-        raise InstallRefusedError(f"--gpu {names!r} names no GPU", _NAME_ONE)
+        raise WrongWordError(f"--gpu {names!r} names no GPU", _NAME_ONE)
     return tuple(found)
 
 
@@ -71,6 +71,6 @@ def _description(target: str | None, gpu_class: str, source: str, place: str) ->
     if target is None:
         return f"the GPU at {place} is not known here"
     if source == "PCI id":
-        return f"{place}: {target}, {gpu_class}: a guess by its PCI id, because no driver tells it"
+        return f"{place}: {target}, {gpu_class}: a guess by its PCI id, because no driver says what it is"
     how = "" if source == "KFD" else ", by the amdgpu driver: KFD does not have it, so ROCm cannot use it yet"
     return f"{place}: {target}, {gpu_class}{how}"

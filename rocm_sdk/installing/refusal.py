@@ -10,3 +10,7 @@ class InstallRefusedError(Exception):
         super().__init__(message)
         self.message = message
         self.fix = fix
+
+
+class WrongWordError(InstallRefusedError):
+    """A word of the command line stands for nothing, or goes with another one badly: wrong usage."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 
-from .refusal import InstallRefusedError
+from .refusal import InstallRefusedError, WrongWordError
 
 _SDK = "sdk"
 _STABLE = "stable"
@@ -27,6 +28,11 @@ class Index(NamedTuple):
     def is_stable(self) -> bool:
         """Whether it has final releases alone."""
         return self.stream == _STABLE
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it lies on this machine: its address begins with file:."""
+        return urlsplit(self.address).scheme == "file"
 
     @property
     def has_password(self) -> bool:
@@ -52,16 +58,41 @@ def choose_index(rocm: str | None) -> Index:
     """The index that serves a release or a stream. Raises InstallRefusedError if none does."""
     row = _native.choose_index(rocm)
     site = os.environ.get("ROCM_SDK_INDEX")
+    if site:
+        _refuse_no_index(site)
     if row is None and site and rocm is not None:  # which may have what AMD's indexes do not
         return Index(site, '"$ROCM_SDK_INDEX"', _STABLE, _first_of(rocm))
     if row is None:
         served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in _native.sdk_indexes()))
-        raise InstallRefusedError(
-            f"--rocm {rocm}: no index that is known here serves it",
-            f"known are {served}, and the streams {', '.join(dict.fromkeys(row[2] for row in _native.sdk_indexes()))}",
-        )
+        streams = ", ".join(dict.fromkeys(row[2] for row in _native.sdk_indexes()))
+        what = f"--rocm {rocm}: no known index has it"
+        raise InstallRefusedError(what, f"the indexes have {served}, and the streams {streams}")
     first, _, stream, address, _ = row
     return Index(site or address, '"$ROCM_SDK_INDEX"' if site else address, stream, first)
+
+
+def _refuse_no_index(site: str) -> None:
+    """InstallRefusedError if ROCM_SDK_INDEX is no address, or that of a directory without pages of an index.
+
+    A directory must be named by its address too: pip takes no path, and commands that are printed have the variable.
+    """
+    try:
+        parts = urlsplit(site)
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
+            return
+    except ValueError:  # of the port
+        parts = urlsplit("")
+    directory = os.path.abspath(unquote(parts.path) if parts.scheme == "file" else site)
+    if not os.path.isdir(directory):
+        what = "what ROCM_SDK_INDEX names is neither the address of a web server nor a directory"
+        raise InstallRefusedError(what + ("" if "@" in site else f": {site}"), "ROCM_SDK_INDEX=https://HOST/simple/")
+    has_pages = [each for each in (directory, f"{directory}/simple") if os.path.isfile(f"{each}/rocm/index.html")]
+    if not has_pages:
+        what = f"the directory that ROCM_SDK_INDEX names has no page of rocm: {directory}/rocm/index.html"
+        raise InstallRefusedError(what, f"rocm-sdk-build index {quoted_for_shell(directory)}")
+    if parts.scheme != "file" or has_pages[0] != directory:
+        what = f"ROCM_SDK_INDEX must be the address of the directory that has the pages: {site}"
+        raise InstallRefusedError(what, f"export ROCM_SDK_INDEX={_address_of(has_pages[0])}")
 
 
 def make_requirements(
@@ -106,13 +137,21 @@ def _version_of(rocm: str | None) -> str:
     return f"=={rocm}" if is_whole or rocm.endswith("*") else f"=={rocm}.*"
 
 
+def refuse_unknown(things: list[str]) -> None:
+    """Raises WrongWordError for what is neither a product nor a wheel that is there."""
+    rows = {name: row for name, *row in _native.installables()}
+    for thing in things:
+        if thing not in rows:
+            _wheel(thing, rows)
+
+
 def _wheel(path: str, rows: dict[str, list[str]]) -> list[str]:
     """The row for a wheel: of the product of this name, else without packages for targets."""
     name, dash, _ = os.path.basename(path).partition("-")
     if not path.endswith(".whl") or not dash:
-        raise InstallRefusedError(f"{path} is neither a wheel nor one of {', '.join(rows)}", "see rocm-sdk install -h")
+        raise WrongWordError(f"{path} is neither a wheel nor one of {', '.join(rows)}", "see rocm-sdk install -h")
     if not os.path.isfile(path):
-        raise InstallRefusedError(f"{path}: there is no such file", "name a wheel that is here")
+        raise WrongWordError(f"{path}: there is no such file", "name a wheel that is here")
     known = next((row for row in rows.values() if normalised(row[0]) == normalised(name)), None)
     return [normalised(name), *(known[1:3] if known else ("", "")), ""]
 

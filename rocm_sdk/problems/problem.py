@@ -4,7 +4,7 @@ import os
 
 from rocm_sdk._native import problem_texts
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.base.value_text import harmless, one_line
+from rocm_sdk.base.value_text import harmless, one_line, quoted_for_shell
 
 from .registry import ENTRIES
 
@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocm_sdk._native import Code
+    from rocm_sdk._native import Code, Severity
 
-    from .registry import Entry, Severity
+    from .registry import Entry
 
     # What was found: a code, the file or directory concerned, and facts for the texts.
     Finding = tuple[Code, str | None, dict[str, str]]
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     # site, distribution -> how it was installed, as rocm_sdk.installed.installer says it.
     Known = Callable[[str, str | None], dict[str, str]]
 
+_WHEELS = " --form wheels --output closure"  # in the command that makes wheels of a closure again
+
 
 class Problem(NamedTuple):
     """One thing that is wrong, or worth knowing. All texts are one line.
 
     code is that of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
     installation (None for a note that asks for nothing), path is the file or directory concerned, facts are the values
-    that the texts name, and breaks what does not work because of it.
+    that the texts name, breaks what does not work because of it, and tried what the fix did in a copy.
     """
 
     code: "Code"
@@ -38,6 +40,7 @@ class Problem(NamedTuple):
     path: str | None
     facts: dict[str, str]
     breaks: tuple[str, ...] = ()
+    tried: str | None = None
 
     @property
     def entry(self) -> "Entry":
@@ -72,9 +75,20 @@ def problem(
     title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
     closure, requirement = installation.get("closure"), exact.get("requirement")
     if fix is not None and closure is not None and requirement is not None and requirement in fix:
-        fix = f"{fix} && {closure}"  # what the fix installs is the whole package
+        fix = _fix_of_closure(fix, requirement, closure)
     shown = {name: one_line(value) for name, value in exact.items()}
     return Problem(code, one_line(title), one_line(cause), harmless(fix) if fix is not None else None, path, shown)
+
+
+def _fix_of_closure(fix: str, requirement: str, closure: str) -> str:
+    """What the fix installs is the whole package, of which the command makes the closure again."""
+    options = closure.partition(" -- ")[0]  # a traced command has its own
+    if " --form " not in options:
+        return f"{fix} && {closure}"
+    if _WHEELS not in options:  # an image, into which nothing is installed
+        return closure
+    word = quoted_for_shell(requirement)
+    return f"{fix} && {closure} && {fix.replace(word, f'--no-index --find-links closure {word}')}"
 
 
 def in_general(code: "Code") -> Problem:

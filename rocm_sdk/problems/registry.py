@@ -5,19 +5,14 @@ from rocm_sdk.base.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from rocm_sdk._native import Code
-
-    Severity = Literal["error", "warning", "note"]
-    Proof = Literal["words", "tried", "elsewhere", "hardware"]
+    from rocm_sdk._native import Code, FixProof, Severity
 
 
 class Fix(NamedTuple):
     """What to do, with words in place of facts."""
 
     system: str  # "Debian, Ubuntu"; "" for all others
-    proof: "Proof"  # whether a test runs it, or why none does
+    proof: "FixProof"  # whether a test runs it, or why none does
     text: str
 
 
@@ -42,10 +37,7 @@ class Entry(NamedTuple):
         return "{" in self.cause
 
 
-ENTRIES: "dict[str, Entry]" = {
-    code: Entry(code=code, severity=severity, title=title, cause=cause, about=about, repair=repair)
-    for code, severity, title, cause, about, repair in problem_table()
-}
+ENTRIES: "dict[str, Entry]" = {row[0]: Entry._make(row) for row in problem_table()}
 
 # Codes of earlier releases -> what took their place, as words.
 ALIASES: dict[str, str] = dict(problem_aliases())

@@ -5,11 +5,17 @@ Output for programs (a path, flags, JSON, a graph) is printed as it is, quoted f
 
 import sys
 
+from .output_options import given
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
     from rocm_sdk.errors import RocmSdkError
+
+
+_LEAST_COLUMNS = 24  # of a terminal, for the last column of a table
+_NARROW_COLUMN = 4  # where it begins on a terminal that has fewer for it
 
 
 def tell(line: str) -> None:
@@ -19,16 +25,74 @@ def tell(line: str) -> None:
     print(harmless(line), flush=True)
 
 
+def tell_wrapped(text: str, start: str = "") -> None:
+    """Writes a line to stdout, `start` and a text. On a terminal it goes on below, indented, where it is too long."""
+    from rocm_sdk.base.value_text import harmless
+
+    from .style import width_of, wrapped
+
+    indent = " " * (len(start) - len(start.lstrip(" ")) + 2)
+    for part in wrapped(harmless(text), width_of(sys.stdout), indent, start):
+        tell(part)
+
+
+def tell_fix(fix: str, place: int = 2, label: str = "fix") -> None:
+    """Writes a fix to stdout, from a column on; a command stays one that can be pasted into a shell."""
+    from rocm_sdk.base.value_text import harmless
+
+    from .style import width_of, wrapped_fix
+
+    columns = width_of(sys.stdout)
+    indent = " " * _column(place, columns)
+    for part in wrapped_fix(f"{indent}{label}: ", harmless(fix), columns, f"{indent}  "):
+        tell(part)
+
+
+def tell_row(first: str, text: str) -> None:
+    """Writes a row of two cells to stdout. The second is a text, which goes on as that of `tell_table`."""
+    from .style import width_of
+
+    for line in _fitting(first, text, f"{first}  {text}", width_of(sys.stdout)):
+        tell(line)
+
+
 def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbers: "Container[str]") -> None:
-    """Writes a table to stdout. numbers: the headings of columns that are aligned to the right, as sizes are."""
+    """Writes a table to stdout. numbers: the headings of columns that are aligned to the right, as sizes are.
+
+    On a terminal the text of the last column goes on below where it would be too long.
+    """
+    from .style import width_of  # here: most commands write no table
+
     table = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    columns = width_of(sys.stdout) if headings[-1] not in numbers else None
     for row in table:
-        cells = (
+        cells = [
             cell.rjust(width) if heading in numbers else cell.ljust(width)
             for heading, cell, width in zip(headings, row, widths, strict=True)
-        )
-        tell("  ".join(cells).rstrip())
+        ]
+        for line in _fitting("  ".join(cells[:-1]), row[-1], "  ".join(cells).rstrip(), columns):
+            tell(line)
+
+
+def _fitting(first: str, last: str, whole: str, columns: int | None) -> "Sequence[str]":
+    """The lines of a row: its first cells, the last one, and both as one line."""
+    if columns is None or len(whole) <= columns or " " not in last:
+        return (whole,)
+    from .style import wrapped
+
+    place = len(first) + 2
+    column = _column(place, columns)
+    indent = " " * column
+    if column == place:
+        return list(wrapped(last, columns, indent, f"{first}  "))
+    lines = list(wrapped(last, columns, indent, indent))
+    return [first.rstrip(), *lines] if first.strip() else lines
+
+
+def _column(place: int, columns: int | None) -> int:
+    """Where a text stands that is to begin at a column: there, or further left where that leaves too few columns."""
+    return place if columns is None or columns - place >= _LEAST_COLUMNS else _NARROW_COLUMN
 
 
 def tell_json(schema: int, **content: object) -> None:
@@ -42,7 +106,7 @@ def complain(message: str, fix: str | None = None) -> None:
     """Writes a message to stderr, and in a second line what to do."""
     from rocm_sdk.base.value_text import harmless
 
-    print(f"rocm-sdk: {harmless(message)}", file=sys.stderr)
+    print(f"{given.program}: {harmless(message)}", file=sys.stderr)
     if fix is not None:
         complain_fix(fix)
 
@@ -52,21 +116,33 @@ def complain_of(error: "RocmSdkError") -> None:
     complain(f"{error.message} [{error.code}]", error.fix)
 
 
-def succeeds(name: str, work: "Callable[[], None]") -> bool:
-    """Does work on a file of this name, and complains if it fails."""
+def status_of(error: "RocmSdkError", words: "Iterable[str]" = ()) -> int:
+    """The exit status for an exception: 2 if a word of the command line stands for nothing, which is wrong usage; 1.
+
+    words: those that may name files, also as --option=FILE.
+    """
+    from rocm_sdk.errors import LibraryNotFoundError, UnknownLibraryError, UnknownTargetError
+
+    named = {name for word in words for name in (word, word.partition("=")[2])}
+    is_absent = isinstance(error, LibraryNotFoundError) and error.path in named
+    return 2 if is_absent or isinstance(error, (UnknownLibraryError, UnknownTargetError)) else 1
+
+
+def attempt(name: str, work: "Callable[[], None]") -> int:
+    """Does work on a file of this name, and complains if it fails. The exit status."""
     from rocm_sdk.errors import RocmSdkError
 
     try:
         work()
     except RocmSdkError as error:
         complain_of(error)
-        return False
-    except BrokenPipeError:  # of stdout
-        raise
+        return status_of(error, (name,))
     except OSError as error:
+        if isinstance(error, BrokenPipeError) or is_of_output(error):
+            raise
         complain(f"{error.filename or name}: {error.strerror}")
-        return False
-    return True
+        return 2 if isinstance(error, FileNotFoundError) and error.filename == name else 1
+    return 0
 
 
 def complain_fix(fix: str) -> None:
@@ -88,4 +164,34 @@ def end_without_output(error: OSError) -> int:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGPIPE)
     complain(f"cannot write to standard output: {error.strerror}")
+    for done in _done:
+        complain(f"but this is done: {done}")
     return 128
+
+
+_done: list[str] = []  # what this run has changed, for the case that nobody can read its answer
+
+
+def remember_done(what: str) -> None:
+    """Takes what a command has done, which is said where its answer cannot be written."""
+    _done.append(what)
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether an exception says that standard output cannot be written: what is left in its buffer fails again."""
+    if error.filename is not None:
+        return False
+    try:
+        sys.stdout.flush()
+    except OSError as again:
+        return again.errno == error.errno
+    return False
+
+
+def flushed(status: int) -> int:
+    """The exit status once all is written; that of `end_without_output` if that fails."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return end_without_output(error)
+    return status

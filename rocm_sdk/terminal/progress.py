@@ -1,14 +1,21 @@
-"""Progress of what takes long: a line that is overwritten, a bar on a terminal, lines elsewhere."""
+"""Progress of what takes long: a bar on a terminal, or a line every ten seconds where a log is read.
+
+`waiting` is for everything that may take over a second; `TerminalReporter` for the development tree.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from threading import Event, Lock, Thread
 from time import monotonic
+from typing import TypeVar
 
 from rocm_sdk.base.value_text import one_line
 
+from .output_options import given
 from .reporter import LineReporter, Progress
 from .style import can_show, width_of
 
@@ -16,6 +23,12 @@ _SECONDS_BETWEEN = 0.1
 _CLEAR = "\r\x1b[K"  # back to the beginning of the line, and erase it
 _BAR = "━"
 _LEAST_BAR = 10  # columns
+_FIRST_TICK, _TICK = 1.0, 0.5  # seconds until something without steps shows that it goes on, and after that
+_SECONDS_BETWEEN_LINES = 10.0
+_NOT_CI = ("", "0", "false")
+_BAR_FORM, _LINES, _NOTHING = "bar", "lines", "nothing"
+
+_Thing = TypeVar("_Thing")
 
 
 class StatusLine:
@@ -80,17 +93,133 @@ class _Bar(Progress):
         return f"{self.title}  {(self._sign * done).ljust(width)}  {end}"
 
 
+# ---- what is waited for
+
+
+def _form() -> str:
+    """How this run shows progress."""
+    if given.quiet:
+        return _NOTHING
+    if given.progress or os.environ.get("CI", "").lower() not in _NOT_CI:
+        return _LINES
+    return _BAR_FORM if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _NOTHING
+
+
+_open: list[Wait] = []  # what is waited for, the innermost last
+
+
+class Wait:
+    """Something that takes long: what is done of it, and what is left. Threads may share it."""
+
+    def __init__(self, title: str, total: int | None = None, measure: Callable[[int], str] = "{:,}".format) -> None:
+        """total: what there is to do; None: nobody knows. measure: how an amount is written."""
+        self.title = one_line(title)
+        self.total = total
+        self._measure = measure
+        self._done, self._name = 0, ""
+        self._form = _form()
+        self._started = self._told = monotonic()
+        self._line = StatusLine()
+        self._lock, self._ended = Lock(), Event()
+        self._ticker = Thread(target=self._tick, daemon=True)
+        self._sign = _BAR if can_show(_BAR, sys.stderr) else "#"
+
+    def step(self, name: str = "", amount: int = 1) -> None:
+        """One more thing is done, or some of it. name: of what is done."""
+        with self._lock:
+            self._done += amount
+            self._name = name or self._name
+            self._show()
+
+    def begin(self) -> None:
+        """Shows from now on that it goes on, also where no step is done."""
+        if self._form != _NOTHING:
+            _open.append(self)
+            self._ticker.start()
+
+    def end(self) -> None:
+        """Erases the line."""
+        if self._form == _NOTHING:
+            return
+        self._ended.set()
+        self._ticker.join()
+        _open.remove(self)
+        if self._form == _BAR_FORM:
+            self._line.clear()
+
+    def _tick(self) -> None:
+        pause = _FIRST_TICK if self._form == _BAR_FORM else _SECONDS_BETWEEN_LINES
+        while not self._ended.wait(pause):
+            with self._lock:
+                self._show()
+            pause = min(pause, _TICK) if self._form == _BAR_FORM else pause
+
+    def _show(self) -> None:
+        if self._form == _NOTHING or _open[-1] is not self:
+            return
+        if self._form == _BAR_FORM:
+            self._line.show(self._bar)
+        elif monotonic() - self._told >= _SECONDS_BETWEEN_LINES:
+            self._told = monotonic()
+            LineReporter().say(f"{self._text()}; {self._times()}")
+
+    def _text(self) -> str:
+        """`loading libraries: 3 of 33  librocblas.so.5`."""
+        amount = self._measure(self._done) if self._done or self.total is not None else ""
+        amount += f" of {self._measure(self.total)}" if self.total is not None else ""
+        return f"{self.title}{': ' if amount else ''}{amount}  {one_line(self._name)}".rstrip()
+
+    def _times(self) -> str:
+        seconds = monotonic() - self._started
+        left = seconds * (self.total - self._done) / self._done if self.total and self._done else 0
+        return f"{_clock(seconds)}{f', {_clock(left)} left' if left >= 1 else ''}"
+
+    def _bar(self, columns: int) -> str:
+        text, times = self._text(), self._times()
+        width = columns - len(text) - len(times) - 4
+        if self.total is None or width < _LEAST_BAR:
+            return f"{text[: columns - len(times) - 2]}  {times}"
+        done = width * min(self._done, self.total) // max(self.total, 1)
+        return f"{text}  {(self._sign * done).ljust(width)}  {times}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+
+
+@contextmanager
+def waiting(
+    title: str,
+    total: int | None = None,
+    measure: Callable[[int], str] = "{:,}".format,
+    left: str = "nothing is left behind",
+) -> Iterator[Wait]:
+    """Shows that something goes on. Of several, one within the other, the last one is shown.
+
+    left: what is said after Ctrl-C.
+    """
+    wait = Wait(title, total, measure)
+    wait.begin()
+    try:
+        yield wait
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(left) from None
+    finally:
+        wait.end()
+
+
+def with_progress(
+    title: str, things: Iterable[_Thing], count: int, left: str = "nothing is left behind"
+) -> Iterator[_Thing]:
+    """The things, each a step once the next one is asked for. Of one thing no count is shown."""
+    with waiting(title, count if count > 1 else None, left=left) as wait:
+        for each in things:
+            yield each
+            wait.step(str(each))
+
+
 @contextmanager
 def count_progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """Gives a function to call with the name of each thing that is done. The line is erased at the end."""
-    line, done = StatusLine(), 0
-
-    def step(name: str) -> None:
-        nonlocal done
-        done += 1
-        line.show(lambda _: f"{title}: {done:,} of {total:,}  {one_line(name)}")
-
-    try:
-        yield step
-    finally:
-        line.clear()
+    with waiting(title, total) as wait:
+        yield wait.step

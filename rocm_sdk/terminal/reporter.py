@@ -8,6 +8,8 @@ import time
 
 from rocm_sdk.base.value_text import counted, harmless, size_text
 
+from .output_options import given
+
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -65,7 +67,9 @@ class LineReporter(Reporter):
 
     def say(self, text: str) -> None:
         """Writes one line."""
-        print(f"rocm-sdk: {harmless(text)}", file=sys.stderr, flush=True)
+        if given.quiet:
+            return
+        print(f"{given.program}: {harmless(text)}", file=sys.stderr, flush=True)
 
     def progress(self, title: str, total: int) -> Progress:
         """Progress in lines."""
@@ -73,8 +77,8 @@ class LineReporter(Reporter):
 
 
 def reporter_of_environment() -> Reporter:
-    """One that is silent, or writes lines with ROCM_SDK_VERBOSE=1."""
-    return LineReporter() if os.environ.get("ROCM_SDK_VERBOSE") == "1" else Reporter()
+    """One that is silent, or writes lines with ROCM_SDK_VERBOSE=1 or --verbose."""
+    return LineReporter() if given.verbose or os.environ.get("ROCM_SDK_VERBOSE") == "1" else Reporter()
 
 
 class _LineProgress(Progress):

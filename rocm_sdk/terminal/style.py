@@ -2,6 +2,8 @@
 
 import os
 
+from .output_options import given
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     Style = Callable[[str], str]
 
 _CODES = {"bold": 1, "faint": 2, "error": "1;31", "warning": "1;33", "note": 36, "good": 32}
+_SHELL_WORD = r"""(?:'[^']*'|"[^"]*"|\\.|\S)+"""
 _USUAL_WIDTH = 80  # of a terminal that does not say
 
 
@@ -21,7 +24,9 @@ def style(name: str, stream: "TextIO") -> "Style":
 
 
 def _has_colour(stream: "TextIO") -> bool:
-    """NO_COLOR counts before FORCE_COLOR, and both before what the stream is."""
+    """--color counts before NO_COLOR, that before FORCE_COLOR, and these before what the stream is."""
+    if given.color != "auto":
+        return given.color == "always"
     if os.environ.get("NO_COLOR"):
         return False
     if (forced := os.environ.get("FORCE_COLOR")) is not None and forced != "":
@@ -42,16 +47,44 @@ def width_of(stream: "TextIO") -> int | None:
         return _USUAL_WIDTH
 
 
-def wrapped(line: str, width: int, indent: str = "") -> "Iterator[str]":
-    """Breaks a line between words; all lines but the first begin with `indent`."""
-    rest = ""
-    for word in line.split():
-        if rest and len(rest) + 1 + len(word) > width:
-            yield rest
-            rest = indent + word
-        else:
-            rest = f"{rest} {word}" if rest else word
-    yield rest
+def wrapped(text: str, width: int | None, indent: str = "", start: str = "") -> "Iterator[str]":
+    """Breaks a line, `start` and a text, between words of the text where it is longer than `width`.
+
+    All lines but the first begin with `indent`. width: None if nothing is too long, as of `width_of`.
+    """
+    if width is None or len(start) + len(text) <= width:
+        yield start + text
+    else:
+        yield from _broken(start, text.split(), width, indent)
+
+
+def wrapped_fix(label: str, fix: str, width: int | None, indent: str) -> "Iterator[str]":
+    """The lines of a problem's fix behind a label, which can be pasted into a shell if they are a command.
+
+    Between them the shell sees one command, and its remark behind `#`.
+    """
+    if width is None or len(label) + len(fix) <= width or fix.startswith("by hand: "):
+        yield from wrapped(fix, width, indent, label)
+        return
+    import re
+
+    command, mark, remark = fix.partition("  # ")
+    lines = list(_broken(label, re.findall(_SHELL_WORD, command), width - len(" \\"), indent))
+    yield from (f"{line} \\" for line in lines[:-1])
+    yield lines[-1]
+    if mark:
+        yield from _broken(f"{indent}# ", remark.split(), width, f"{indent}# ")
+
+
+def _broken(start: str, words: list[str], width: int, indent: str) -> "Iterator[str]":
+    line, is_begun = start, False
+    for word in words:
+        if is_begun and len(line) + 1 + len(word) > width:
+            yield line
+            line, is_begun = indent, False
+        line = f"{line} {word}" if is_begun else line + word
+        is_begun = True
+    yield line
 
 
 def can_show(text: str, stream: "TextIO") -> bool:

@@ -71,7 +71,9 @@ class _BrokenError(Exception):
 class Server:
     """The server of an address that the user gave, and what it asks of whom it lets in."""
 
-    def __init__(self, address: str, limits: Limits | None = None, seconds: float | None = None) -> None:
+    def __init__(
+        self, address: str, limits: Limits | None = None, seconds: float | None = None, tries: int = _TRIES
+    ) -> None:
         """seconds: the time that an answer may take, all tries together; None: any, as long as data comes.
 
         WebError for an address that is not valid.
@@ -82,6 +84,7 @@ class Server:
         self._user = user
         self._limits = limits or Limits()
         self._seconds = seconds
+        self._tries = tries
         self._opener = urllib.request.build_opener(_Redirects(self))
 
     def read(self, address: str, limit: int) -> bytes:
@@ -99,8 +102,8 @@ class Server:
                 return Answer(body, answer.geturl(), answer.status, answer.headers)
 
         if self._seconds is None:
-            return _trying(address, call)
-        return _within(self._seconds, address, lambda: _trying(address, call))
+            return _trying(address, call, self._tries)
+        return _within(self._seconds, address, lambda: _trying(address, call, self._tries))
 
     def save(self, address: str, write: Callable[[Iterator[bytes]], None], directory: Path) -> None:
         """Calls `write` with the chunks of a file, anew for each try. directory: must have room for it."""
@@ -109,7 +112,7 @@ class Server:
             with self._opened(address, {}) as answer:
                 write(_chunks(answer, address, self._limits, directory))
 
-        _trying(address, call)
+        _trying(address, call, self._tries)
 
     @contextmanager
     def _opened(self, address: str, headers: Mapping[str, str]) -> Iterator[Any]:
@@ -246,14 +249,14 @@ def _given_up(address: str, reason: object, status: int = 0) -> WebError:
     return kind(f"{address}: cannot be had: {reason}", "check the address; a server may be down", status)
 
 
-def _trying(address: str, call: Callable[[], _Result]) -> _Result:
-    for left in reversed(range(_TRIES)):
+def _trying(address: str, call: Callable[[], _Result], tries: int) -> _Result:
+    for left in reversed(range(tries)):
         try:
             return call()
-        except _BrokenError as error:  # noqa: PERF203 - of three tries
+        except _BrokenError as error:  # noqa: PERF203 - of few tries
             if left == 0:
                 raise _given_up(address, error) from error
-            time.sleep(_PAUSE * 2 ** (_TRIES - 1 - left))
+            time.sleep(_PAUSE * 2 ** (tries - 1 - left))
     raise AssertionError
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
+from rocm_sdk.installed.distributions import normalised
+
 from .links import LINK_LIMIT, PAGE_LIMIT, links_of
 from .server import SCHEMES, Answer, Server, WebError, refuse_downgrade, without_user
 
@@ -45,10 +47,22 @@ def files_of_project(server: Server, project: str) -> list[IndexedFile]:
     """The files of a project, by its normalised name. WebError, with status 404 if the index has no such project."""
     address = f"{server.address.rstrip('/')}/{project}/"
     answer = server.answer(address, PAGE_LIMIT, {"Accept": _ACCEPT})
-    is_json = answer.headers.get_content_type() in {_JSON, "application/json"}
-    rows = _of_json(answer, address) if is_json else _of_html(answer, address)
+    rows = _of_json(answer, address) if _is_json(answer) else _of_html(answer, address)
     files = (_file(row, answer.address) for row in rows)
     return [file for file in files if file is not None]
+
+
+def projects_of(server: Server) -> list[str]:
+    """The normalised names of all projects of an index. WebError."""
+    answer = server.answer(server.address, PAGE_LIMIT, {"Accept": _ACCEPT})
+    if _is_json(answer):
+        document = _parsed(answer.body, server.address)
+        rows = document.get("projects") if isinstance(document, dict) else None
+        names = [row["name"] for row in _dicts(rows) if isinstance(row.get("name"), str)]
+    else:
+        links = links_of(answer.body, server.address)
+        names = [unquote(link["href"].partition("#")[0]).rstrip("/").rpartition("/")[2] for link in links]
+    return [normalised(name) for name in names if name.isascii() and name.isprintable()]
 
 
 def attestations_of(server: Server, file: IndexedFile) -> list[Attestation]:
@@ -64,8 +78,12 @@ def attestations_of(server: Server, file: IndexedFile) -> list[Attestation]:
             if len(found) > _STATEMENT_LIMIT:
                 raise WebError(f"{file.provenance}: has more than {_STATEMENT_LIMIT} attestations")
     if not found:
-        raise WebError(f"{file.provenance}: has no attestations, of which the page of the index speaks")
+        raise WebError(f"{file.provenance}: has no attestations, though the page of the index names it")
     return found
+
+
+def _is_json(answer: Answer) -> bool:
+    return answer.headers.get_content_type() in {_JSON, "application/json"}
 
 
 def _of_json(answer: Answer, address: str) -> Iterable[dict[str, Any]]:

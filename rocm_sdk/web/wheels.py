@@ -1,10 +1,11 @@
-"""What a wheel on a web server consists of: its RECORD and METADATA, read without the rest where the wheel is large."""
+"""What a wheel on a web server has: RECORD, METADATA, a small file, read without the rest where the wheel is large."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import zipfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from rocm_sdk.base.zip_file import DAMAGE, MEMBER_LIMIT, open_zip
@@ -16,7 +17,7 @@ from .remote_file import NoPartsError, RemoteFile
 from .server import Server, TooLargeError, WebError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rocm_sdk.installed.record import Row
 
@@ -62,30 +63,44 @@ def tags_in(values: Iterable[str]) -> Tags | None:
 
 def read_wheel(server: Server, file: IndexedFile) -> RemoteWheel:
     """Reads a wheel. WebError; NoPartsError if it is large and the server sends it as a whole only."""
+    data, sha256 = _content(server, file)
+    with _refusing_damage(file), open_zip(file.address, data) as archive:
+        record = parse_record(_refused_long(_own_member(archive, file, "RECORD")))
+        metadata = _own_member(archive, file, "METADATA")
+    return RemoteWheel(record, hashlib.sha256(metadata).hexdigest(), sha256)
+
+
+def file_in_wheel(server: Server, file: IndexedFile, end: str) -> bytes | None:
+    """The one file of a wheel whose path ends so, None if there is not one. Errors as of read_wheel."""
+    data, _ = _content(server, file)
+    with _refusing_damage(file), open_zip(file.address, data) as archive:
+        found = [each for each in archive.infolist() if each.filename.endswith(end)]
+        return _content_of(archive, found[0]) if len(found) == 1 else None
+
+
+def _content(server: Server, file: IndexedFile) -> tuple[BinaryIO, str]:
+    """A wheel, and its SHA-256 if it was read whole."""
     try:
         remote = RemoteFile(server, file.address, _PARTS_LIMIT)
-        size = remote.size
+        if remote.size > WHOLE_LIMIT:
+            return cast("BinaryIO", remote), ""
     except NoPartsError:
-        remote, size = None, 0
-    if remote is None or size <= WHOLE_LIMIT:
-        try:
-            data = server.read(file.address, WHOLE_LIMIT)
-        except TooLargeError as error:
-            raise NoPartsError(f"{file.address}: it is large, and the server does not send parts of it") from error
-        return _parsed(io.BytesIO(data), file, hashlib.sha256(data).hexdigest())
-    return _parsed(cast("BinaryIO", remote), file, "")
-
-
-def _parsed(data: BinaryIO, file: IndexedFile, sha256: str) -> RemoteWheel:
+        pass
     try:
-        with open_zip(file.address, data) as archive:
-            record = parse_record(_refused_long(_member(archive, file, "RECORD")))
-            metadata = _member(archive, file, "METADATA")
+        data = server.read(file.address, WHOLE_LIMIT)
+    except TooLargeError as error:
+        raise NoPartsError(f"{file.address}: it is large, and the server does not send parts of it") from error
+    return io.BytesIO(data), hashlib.sha256(data).hexdigest()
+
+
+@contextmanager
+def _refusing_damage(file: IndexedFile) -> Iterator[None]:
+    try:
+        yield
     except RocmSdkError as error:
         raise WebError(error.message, "ask those who run the index") from error
     except (*DAMAGE, OSError) as error:
         raise WebError(f"{file.address}: cannot be read as a wheel: {error}", "ask those who run the index") from error
-    return RemoteWheel(record, hashlib.sha256(metadata).hexdigest(), sha256)
 
 
 def _refused_long(record: bytes) -> bytes:
@@ -95,7 +110,7 @@ def _refused_long(record: bytes) -> bytes:
     return record
 
 
-def _member(archive: zipfile.ZipFile, file: IndexedFile, name: str) -> bytes:
+def _own_member(archive: zipfile.ZipFile, file: IndexedFile, name: str) -> bytes:
     """A file of the one directory `.dist-info` that is the wheel's."""
     project = normalised(file.name.partition("-")[0])
     end = f".dist-info/{name}"
@@ -103,7 +118,11 @@ def _member(archive: zipfile.ZipFile, file: IndexedFile, name: str) -> bytes:
     found = [each for each in names if each.endswith(end) and each.count("/") == 1]
     if len(found) != 1 or normalised(found[0].partition("-")[0]) != project:
         raise ValueError(f"it has no {name}, or several")
-    member = archive.getinfo(found[0])
+    return _content_of(archive, archive.getinfo(found[0]))
+
+
+def _content_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    name = member.filename.rpartition("/")[2]
     if member.file_size > _MEMBER_LIMIT:
         raise ValueError(f"its {name} has {member.file_size} bytes, more than {_MEMBER_LIMIT}")
     with archive.open(member) as stream:

@@ -1,7 +1,5 @@
 """Virtual environments in which `rocm` and ours are installed, upgraded and uninstalled by pip and by uv."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess
@@ -12,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from programs import completed
 
 Result = subprocess.CompletedProcess[str]
 
@@ -92,7 +91,7 @@ class Environment:
 
 def run(command: list[str], *, check: bool = True) -> Result:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ROCM_"))}
-    result = subprocess.run(command, env=environment | SETTINGS, capture_output=True, text=True, check=False)
+    result = completed(command, env=environment | SETTINGS)
     assert not check or result.returncode == 0, (command, result.stdout, result.stderr)
     return result
 

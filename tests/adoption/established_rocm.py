@@ -1,7 +1,5 @@
 """The distribution `rocm` in AMD's layout, and the SDK packages that it requires, as wheels made by setuptools."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rocm-sdk adopt` against the distribution `rocm`: both orders of installation, upgrades, uninstallation, undoing."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The order of the steps of an adoption, as the kernel sees them: a lock, then data before names."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Names of kept files and of RECORD that lead elsewhere; what killed calls leave."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

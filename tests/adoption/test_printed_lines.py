@@ -14,6 +14,8 @@ from types import ModuleType
 import pytest
 from artifact_tree import usual_tree
 from environments import environment_with_pip
+from programs import completed
+from sample_device_code import kpack, objects
 from sample_machine import Machine
 from sample_site import clean_environment, compile_library
 
@@ -24,7 +26,7 @@ from rocm_sdk_build.output.index import write_index
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"
-ADDRESS = re.compile(r"https://[\w.]+repo\.amd\.com/rocm/[\w-]+/")
+TORCH_VERSION = f"99+rocm{VERSION}"
 HIP = "int hipInit(unsigned f) { return f; } int hipGetDeviceCount(int *n) { *n = 1; return 0; }"
 WORKING = (
     (("core-hip_lib_generic", "lib/libamdhip64.so.7.1.2"), "libamdhip64.so.7", HIP),
@@ -32,23 +34,29 @@ WORKING = (
 )
 TORCH = "import rocm_sdk\n\nrocm_sdk.initialize_process(preload_shortnames=['amdhip64'], check_version='7.*')\n"
 CUDA = "import ctypes\n\n\ndef is_available():\n    ctypes.CDLL('libamdhip64.so.7')\n    return True\n"
-TORCH_METADATA = """Metadata-Version: 2.1
+TORCH_METADATA = f"""Metadata-Version: 2.1
 Name: torch
-Version: 99
-Requires-Dist: rocm[libraries]=={version}
+Version: {TORCH_VERSION}
+Requires-Dist: rocm[libraries]=={VERSION}
 Provides-Extra: device-gfx942
+Requires-Dist: amd-torch-device-gfx942=={TORCH_VERSION}; extra == "device-gfx942"
 """
+DEVICE_METADATA = f"Metadata-Version: 2.1\nName: amd-torch-device-gfx942\nVersion: {TORCH_VERSION}\n"
+WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
 def write_torch(directory: Path) -> None:
-    """A framework that loads ROCm when it is imported, as torch does."""
-    with zipfile.ZipFile(directory / "torch-99-py3-none-any.whl", "w") as archive:
+    """A framework that loads ROCm when it is imported, as torch does, and its package for a target."""
+    with zipfile.ZipFile(directory / f"amd_torch_device_gfx942-{TORCH_VERSION}-py3-none-any.whl", "w") as archive:
+        for name, text in {"METADATA": DEVICE_METADATA, "WHEEL": WHEEL, "RECORD": ""}.items():
+            archive.writestr(f"amd_torch_device_gfx942-{TORCH_VERSION}.dist-info/{name}", text)
+    with zipfile.ZipFile(directory / f"torch-{TORCH_VERSION}-py3-none-any.whl", "w") as archive:
         for name, text in {
             "torch/__init__.py": TORCH + "from . import cuda as cuda\n",
             "torch/cuda.py": CUDA,
-            "torch-99.dist-info/METADATA": TORCH_METADATA.format(version=VERSION),
-            "torch-99.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-            "torch-99.dist-info/RECORD": "",
+            f"torch-{TORCH_VERSION}.dist-info/METADATA": TORCH_METADATA,
+            f"torch-{TORCH_VERSION}.dist-info/WHEEL": WHEEL,
+            f"torch-{TORCH_VERSION}.dist-info/RECORD": "",
         }.items():
             archive.writestr(name, text)
 
@@ -60,6 +68,9 @@ def index(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) -> 
     tree = usual_tree(directory / "artifacts")
     for path, soname, source in WORKING:
         compile_library(tree.place(*path), soname, source)
+    (code,) = objects("gfx942", size=64).values()
+    tree.file("blas_lib_gfx942", "lib/rocblas/library/Kernels_gfx942.co", code)
+    tree.file("blas_lib_gfx942", ".kpack/blas_lib_gfx942.kpack", kpack({"lib/librocblas.so.5#0": {"gfx942": code}}))
     build(Wish([tree.root], directory, VERSION), read_rules())
     (directory / f"dist/rocm-{VERSION}.tar.gz").unlink()
     established.write_rocm(VERSION, directory / "dist", directory / "sources")
@@ -88,16 +99,17 @@ def lines(page: str, heading: str) -> str:
 
 
 def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    ours, count = ADDRESS.subn(index, text)
-    assert count == 1, text
     python = Path(sys.executable).resolve().parent
     environment = clean_environment() | {"PIP_ROOT_USER_ACTION": "ignore", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     environment |= {"CFLAGS": "-O1", "CC": str(ROOT / "tests/stored_compiler")}  # quick
+    environment["ROCM_SDK_INDEX"] = index
     environment["PIP_CONSTRAINT"] = os.devnull  # of this machine: it may want another torch
     environment["PATH"] = f"{python}:{environment['PATH']}"
-    result = subprocess.run(
-        ["bash", "-euxc", ours], cwd=cwd, env=environment | variables, capture_output=True, text=True, check=False
-    )
+    user, terminal = os.openpty()
+    os.write(user, b"y\n")  # to the question of `rocm-sdk install`
+    result = completed(["bash", "-euxc", text], cwd=cwd, env=environment | variables, stdin=terminal)
+    for descriptor in (user, terminal):
+        os.close(descriptor)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "does not provide the extra" not in result.stderr
     return result
@@ -105,8 +117,11 @@ def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.Comple
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_install_in_a_clone(page: str, clone: Path, index: str, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.gpu(1, "gfx942")
     environment_with_pip(tmp_path / "venv")
-    run(f". {tmp_path}/venv/bin/activate\n{lines(page, 'Install')}", clone, index)
+    text = f". {tmp_path}/venv/bin/activate\n{lines(page, 'Install')}"
+    run(text, clone, index, ROCM_SDK_ROOTFS=str(machine.root))
     shown = subprocess.check_output([tmp_path / "venv/bin/rocm-sdk", "version"], text=True)
     assert shown == f"{VERSION}\n"
     python = tmp_path / "venv/bin/python"

@@ -1,7 +1,5 @@
 """The files that both distributions have: the wheel carries copies of these, and adoption imports none of them."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

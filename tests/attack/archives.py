@@ -3,8 +3,6 @@
 usage: python tests/attack/archives.py [--rounds N] [--seed S] [--only ROUND] [--keep DIR]
 """
 
-from __future__ import annotations
-
 import lzma
 import random
 import sys

@@ -8,8 +8,6 @@ libraries define.
 usage: python tests/attack/binding.py [--rounds N] [--seed S] [--keep DIR]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -8,8 +8,6 @@ usage: python tests/attack/closures.py [--rounds N] [--seed S] [--form NAME]
 A third of N kills are tried in each form.
 """
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import hashlib

@@ -9,8 +9,6 @@ relocations and addresses of functions, or is independent of its place.
 usage: python tests/attack/foreseen.py [--rounds N] [--seed S] [--keep DIR]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -3,8 +3,6 @@
 usage: python tests/attack/outputs.py [--rounds N] [--seed S] [--only ROUND] [--keep DIR]
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

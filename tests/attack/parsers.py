@@ -5,8 +5,6 @@ usage: python tests/attack/parsers.py [--rounds N] [--seed S] [--only ROUND] [--
 A round has one damaged input for each parser.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import io

@@ -10,8 +10,6 @@ usage: python tests/attack/power_cut.py [--rounds N] [--seed S] [--keep DIR] [--
 N samples are taken at each call where there are too many states for all of them.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -1,7 +1,5 @@
 """The attackers, each for a moment and from a known seed; ROCM_SDK_ATTACK_ROUNDS lets them go on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Whatever an archive, a store or a note holds: a call ends with a right tree, or 
 and leaves nothing half done; files of others stay as they are; and a good archive makes a right tree afterwards.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Fixtures with a small Debian of our own, and the command run on it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -10,13 +8,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk_build.inputs.debian_packages import choose, release_of
 
 # Modules beside this file are imported by name.
 sys.path.append(str(Path(__file__).parent))
 
+from artifact_packages import build as build_artifacts
+from artifact_tree import usual_tree
+from checked_packages import make_whole
+from installed_rocm import Prefix, usual_rocm
 from small_debian import DEVELOPMENT, LIBRARIES, Archive, add_development_package, add_rocm_library
+from stored_builds import stored
 
 Result = subprocess.CompletedProcess[str]
 
@@ -68,12 +72,38 @@ def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
     def run(shape: str, *options: str, **environment: str) -> Result:
         command = ["-m", "rocm_sdk_build", "debian", "--shape", shape]
         command += ["--output", str(tmp_path / "wheels"), "--cache", str(tmp_path / "cache"), *options]
-        return subprocess.run(
-            [sys.executable, *command],
-            env={**os.environ, "APT_CONFIG": str(archive.apt_conf), **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return completed([sys.executable, *command], env={**os.environ, **archive.variables, **environment})
 
     return run
+
+
+@pytest.fixture(scope="session")
+def rocm(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
+    """Not to be changed."""
+    prefix = usual_rocm(tmp_path_factory.mktemp("prefix") / "rocm")
+    prefix.link("lib64", "lib")
+    prefix.link("lib/libgone.so", "libgone.so.3")
+    prefix.link("lib/loop", "loop")
+    prefix.link("bin/shell", "/bin/sh")
+    return prefix
+
+
+@pytest.fixture(scope="session")
+def kpack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`dist` of a kpack-split build."""
+    directory = tmp_path_factory.mktemp("kpack")
+    done = build_artifacts(usual_tree(directory / "artifacts"), directory)
+    assert done.returncode == 0, done.stderr
+    return directory / "dist"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all machines have made, as `check` is asked about it; not to be changed."""
+    return stored(tmp_path_factory.mktemp("whole") / "sdk", "all packages", make_whole) / "dist"
+
+
+@pytest.fixture
+def dist(whole: Path, tmp_path: Path) -> Path:
+    """A copy of them that a test may change."""
+    return Path(shutil.copytree(whole, tmp_path / "dist"))

@@ -4,8 +4,6 @@ A directory is emptied when it is met for the first time, by itself or as the pa
 target is a file at that moment becomes a hard link to it, another one stays a link.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tarfile

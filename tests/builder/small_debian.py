@@ -1,9 +1,8 @@
 """A small Debian: packages with compiled libraries, made by dpkg-deb and served by real apt from a directory.
 
-apt is told of it by a configuration file in APT_CONFIG; everything else is as on any Debian system.
+apt is told of it by a configuration file in APT_CONFIG, and Python that this system is the release whose packages it
+has; everything else is as on any Debian system.
 """
-
-from __future__ import annotations
 
 import hashlib
 import os
@@ -58,7 +57,7 @@ DEVELOPMENT: dict[str, dict[str, str]] = {
     "libhsakmt-dev": {
         "usr/lib/any-linux-gnu/libhsakmt.so": "-> libhsakmt.so.1",
         "usr/lib/any-linux-gnu/pkgconfig/libhsakmt.pc": (
-            "prefix=/usr\nlibdir=${prefix}/lib/any-linux-gnu\nincludedir=${prefix}/include/rocm\n"
+            "prefix=usr/\nlibdir=${prefix}/lib/any-linux-gnu\nincludedir=${prefix}/include/rocm\n"
         ),
     },
     "libhipsparse-dev": {},
@@ -67,7 +66,12 @@ DEVELOPMENT: dict[str, dict[str, str]] = {
     "librocprim-dev": {"usr/include/rocprim/rocprim.hpp": ""},
     "librocrand-dev": {},
     "librocsparse-dev": {},
-    "rocm-cmake": {"usr/share/rocm/cmake/ROCMConfig.cmake": ""},
+    "rocm-cmake": {
+        "usr/share/rocm/cmake/ROCMConfig.cmake": (
+            "include(${CMAKE_CURRENT_LIST_DIR}/../../rocmcmakebuildtools/cmake/a.cmake)\n"
+        ),
+        "usr/share/rocmcmakebuildtools/cmake/a.cmake": "",
+    },
     "rocm-smi": {
         "usr/bin/rocm-smi": "-> ../libexec/rocm_smi/rocm_smi.py",
         "usr/libexec/rocm_smi/rocm_smi.py": "#!/usr/bin/env python3\nimport rsmiBindings\n",
@@ -82,6 +86,7 @@ DEVELOPMENT: dict[str, dict[str, str]] = {
     },
 }
 VERSION = "5.2.3+dfsg-8"
+OS_RELEASE = {"ID": "debian", "VERSION_CODENAME": "bookworm", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"}
 DEVICE_CODE = {"librocrand1": ("gfx1030", "gfx803", "gfx90a:xnack-"), "librocsparse0": ("gfx1030", "gfx90a", "gfx1100")}
 
 
@@ -124,14 +129,24 @@ class Archive:
         self.controls = directory / "controls"  # of the packages in it, as publish() needs them
         self.libraries = directory / "libraries"
         self.apt_conf = directory / "apt.conf"
+        self.system = directory / "system"  # in PYTHONPATH
         for made in (self.pool, self.controls):
             made.mkdir(parents=True)
+        self.system.mkdir()
+        (self.system / "sitecustomize.py").write_text(
+            f"import platform\n\nplatform.freedesktop_os_release = lambda: {OS_RELEASE!r}\n"
+        )
         (directory / "status").touch()
         (directory / "sources.list").write_text(f"deb [trusted=yes] file:{self.pool} ./\n")
         self.apt_conf.write_text(
             f'Dir::Etc::sourcelist "{directory}/sources.list";\nDir::Etc::sourceparts "/dev/null";\n'
             f'Dir::State::status "{directory}/status";\n'
         )
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of a command that is to see this Debian."""
+        return {"APT_CONFIG": str(self.apt_conf), "PYTHONPATH": str(self.system)}
 
     def add(
         self,

@@ -1,20 +1,17 @@
 """Artifacts in archives: unpacked as the directories they were made from, or refused."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma
 import os
 import stat
-import sys
 import tarfile
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from artifact_tree import MANIFEST, STAGE, usual_tree
 
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
@@ -22,7 +19,7 @@ from rocm_sdk_build.inputs.archives import unpack
 from rocm_sdk_build.inputs.catalog import read_catalog
 from rocm_sdk_build.inputs.rules import read_rules
 
-ZSTD = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+ZSTD = import_zstd()
 Member = tuple[tarfile.TarInfo, bytes]
 DECOMPRESS = {"zst": ZSTD.decompress, "xz": lzma.decompress}
 COMPRESS = {"zst": ZSTD.compress, "xz": lzma.compress}

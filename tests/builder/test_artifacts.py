@@ -1,7 +1,5 @@
 """`rocm-sdk-build artifacts`: what goes into which package, compared with lists made from the rules by hand."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib
@@ -21,40 +19,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from artifact_packages import VERSION, build, wheel
 from artifact_tree import ArtifactTree, usual_tree
 from environments import environment_with_pip
 from established_extractor import contents as tree_contents
 from established_extractor import extract
+from programs import completed
 from sample_site import run_python
 from small_debian import install
 from web_server import serving
 
-import rocm_sdk
 from rocm_sdk.base.zstd import import_zstd
 
 ROOT = Path(__file__).resolve().parents[2]
-VERSION = "7.10.0"
-Result = subprocess.CompletedProcess[str]
-
-
-def build(tree: ArtifactTree, output: Path, *options: str, version: str = VERSION) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
-    words = [*command, "--dest-dir", str(output), "--version", version, *options]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture(scope="module")
-def kpack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`dist` of a kpack-split build."""
-    directory = tmp_path_factory.mktemp("kpack")
-    done = build(usual_tree(directory / "artifacts"), directory)
-    assert done.returncode == 0, done.stderr
-    return directory / "dist"
-
-
-def wheel(dist: Path, name: str) -> zipfile.ZipFile:
-    (path,) = dist.glob(f"{name}-{VERSION}-py3-none-*.whl")
-    return zipfile.ZipFile(path)
 
 
 def contents(archive: zipfile.ZipFile) -> set[str]:
@@ -159,97 +136,6 @@ def test_metadata(kpack: Path) -> None:
     assert scope["__version__"] == VERSION
     assert scope["AVAILABLE_TARGET_FAMILIES"] == ["gfx1100", "gfx942"]
     assert (scope["DEFAULT_TARGET_FAMILY"], scope["PY_PACKAGE_SUFFIX_NONCE"]) == ("gfx1100", "")
-
-
-def rpath(archive: zipfile.ZipFile, name: str, directory: Path) -> str:
-    path = archive.extract(name, directory)
-    told = subprocess.check_output(["readelf", "-d", path], text=True)
-    (line,) = (line for line in told.splitlines() if "(RPATH)" in line or "(RUNPATH)" in line)
-    assert "(RPATH)" in line
-    return line.partition("[")[2].rstrip("]")
-
-
-def test_search_paths(kpack: Path, tmp_path: Path) -> None:
-    core = "$ORIGIN/../../_rocm_sdk_core/lib"
-    expected = {
-        ("rocm_sdk_core", "_rocm_sdk_core/lib/libamdhip64.so.7"): f"$ORIGIN:{core}/llvm/lib:{core}/rocm_sysdeps/lib",
-        ("rocm_sdk_libraries", "_rocm_sdk_libraries/lib/librocblas.so.5"): ":".join(
-            ["$ORIGIN", *(f"{core}{each}" for each in ("", "/rocm_sysdeps/lib", "/host-math/lib", "/llvm/lib"))]
-        ),
-        ("rocm_sdk_core", "_rocm_sdk_core/lib/llvm/bin/clang-20"): ":".join(
-            [
-                "$ORIGIN/../..",
-                *(f"$ORIGIN/../../../../_rocm_sdk_core/lib/{name}/lib" for name in ("llvm", "rocm_sysdeps")),
-            ]
-        ),
-    }
-    for (name, path), entries in expected.items():
-        assert rpath(wheel(kpack, name), path, tmp_path) == entries
-
-
-def test_libraries_without_search_path(tmp_path: Path) -> None:
-    """They find those beside them: the check before the packages appear loads each."""
-    tree = usual_tree(tmp_path / "artifacts")
-    runtime = tree.library("core-runtime_lib_generic", "lib/libhsa-runtime64.so.1", "libhsa-runtime64.so.1")
-    user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(runtime))
-    tree.library("core-hip_lib_generic", "lib/libhiprtc.so.7", "libhiprtc.so.7", flags=user)
-    tree.library("amd-llvm_lib_generic", "lib/llvm/lib/libomptarget.so", "libomptarget.so", flags=user)
-    done = build(tree, tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    core = "_rocm_sdk_core/lib"
-    found = rpath(wheel(tmp_path / "dist", "rocm_sdk_core"), f"{core}/libhiprtc.so.7", tmp_path)
-    assert found == f"$ORIGIN:$ORIGIN/../../{core}/llvm/lib:$ORIGIN/../../{core}/rocm_sysdeps/lib"
-
-
-def test_a_need_of_core_that_another_package_meets(tmp_path: Path) -> None:
-    """Which wheel is made first decides nothing: neither a warning nor the platform tag."""
-    tree = usual_tree(tmp_path / "artifacts")
-    blas = tree.library("blas_lib_generic", "lib/libhipblas.so.3", "libhipblas.so.3")
-    user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(blas))
-    tree.library("core-hip_lib_generic", "lib/libuser.so.1", "libuser.so.1", flags=user)
-    done = build(tree, tmp_path, "--no-check")
-    assert (done.returncode, done.stderr) == (0, "")
-    (core,) = (tmp_path / "dist").glob("rocm_sdk_core-*.whl")
-    assert "-manylinux_" in core.name
-
-
-@pytest.mark.parametrize("linker", ["bfd", "lld"])
-def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
-    """lld leaves no entry to spare: patchelf writes there."""
-    tree = usual_tree(tmp_path / "artifacts")
-    tree.library("core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=(f"-fuse-ld={linker}",))
-    tree.program("base_run_generic", "bin/x", f"-fuse-ld={linker}")
-    done = build(tree, tmp_path)
-    assert done.returncode == 0, done.stderr
-    core = wheel(tmp_path / "dist", "rocm_sdk_core")
-    for path, own in (("_rocm_sdk_core/lib/libx.so.1", "$ORIGIN"), ("_rocm_sdk_core/bin/x", "$ORIGIN/../lib")):
-        assert rpath(core, path, tmp_path).startswith(f"{own}:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:")
-    (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
-    assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
-
-
-def test_search_paths_of_programs_for_a_fixed_address(tmp_path: Path) -> None:
-    tree = usual_tree(tmp_path / "artifacts")
-    tree.program("base_run_generic", "bin/x", "-no-pie", "-Wl,-rpath,$ORIGIN/y")
-    done = build(tree, tmp_path)
-    assert done.returncode == 0, done.stderr
-    core = wheel(tmp_path / "dist", "rocm_sdk_core")
-    assert rpath(core, "_rocm_sdk_core/bin/x", tmp_path).startswith(
-        "$ORIGIN/y:$ORIGIN/../lib:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:"
-    )
-    (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
-    assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
-
-
-def test_search_paths_of_the_build_machine_are_left_out(tmp_path: Path) -> None:
-    tree = usual_tree(tmp_path / "artifacts")
-    entries = "/opt/rocm/lib:$ORIGIN/x:.:${ORIGIN}/y:/usr/lib"
-    tree.library("core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=(f"-Wl,-rpath,{entries}",))
-    done = build(tree, tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = rpath(wheel(tmp_path / "dist", "rocm_sdk_core"), "_rocm_sdk_core/lib/libx.so.1", tmp_path)
-    assert found.split(":")[:2] == ["$ORIGIN/x", "${ORIGIN}/y"]
-    assert all(entry.startswith("$") for entry in found.split(":"))
 
 
 def test_links_to_programs(kpack: Path, tmp_path: Path) -> None:
@@ -403,7 +289,7 @@ def problems(site: Path) -> set[str]:
     """Codes of problems with libraries and with the development tree, as `rocm-sdk test` finds them."""
     run_python(f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])")
     command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json", "--only", "libraries,devel"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     codes = {each["code"] for each in json.loads(done.stdout)["problems"] if each["severity"] != "note"}
     return codes - {"E-DEVEL-004"}  # the compiler here is none
 
@@ -421,8 +307,8 @@ def test_artifacts_without_profilers(tmp_path: Path) -> None:
         shutil.rmtree(path)
     found = refused(tree, tmp_path / "out")
     assert found == (
-        f"error: {tree.root}: no artifact has files for rocm-profiler\n"
-        "fix: fetch the artifacts rocprofiler-compute and rocprofiler-systems too, or build without them: "
+        f"rocm-sdk-build: {tree.root}: no artifact has files for rocm-profiler\n"
+        "  fix: fetch the artifacts rocprofiler-compute and rocprofiler-systems too, or build without them: "
         "--allow-no-profiler\n"
     )
     done = build(tree, tmp_path / "out", "--allow-no-profiler")
@@ -477,81 +363,17 @@ def test_directories_by_place_and_a_directory_for_the_packages(kpack: Path, tmp_
     other.mkdir()
     (tree.root / "blas_lib_gfx942").rename(other / "blas_lib_gfx942")
     words = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), str(other), "--version", VERSION]
-    done = subprocess.run([*words, "--output", str(tmp_path / "wheels")], capture_output=True, text=True, check=False)
+    done = completed([*words, "--output", str(tmp_path / "wheels")])
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == sorted(map(str, (tmp_path / "wheels").iterdir()))
     for path in (tmp_path / "wheels").iterdir():
         assert path.read_bytes() == (kpack / path.name).read_bytes(), path.name
     shutil.copytree(other / "blas_lib_gfx942", tree.root / "blas_lib_gfx942")
-    done = subprocess.run([*words, "--output", str(tmp_path / "none")], capture_output=True, text=True, check=False)
+    done = completed([*words, "--output", str(tmp_path / "none")])
     both = f"{tree.root}/blas_lib_gfx942 and {other}/blas_lib_gfx942 are both blas_lib_gfx942"
-    assert (done.returncode, done.stderr) == (1, f"error: {both}\n")
-    done = subprocess.run([*words[:4], *words[6:], "--output", "x"], capture_output=True, text=True, check=False)
-    assert done.stderr == "error: no artifacts are named\nfix: rocm-sdk-build artifacts DIR\n"
-
-
-# ---- options of the established packager ----
-
-
-def run(*words: str | Path, cwd: Path | None = None) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-
-
-@pytest.mark.parametrize("words", [(), ("--version", "")])
-def test_the_established_version(tmp_path: Path, words: tuple[str, ...]) -> None:
-    tree = usual_tree(tmp_path / "artifacts")
-    command = ("artifacts", tree.root, "--dest-dir", tmp_path / "out", *words, "--no-check")
-    done = run(*command, cwd=tmp_path)
-    told = "error: no version is given, and version.json is not there\nfix: --version VERSION\n"
-    assert (done.returncode, done.stderr) == (1, told)
-    (tmp_path / "version.json").write_text('{"rocm-version": "7.12.0"}')
-    assert run(*command, cwd=tmp_path).returncode == 0
-    assert (tmp_path / "out/dist/rocm-7.12.0.dev0.tar.gz").exists()
-
-
-def test_the_established_compression(tmp_path: Path) -> None:
-    tree = usual_tree(tmp_path / "artifacts")
-    for option, name in (("--devel-tarball-compression", "tar.xz"), ("--no-devel-tarball-compression", "tar")):
-        assert build(tree, tmp_path / name, option, "--no-check").returncode == 0
-        assert f"rocm_sdk_devel/_devel.{name}" in wheel(tmp_path / name / "dist", "rocm_sdk_devel").namelist()
-
-
-def test_no_packages(kpack: Path, tmp_path: Path) -> None:
-    """Directories with what they would have."""
-    tree = usual_tree(tmp_path / "artifacts")
-    names = {"rocm", *(path.name.partition("-")[0].replace("_", "-") for path in kpack.glob("*.whl"))}
-    for _ in range(2):
-        done = build(tree, tmp_path / "out", "--no-build-packages")
-        assert (done.returncode, done.stderr) == (0, "")
-        assert {path.name for path in (tmp_path / "out").iterdir()} == names
-        assert set(done.stdout.splitlines()) == {f"{tmp_path}/out/{name}" for name in names}
-    core = tmp_path / "out/rocm-sdk-core"
-    archive = wheel(kpack, "rocm_sdk_core")
-    for name in ("bin/rocminfo", "lib/libamdhip64.so.7"):
-        assert (core / "platform/_rocm_sdk_core" / name).read_bytes() == archive.read(f"_rocm_sdk_core/{name}")
-    assert os.access(core / "platform/_rocm_sdk_core/bin/rocminfo", os.X_OK)
-    assert (core / "src/rocm_sdk_core/_dist_info.py").exists()
-    assert (tmp_path / "out/rocm-sdk-devel/src/rocm_sdk_devel/_devel.tar").exists()
-    assert (tmp_path / "out/rocm/selector.json").exists()
-    (core / "mine").touch()
-    done = build(tree, tmp_path / "out", "--no-build-packages", "--no-check")
-    told = f"error: {core}: is in the way: it has mine, which no earlier run has put there\n"
-    assert (done.returncode, done.stderr) == (1, f"{told}fix: remove it, or name another place\n")
-    (core / "mine").unlink()
-    (core / ".rocm-sdk-build.json").unlink()
-    done = build(tree, tmp_path / "out", "--no-build-packages", "--no-check")
-    assert f"error: {core}: is in the way: it was not made by an earlier run\n" in done.stderr
-    assert (core / "platform/_rocm_sdk_core/bin/rocminfo").exists()
-
-
-def test_the_command(tmp_path: Path) -> None:
-    version = run("--version")
-    assert (version.returncode, version.stdout) == (0, f"rocm-sdk-build {rocm_sdk._native.loader_version}\n")
-    for word, near in (("artifact", "; did you mean artifacts?"), ("debain", "; did you mean debian?"), ("zzzz", "")):
-        done = run(word, "--output", tmp_path)
-        assert done.returncode == 2
-        assert done.stderr.endswith(f"rocm-sdk-build: error: there is no command {word!r}{near}\n")
+    assert (done.returncode, done.stderr) == (1, f"rocm-sdk-build: {both}\n")
+    done = completed([*words[:4], *words[6:], "--output", "x"])
+    assert done.stderr == "rocm-sdk-build: no artifacts are named\n  fix: rocm-sdk-build artifacts DIR\n"
 
 
 # ---- what is wrong ----

@@ -1,7 +1,5 @@
 """What may be wrong with artifacts and with where packages go: a clear error, or the right packages."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from programs import completed
 from sample_devel import as_root
 
 from rocm_sdk_build.building.artifacts import build
@@ -162,7 +161,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(place)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     if done.returncode:
         pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
     yield place
@@ -171,7 +170,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 def run(tree: ArtifactTree, output: Path, prefix: tuple[str, ...] = ()) -> str:
     command = [*prefix, sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), "--version", VERSION]
-    done = subprocess.run([*command, "--output", str(output)], capture_output=True, text=True, check=False)
+    done = completed([*command, "--output", str(output)])
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -191,7 +190,9 @@ def test_no_room(tree: ArtifactTree, small: Path) -> None:
 
 @as_root
 def test_a_place_that_cannot_be_written_to(tree: ArtifactTree, small: Path) -> None:
+    (small / "made").mkdir()
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
-    assert run(tree, small / "dist") == f"error: {small}/dist: Read-only file system\n"
+    assert run(tree, small / "made") == f"rocm-sdk-build: {small}/made: Read-only file system\n", "no name of ours"
+    assert run(tree, small / "dist") == f"rocm-sdk-build: {small}/dist: Read-only file system\n"
     (small.parent / "file").write_text("")
-    assert run(tree, small.parent / "file").startswith(f"error: {small.parent}/file: ")
+    assert run(tree, small.parent / "file").startswith(f"rocm-sdk-build: {small.parent}/file: ")

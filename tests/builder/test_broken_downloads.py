@@ -1,7 +1,5 @@
 """Transfers that break: what is tried again, what is not, and what is left."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import time

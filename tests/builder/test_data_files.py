@@ -3,13 +3,11 @@
 The rules are tried on made-up trees of every form (sample_data_files).
 """
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 
 import pytest
-from sample_data_files import GEMM, OTHER_DATA, TARGETS, by_directory, flat, hipblaslt, merged, write
+from sample_data_files import GEMM, OTHER_DATA, TARGETS, by_directory, flat, hipblaslt, merged, of_nixpkgs, write
 from sample_device_code import bundle, code_object, kernel_index, library, message, objects
 
 from rocm_sdk_build.errors import PackagingError
@@ -34,6 +32,7 @@ FORMS = {
     "mixed": {**flat(BLAS), **by_directory(BLAS)},
     "merged": merged(BLAS),
     "hipblaslt": hipblaslt("_rocm_sdk_libraries/lib/hipblaslt/library"),
+    "nixpkgs": of_nixpkgs("_rocm_sdk_libraries/lib/hipblaslt/library"),
     "hipsparselt": flat("_rocm_sdk_libraries/lib/hipsparselt/library"),
 }
 

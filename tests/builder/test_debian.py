@@ -1,7 +1,5 @@
 """The command that makes SDK wheels from Debian packages, run on a small Debian with real apt, patchelf and pip."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
@@ -15,8 +13,9 @@ from pathlib import Path
 
 import pytest
 from other_user import USER, OtherUser
+from programs import completed
 from sample_site import run_python
-from small_debian import LIBRARIES, Archive, add_rocm_library, compile_library, install
+from small_debian import LIBRARIES, OS_RELEASE, Archive, add_rocm_library, compile_library, install
 
 import rocm_sdk
 import rocm_sdk_build
@@ -128,8 +127,8 @@ def test_an_existing_runpath_is_kept(make_wheels: MakeWheels, archive: Archive, 
 def test_without_a_shape(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--output", str(tmp_path / "own")]
     command += ["--cache", str(tmp_path / "cache")]
-    environment = {**os.environ, "APT_CONFIG": str(archive.apt_conf)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **archive.variables}
+    done = completed(command, env=environment)
     for path, other in zip(wheels_of(done), wheels_of(make_wheels("rpath")), strict=True):
         assert path.read_bytes() == other.read_bytes()
 
@@ -175,6 +174,7 @@ def test_the_site_is_what_pip_installs(
 ) -> None:
     """Of hard links where nothing changes; pip adds files and rows of its own."""
     monkeypatch.setenv("APT_CONFIG", str(archive.apt_conf))
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: OS_RELEASE)
     installed = install(wheels_of(make_wheels(shape.value)), tmp_path / "site")
     tree = build_site(Source(tmp_path / "cache"), shape)
     files = {path.relative_to(tree).as_posix(): path for path in tree.rglob("*") if path.is_file()}
@@ -308,7 +308,7 @@ def test_without_apt(make_wheels: MakeWheels, tmp_path: Path) -> None:
     empty.mkdir()
     result = make_wheels("none", PATH=str(empty))
     assert result.returncode == 1
-    assert result.stderr.startswith("error: apt-get, apt-cache, dpkg-deb: not found on PATH\nfix: ")
+    assert result.stderr.startswith("rocm-sdk-build: apt-get, apt-cache, dpkg-deb: not found on PATH\n  fix: ")
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_a_killed_run_leaves_nothing_that_passes_for_finished(make_wheels: MakeW
 
 
 def test_two_runs_at_once(archive: Archive, tmp_path: Path) -> None:
-    environment = {**os.environ, "APT_CONFIG": str(archive.apt_conf)}
+    environment = {**os.environ, **archive.variables}
     runs = []
     for number in range(2):
         command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--shape", "none"]
@@ -396,7 +396,8 @@ def test_no_root_is_needed(archive: Archive, other_user: OtherUser, open_directo
     def run(directory: str) -> Result:
         place = open_directory / directory
         options = ("--shape", "none", "--output", place / "wheels", "--cache", place / "cache")
-        settings = {"APT_CONFIG": str(moved / "apt.conf"), "CC": "cc"}  # the clone may be closed to him
+        settings = {"APT_CONFIG": str(moved / "apt.conf"), "PYTHONPATH": str(moved / "system")}
+        settings["CC"] = "cc"  # the clone may be closed to him
         return other_user.run("-m", "rocm_sdk_build", "debian", *options, **settings)
 
     wheels = wheels_of(run("own"))
@@ -404,4 +405,4 @@ def test_no_root_is_needed(archive: Archive, other_user: OtherUser, open_directo
     install(wheels, tmp_path / "site")
     refused = run("closed")
     assert refused.returncode == 1
-    assert refused.stderr == f"error: {open_directory}/closed/cache: Permission denied\n"
+    assert refused.stderr == f"rocm-sdk-build: {open_directory}/closed/cache: Permission denied\n"

@@ -1,7 +1,6 @@
 """Compressed blocks that become one stream, and archives of them: what other programs make of them."""
 
-from __future__ import annotations
-
+import hashlib
 import io
 import os
 import random
@@ -17,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocm_sdk.installed.record import digest_text
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.deflate import BLOCK, compress_block
-from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.files.wheels import Member, writing
 from rocm_sdk_build.files.zip_writer import ZipWriter
 
 
@@ -57,6 +57,22 @@ def test_large_blocks(name: str) -> None:
     assert inflated(packed) == data
     writer = zlib.compressobj(6, zlib.DEFLATED, -15)
     assert len(packed) <= (len(writer.compress(data)) + len(writer.flush())) * 1.001 + 64 * (len(data) // BLOCK)
+
+
+@given(st.lists(st.one_of(st.integers(0, 3 * BLOCK), st.sampled_from([0, 1, BLOCK - 1, BLOCK, 2 * BLOCK]))))
+@settings(max_examples=50, deadline=None)
+def test_pieces_of_any_size_become_blocks(sizes: list[int]) -> None:
+    """All but the last are full, and the last is told to be it, also where the data ends with a full one."""
+    blocks: list[tuple[int, bool]] = []
+    member = Member(lambda data, is_last: blocks.append((len(data), is_last)))
+    for size in sizes:
+        assert member.write(bytes(size)) == size
+    digest, size_text = member.finish()
+    total = sum(sizes)
+    count = max(1, -(-total // BLOCK))
+    assert blocks == [(BLOCK, False)] * (count - 1) + [(total - (count - 1) * BLOCK, True)]
+    assert (size_text, member.crc) == (str(total), zlib.crc32(bytes(total)))
+    assert digest == digest_text(hashlib.sha256(bytes(total)))
 
 
 def make(path: Path, members: dict[str, Path], jobs: int = 2, deflate: bool = True) -> Path:
@@ -124,7 +140,7 @@ def test_a_file_twice(members: dict[str, Path], tmp_path: Path) -> None:
 WRITE_LARGE = """
 import sys
 from pathlib import Path
-from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.files.wheels import Member, writing
 with writing(Path(sys.argv[1]), "a-1.dist-info", deflate=True) as wheel:
     wheel.add_file("large", Path(sys.argv[2]))
 print(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])

@@ -1,7 +1,5 @@
 """The demonstration, with the sample SDK: real wheels, a real environment, real processes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -11,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_devel import as_root
 
 from rocm_sdk_build.code.patchelf import Shape
@@ -32,9 +31,7 @@ def demo(tmp_path: Path) -> Demo:
     def run(*options: str, **environment: str) -> Result:
         arguments = options if "--loader" in options else (*options, "--loader", str(loader))
         command = [COMMAND, "demo", "--directory", "demo", *arguments]
-        return subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True, check=False
-        )
+        return completed(command, cwd=tmp_path, env={**os.environ, **environment})
 
     return run
 
@@ -68,7 +65,7 @@ def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> Non
     lines = demo("--sample").stdout.partition("The code that loads it:\n")[2]
     program = "if True:\n" + lines + '  import ctypes; ctypes.CDLL("libhipsparse.so.0")\n'
     python = tmp_path / "demo/venv/bin/python"
-    result = subprocess.run([python, "-I", "-c", program], capture_output=True, text=True, check=False)
+    result = completed([python, "-I", "-c", program])
     assert result.returncode == 0, result.stderr
 
 
@@ -105,14 +102,14 @@ def complaint(result: Result) -> str:
 
 def test_no_compiler(demo: Demo, tmp_path: Path) -> None:
     error = complaint(demo("--sample", PATH="/nonexistent"))
-    assert error.startswith("error: cc: not found on PATH\nfix: install a C compiler: ")
+    assert error.startswith("rocm-sdk-build: cc: not found on PATH\n  fix: install a C compiler: ")
     assert list((tmp_path / "demo/sample-wheels").iterdir()) == []
 
 
 def test_no_wheel_of_the_loader(tmp_path: Path) -> None:
     command = [COMMAND, "demo", "--sample"]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert complaint(result).startswith("error: build/wheel: no wheel of rocm-sdk-loader here\nfix: ")
+    result = completed(command, cwd=tmp_path)
+    assert complaint(result).startswith("rocm-sdk-build: build/wheel: no wheel of rocm-sdk-loader here\n  fix: ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -121,8 +118,8 @@ def test_a_directory_of_another_user(tmp_path: Path) -> None:
     """A wheel and an environment that he put there would run."""
     os.chown(tmp_path, 65534, 65534)
     command = [COMMAND, "demo", "--sample"]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert complaint(result).startswith(f"error: {tmp_path} belongs to another user")
+    result = completed(command, cwd=tmp_path)
+    assert complaint(result).startswith(f"rocm-sdk-build: {tmp_path} belongs to another user")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -141,6 +138,6 @@ def test_the_sample_has_the_shape_asked_for(tmp_path: Path, shape: Shape, loads:
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
     script = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
     command = [sys.executable, "-c", script, str(tmp_path / "site/_rocm_sdk_libraries/lib/libhipsparse.so.0")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = completed(command)
     assert (result.returncode == 0) == loads
     assert ("librocsparse.so.0: cannot open shared object file" in result.stderr) != loads

@@ -1,7 +1,5 @@
 """The development wheel made from a small Debian: an archive whose files fit the layout of the tree."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 import subprocess
@@ -62,6 +60,7 @@ def test_files_lie_where_the_tree_has_them(site: Path, members: dict[str, tuple[
         "lib/cmake/rocm/ROCMConfig.cmake",
         "lib/pkgconfig/libhsakmt.pc",
         *(f"share/doc/{package}/copyright" for package in sorted({*LIBRARIES, "libamdhip64-dev"})),
+        "share/rocmcmakebuildtools/cmake/a.cmake",
     ]
     for name in ("bin/hipcc", "bin/hipvars.pm", "include/hip/amd_detail/hip.h", "lib/llvm/amdgcn/bitcode/ocml.bc"):
         assert links[name].endswith(f"../_rocm_sdk_core/{name}")
@@ -94,6 +93,8 @@ def test_texts_say_what_is_true_of_the_tree(site: Path, members: dict[str, tuple
     expected = f'{up * 3}set(file "${{_IMPORT_PREFIX}}/lib/libamdhip64.so.5.0.7")\n'
     assert members["lib/cmake/hip/hip-targets.cmake"][1] == expected
     assert "/lib/llvm/amdgcn/bitcode/ocml.bc" in members["lib/cmake/AMDDeviceLibs/AMDDeviceLibsConfig.cmake"][1]
+    include = "include(${CMAKE_CURRENT_LIST_DIR}/../../../share/rocmcmakebuildtools/cmake/a.cmake)\n"
+    assert members["lib/cmake/rocm/ROCMConfig.cmake"][1] == include
     assert members["lib/pkgconfig/libhsakmt.pc"][1] == (
         "prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\n"
     )

@@ -1,7 +1,5 @@
 """The text of `_dist_info.py`: values stay values, and the template's defaults are replaced by the appended lines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The distribution rocm-sdk-build: its version, its wheel from the source distribution, its command."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import shutil
@@ -12,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION_HEADER = ROOT / "csrc/include/rocm_sdk/version.h"
@@ -24,7 +23,7 @@ def loader_version() -> str:
 
 def test_the_version_stands_in_one_place() -> None:
     literal = re.compile(rf"(?<![\w.]){re.escape(loader_version())}(?![\w.])")
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = completed(["git", "ls-files"], cwd=ROOT)
     if listed.returncode != 0:
         pytest.skip("no clone: git does not list the files")
     # Tests, and the versions of placeholders on the public index, may be equal to ours. tests/test_recipes.py compares
@@ -50,7 +49,7 @@ def build(name: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     shutil.copytree(ROOT / name, source, ignore=ignored)
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(source)]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    return completed(command, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["builder", "variant_provider"])

@@ -1,9 +1,6 @@
 """Artifacts of a web server: those of the families that are wanted, downloaded once, refused where they are damaged."""
 
-from __future__ import annotations
-
 import http.server
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -11,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from programs import completed
 from test_archives import pack
 from web_server import serving
 
@@ -54,7 +52,7 @@ def names(directory: Path) -> set[str]:
 def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", served.address, "--output", str(tmp_path / "dist")]
     families = ["--linux-amdgpu-families", "gfx942"]
-    done = subprocess.run([*command, "--version", "7.10.0", *families], capture_output=True, text=True, check=False)
+    done = completed([*command, "--version", "7.10.0", *families])
     assert done.returncode == 0, done.stderr
     made = {Path(line).name.split("-")[0] for line in done.stdout.splitlines()}
     assert {"rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_device_gfx942", "rocm_sdk_devel", "rocm"} <= made
@@ -69,7 +67,7 @@ def test_what_one_package_needs_is_downloaded(served: Server, tmp_path: Path) ->
     stems: list[set[str]] = []
     for only in ("device-gfx942", "rocm"):
         served.asked.clear()
-        done = subprocess.run([*command, only], capture_output=True, text=True, check=False)
+        done = completed([*command, only])
         assert (done.returncode, done.stderr) == (0, "")
         stems.append({path[1:].partition(".")[0] for path in served.asked if ".tar." in path})
     assert stems[0] == {"base_lib_generic", "blas_dev_generic", "blas_lib_generic", "blas_lib_gfx942"}

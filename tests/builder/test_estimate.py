@@ -1,7 +1,5 @@
 """`rocm-sdk-build artifacts --dry-run`: the memory and disk that it tells are compared with what runs take."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from programs import completed
 
 from rocm_sdk_build.packages.costs import MB, Cost, Load, cost_of, cost_of_run
 
@@ -30,7 +29,7 @@ def command(root: Path, output: Path, *options: str) -> list[str]:
 
 
 def run(root: Path, output: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(root, output, *options), capture_output=True, text=True, check=False)
+    return completed(command(root, output, *options))
 
 
 def estimates(root: Path, output: Path, *options: str) -> dict[str, Any]:
@@ -77,7 +76,7 @@ def test_json_is_an_answer_of_a_dry_run(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     done = run(tree.root, tmp_path / "out", "--json")
     assert done.returncode == 1
-    assert done.stderr == "error: --json is the form of the answer of --dry-run\nfix: --dry-run --json\n"
+    assert done.stderr == "rocm-sdk-build: --json is the form of the answer of --dry-run\n  fix: --dry-run --json\n"
 
 
 def test_errors_are_those_of_a_run(tmp_path: Path) -> None:
@@ -124,7 +123,7 @@ def family_of(process: int) -> list[int]:
 def memory_of(process: int) -> int:
     """Pages that processes share are counted once; those of files are not, unless they were changed."""
     text = read(Path(f"/proc/{process}/smaps_rollup"))
-    return sum(int(size) * 1024 for size in re.findall(r"^Pss:\s+(\d+) kB", text, re.MULTILINE))
+    return sum(int(size) * 1024 for size in re.findall(r"^Pss_Anon:\s+(\d+) kB", text, re.MULTILINE))
 
 
 def read(path: Path) -> str:

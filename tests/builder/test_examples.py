@@ -1,7 +1,5 @@
 """The examples for many machines, in docs/examples: their own lines make the packages of a sample build."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -13,12 +11,19 @@ from typing import Any
 
 import pytest
 from artifact_tree import usual_tree
+from programs import completed
 from ruamel.yaml import YAML
+
+from rocm_sdk import loader_version
+from rocm_sdk_build.output.extras import LOADER_FIX
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs/examples"
 ARRAY, MATRIX = EXAMPLES / "build-array.sbatch", EXAMPLES / "build-matrix.yml"
 PARTS = {"core", "libraries", "device-gfx942", "device-gfx1100", "profiler", "devel", "rocm"}
 VERSION, FAMILIES = "7.10.0", "gfx942,gfx1100"
+WITHOUT_LOADER = (
+    f"rocm-{VERSION}.tar.gz: requires rocm-sdk-loader>={loader_version}, which is not there: {LOADER_FIX}\n"
+)
 Result = subprocess.CompletedProcess[str]
 
 
@@ -39,7 +44,7 @@ class Machine:
     def run(self, *words: str | Path, cwd: Path | None = None, **variables: str) -> Result:
         environment = {**self.variables, **variables}
         place = cwd or self.directory
-        return subprocess.run(words, env=environment, cwd=place, capture_output=True, text=True, check=False)
+        return completed(words, env=environment, cwd=place)
 
 
 def files_of(dist: Path) -> dict[str, bytes]:
@@ -87,8 +92,8 @@ def test_a_job_array(cluster: Machine, whole: dict[str, bytes]) -> None:
         done = cluster.run("bash", ARRAY, SLURM_ARRAY_TASK_ID=str(number), SLURM_CPUS_PER_TASK="2")
         assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 1)
     finished = cluster.run("bash", ARRAY, "finish")
-    assert (finished.returncode, finished.stderr) == (0, "")
-    assert f"{dist}: rocm {VERSION}, 7 packages: complete\n" in finished.stdout
+    assert (finished.returncode, finished.stderr) == (0, f"{dist}/{WITHOUT_LOADER}")
+    assert f"{dist}: rocm {VERSION}, 7 packages: complete, but for rocm-sdk-loader: " in finished.stdout
     assert (dist / "simple/rocm-sdk-device-gfx942/index.html").exists()
     assert files_of(dist) == whole
 
@@ -127,7 +132,7 @@ def test_a_task_that_fails_leaves_no_plan(cluster: Machine) -> None:
 def test_the_workflow_is_one() -> None:
     """By the schema that the checker brings with it."""
     command = [Path(sysconfig.get_path("scripts"), "check-jsonschema"), "--builtin-schema", "vendor.github-workflows"]
-    done = subprocess.run([*command, MATRIX], capture_output=True, text=True, check=False)
+    done = completed([*command, MATRIX])
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -162,8 +167,10 @@ def test_the_workflow_makes_packages(tmp_path: Path, whole: dict[str, bytes]) ->
     last = workflow["jobs"]["index"]
     assert last["needs"] == "package"
     told = [machine.run("bash", "-eo", "pipefail", "-c", each, cwd=runner) for each in steps(last)]
-    assert [(each.returncode, each.stderr) for each in told] == [(0, "")] * 3
-    assert told[1].stdout.endswith(f"dist: rocm {VERSION}, 7 packages: complete\n")
+    assert [(each.returncode, each.stderr) for each in told] == [(0, ""), (0, ""), (0, f"dist/{WITHOUT_LOADER}")]
+    assert told[1].stdout.endswith(
+        f"dist: rocm {VERSION}, 7 packages: complete, but for rocm-sdk-loader: {LOADER_FIX}\n"
+    )
     assert (runner / "dist/simple/rocm/index.html").exists()
     assert files_of(runner / "dist") == whole
 

@@ -1,7 +1,5 @@
 """Libraries that ask for an executable stack by mistake do not in packages; those whose code needs one still do."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from installed_rocm import usual_rocm
+from programs import completed
 from small_debian import Archive, compile_library, install
 
 from rocm_sdk import _native
@@ -30,7 +29,7 @@ NEEDED = "an executable stack is asked for, and needed: the code writes trampoli
 def run(*words: str | Path) -> str:
     """Standard error of a build that works."""
     command = [sys.executable, "-m", "rocm_sdk_build", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

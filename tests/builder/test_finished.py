@@ -1,7 +1,5 @@
 """What a run that was killed has finished is used by the next one, where that can be proven; scratch directories go."""
 
-from __future__ import annotations
-
 import fcntl
 import logging
 import os

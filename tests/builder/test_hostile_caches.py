@@ -1,7 +1,5 @@
 """What another user has prepared in an output or a cache is neither used nor removed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

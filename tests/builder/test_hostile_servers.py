@@ -1,7 +1,5 @@
 """Whatever a server answers, a download ends: in words that name the address, within limits, without the password."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import subprocess
@@ -13,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk.web.links import LINK_LIMIT, PAGE_LIMIT
 from rocm_sdk.web.server import UNANNOUNCED_LIMIT, Limits, Server, WebError, refuse_downgrade
@@ -296,12 +295,12 @@ def test_a_password_is_not_printed(server: RawServer, tmp_path: Path) -> None:
     ]
     for answer in (b"HTTP/1.1 401 No\r\n\r\n", page("x"), page(NAME), page(f"http://me:s3cret@{server.host}/{NAME}")):
         server.answers["/"] = answer
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = completed(command)
         assert done.returncode == 1
-        assert done.stderr.startswith(f"error: {server.address}"), done.stderr
+        assert done.stderr.startswith(f"rocm-sdk-build: {server.address}"), done.stderr
         assert "s3cret" not in done.stderr + done.stdout
     server.answers["/"] = b"HTTP/1.1 302 Found\r\nLocation: http://me:s3cret@x:y/\r\n\r\n"
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     assert "is no address" in done.stderr
     assert "s3cret" not in done.stderr + done.stdout
 

@@ -1,7 +1,5 @@
 """`rocm-sdk-build index`: pages that pip and uv install from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -19,13 +17,16 @@ import pytest
 from artifact_tree import usual_tree
 from environments import environment_with_pip
 from packaging.requirements import Requirement
+from programs import completed
 from stored_builds import stored
 
+from rocm_sdk import loader_version
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.extras import LOADER_FIX
 from rocm_sdk_build.output.index import write_index
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -205,10 +206,19 @@ def test_families_have_an_index_each(tmp_path: Path) -> None:
     artifacts = usual_tree(tmp_path / "artifacts", kpack=False)
     build(Wish([artifacts.root], tmp_path, "7.10.0", is_checked=False), read_rules())
     command = [sys.executable, "-m", "rocm_sdk_build", "index"]
-    done = subprocess.run([*command, "dist"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed([*command, "dist"], cwd=tmp_path)
     fix = "rocm-sdk-build index dist/gfx94X-dcgpu --root dist"
     assert done.stderr.endswith(f"fix: an index for each: {fix}\n")
-    done = subprocess.run([*command, *fix.split()[2:]], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed([*command, *fix.split()[2:]], cwd=tmp_path)
+    selector = "dist/gfx94X-dcgpu/rocm-7.10.0.tar.gz"
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"{selector}: requires rocm-sdk-loader>={loader_version}, which is not there: {LOADER_FIX}\n",
+    )
+    (tmp_path / "own").mkdir()
+    make_wheel(tmp_path / "own", "rocm_sdk_loader", loader_version)
+    words = [*command, *fix.split()[2:], "--root", "own"]
+    done = completed(words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "dist/gfx94X-dcgpu/simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html" in done.stdout.splitlines()
 
@@ -262,7 +272,7 @@ def resolved(
     }[installer]
     variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", **environment}
     words = [*command, "--index-url", index.as_uri(), f"rocm[{extras}]"]
-    return subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
+    return completed(words, env=variables)
 
 
 @pytest.fixture(scope="module")

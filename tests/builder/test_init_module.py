@@ -1,13 +1,12 @@
 """`rocm-sdk-build init-module`: the module of a framework brings up what its files need."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from programs import completed
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
@@ -28,7 +27,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(sample: Path, *words: object) -> Result:
     command = [sys.executable, "-m", "rocm_sdk_build", "init-module", *map(str, words)]
     environment = clean_environment() | {"PYTHONPATH": str(sample)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return completed(command, env=environment)
 
 
 def test_what_files_need(sample: Path, tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
     text.write_text("no library")
     compile_library(tmp_path / "plain.so", None)
     for words, told in (
-        (("--for", text), f"error: {text}: "),
+        (("--for", text), f"rocm-sdk-build: {text}: "),
         (("--for", tmp_path / "missing.so"), "missing.so"),
         (("--for", tmp_path / "plain.so"), "none of the files needs a library of the SDK"),
         (("--shortnames", "hipsparze"), "fix: nearest: hipsparse"),

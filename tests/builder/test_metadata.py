@@ -1,7 +1,5 @@
 """What wheels say of themselves: METADATA, licences, the platform tag."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`rocm-sdk-build artifacts --only`: one package by one machine, which has the artifacts of no other."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import shutil
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from programs import completed
 
 from rocm_sdk._native import catalog
 from rocm_sdk_build.inputs.rules import Rules, read_rules
@@ -43,7 +42,7 @@ NEEDED = {
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", *map(str, words), "--version", VERSION]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def build(root: Path, output: Path, *options: str, families: Iterable[str] = TARGETS) -> str:
@@ -158,14 +157,14 @@ def test_names(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     told = refused(tree.root, tmp_path / "out", "--only", "core,device-gfx940")
     assert told == (
-        "error: --only device-gfx940: no package of this SDK is called so; "
+        "rocm-sdk-build: --only device-gfx940: no package of this SDK is called so; "
         "did you mean device-gfx942 or device-gfx1100?\n"
-        "fix: there are core, libraries, device-gfx1100, device-gfx942, devel, profiler, rocm\n"
+        "  fix: there are core, libraries, device-gfx1100, device-gfx942, devel, profiler, rocm\n"
     )
     assert "did you mean libraries" in refused(tree.root, tmp_path / "out", "--only", "library")
     done = run(tree.root, "--output", tmp_path / "out", "--only", "core")
-    assert done.stderr.endswith("\nfix: name them: --linux-amdgpu-families gfx94X-dcgpu,gfx1100\n")
-    assert done.stderr.startswith("error: --only: the packages say for which targets the SDK is")
+    assert done.stderr.endswith("\n  fix: name them: --linux-amdgpu-families gfx94X-dcgpu,gfx1100\n")
+    assert done.stderr.startswith("rocm-sdk-build: --only: the packages say for which targets the SDK is")
     assert done.returncode == 1
     done = run(tree.root, "--output", tmp_path / "out", "--only", ",")
     assert (done.returncode, "invalid _names value: ','" in done.stderr) == (2, True)
@@ -178,7 +177,7 @@ def test_names(tmp_path: Path) -> None:
         (
             "device-gfx942",
             "blas_lib_gfx942",
-            "no artifact is for rocm-sdk-device-gfx942\nfix: fetch its artifacts: blas_lib_gfx942, ",
+            "no artifact is for rocm-sdk-device-gfx942\n  fix: fetch its artifacts: blas_lib_gfx942, ",
         ),
         (
             "device-gfx942",
@@ -188,10 +187,10 @@ def test_names(tmp_path: Path) -> None:
         (
             "libraries",
             "blas_lib_generic",
-            "no artifact is for rocm-sdk-libraries\nfix: fetch its artifacts: blas_lib_g",
+            "no artifact is for rocm-sdk-libraries\n  fix: fetch its artifacts: blas_lib_g",
         ),
         ("devel", "blas_lib_generic", "no artifact is for rocm-sdk-libraries: rocm-sdk-devel links to its files\n"),
-        ("profiler", "rocprofiler-systems_*", "no artifact is for rocm-profiler\nfix: fetch its artifacts: "),
+        ("profiler", "rocprofiler-systems_*", "no artifact is for rocm-profiler\n  fix: fetch its artifacts: "),
     ],
 )
 def test_an_absent_artifact(tmp_path: Path, part: str, gone: str, told: str) -> None:

@@ -1,12 +1,9 @@
 """`rocm-sdk-build prefix`: an installed ROCm becomes packages, compared with lists made from the specification."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -14,64 +11,23 @@ from pathlib import Path
 import pytest
 from installed_rocm import Prefix, usual_rocm
 from other_user import USER, OtherUser
-from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, library, objects, offload_binary
-
-from rocm_sdk import coverage, device_code
+from prefix_packages import (
+    OF_GFX90A,
+    OF_GFX1030,
+    SHARED_LIBRARIES,
+    VERSION,
+    build,
+    built,
+    development,
+    extras,
+    platform_files,
+    refused,
+    search_path,
+    small,
+    wheel,
+)
 
 FACTS_OF_LIBRARIES = "_rocm_sdk_libraries/share/therock/libraries_dist_info.json"
-VERSION = "7.1.2"
-Result = subprocess.CompletedProcess[str]
-
-
-def build(output: Path, *words: str | Path, lists: str = "", version: str = VERSION) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", "prefix", *map(str, words), "--version", version]
-    options = ["--output", str(output)]
-    return subprocess.run([*command, *options], input=lists, capture_output=True, text=True, check=False)
-
-
-def built(output: Path, *words: str | Path, lists: str = "") -> str:
-    """Standard error of a build that works."""
-    done = build(output, *words, lists=lists)
-    assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in output.iterdir() if path.name.startswith(".")) == []
-    return done.stderr
-
-
-def refused(output: Path, *words: str | Path, lists: str = "", version: str = VERSION) -> str:
-    """Standard error of a build that is refused, and leaves nothing behind."""
-    done = build(output, *words, lists=lists, version=version)
-    assert done.returncode == 1, done
-    assert "Traceback" not in done.stderr
-    assert not output.exists() or not list(output.iterdir())
-    return done.stderr
-
-
-def wheel(dist: Path, name: str) -> zipfile.ZipFile:
-    (path,) = dist.glob(f"{name}-{VERSION}-py3-none-*.whl")
-    return zipfile.ZipFile(path)
-
-
-def platform_files(dist: Path, name: str) -> set[str]:
-    """What a wheel has below its platform directory."""
-    names = (path.partition("/") for path in wheel(dist, name).namelist())
-    return {path for directory, _, path in names if directory.startswith("_rocm") and path != "__init__.py"}
-
-
-def development(dist: Path) -> dict[str, tarfile.TarInfo]:
-    data = wheel(dist, "rocm_sdk_devel").read("rocm_sdk_devel/_devel.tar")
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        return {each.name.removeprefix("_rocm_sdk_devel/"): each for each in archive}
-
-
-@pytest.fixture(scope="session")
-def rocm(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
-    """Not to be changed."""
-    prefix = usual_rocm(tmp_path_factory.mktemp("prefix") / "rocm")
-    prefix.link("lib64", "lib")
-    prefix.link("lib/libgone.so", "libgone.so.3")
-    prefix.link("lib/loop", "loop")
-    prefix.link("bin/shell", "/bin/sh")
-    return prefix
 
 
 @pytest.fixture(scope="session")
@@ -95,26 +51,6 @@ CORE = {
     "lib/llvm/bin/clang",
     "lib/llvm/bin/clang-20",
     "share/therock/dist_info.json",
-}
-SHARED_LIBRARIES = {
-    "lib/libhiprand.so.1",
-    "lib/libhipsparselt.so.0",
-    "lib/librocblas.so.5",
-    "lib/librocrand.so.1",
-    "lib/rocblas/library/TensileLibrary_fallback.co",
-    "lib/rocblas/library/TensileManifest.txt",
-    "share/miopen/db/miopen.db",
-    "share/therock/libraries_dist_info.json",
-}
-OF_GFX90A = {
-    "lib/rocblas/library/Kernels.so-000-gfx90a.hsaco",
-    "lib/rocblas/library/Kernels.so-000-gfx90a-xnack+.hsaco",
-    "lib/rocblas/library/TensileLibrary_lazy_gfx90a.dat",
-    "share/miopen/db/gfx90a68.db.txt",
-}
-OF_GFX1030 = {
-    "lib/rocblas/library/Kernels.so-000-gfx1030.hsaco",
-    "lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat",
 }
 PROFILER = {
     "bin/rocprof-sys-avail",
@@ -205,22 +141,8 @@ def test_licences_of_several_roots(tmp_path: Path) -> None:
     assert licences(wheel(tmp_path / "dist", "rocm_sdk_libraries")) == {"two"}
 
 
-def extras(dist: Path) -> set[str]:
-    with tarfile.open(dist / f"rocm-{VERSION}.tar.gz") as archive:
-        file = archive.extractfile(f"rocm-{VERSION}/selector.json")
-        assert file is not None
-        return set(json.load(file)["extras"])
-
-
 def test_every_extra_is_a_package(plain: tuple[Path, str]) -> None:
     assert extras(plain[0]) == {"libraries", "devel", "profiler"}
-
-
-def search_path(archive: zipfile.ZipFile, name: str, directory: Path) -> list[str]:
-    told = subprocess.check_output(["readelf", "-d", archive.extract(name, directory)], text=True)
-    (line,) = (line for line in told.splitlines() if "PATH)" in line)
-    assert "(RPATH)" in line
-    return line.partition("[")[2].rstrip("]").split(":")
 
 
 def test_search_paths(plain: tuple[Path, str], tmp_path: Path) -> None:
@@ -317,6 +239,7 @@ def store(root: Path) -> list[Path]:
     rand = path("rocrand-7.1").library("lib/librocrand.so.1.1", hip, code=("gfx90a",), flags=(runpath(hip),))
     path("hiprand-7.1").library("lib/libhiprand.so.1.1", rand, flags=(runpath(rand),))
     path("rocprim-7.1").file("include/rocprim/rocprim.hpp", "#pragma once\n")
+    path("half-2.2").file("include/half.hpp", "#pragma once\n")
     path("rocminfo-7.1").program("bin/rocminfo")
     path("rocm-core-7.1").file(".info/version", "7.1.2\n")
     path("rocm-smi-7.1").library("lib/librocm_smi64.so.7.8")
@@ -344,7 +267,7 @@ def test_twenty_store_paths(tmp_path: Path) -> None:
         *("lib/libhiprand.so.1", "lib/librocrand.so.1", "share/therock/libraries_dist_info.json")
     }
     members = {name for name, each in development(tmp_path / "dist").items() if not each.isdir()}
-    assert "include/rocprim/rocprim.hpp" in members
+    assert {"include/half.hpp", "include/rocprim/rocprim.hpp"} <= members
     assert not {name for name in members if name.startswith(("nix-support", "share/locale", "bin/perl"))}
     assert f"not part of ROCm: only what its libraries need is taken from:\n  {paths[0]}\n" in told
     core = wheel(tmp_path / "dist", "rocm_sdk_core")
@@ -432,7 +355,7 @@ def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
         archive = wheel(tmp_path / "dist", "rocm_sdk_core")
         assert f"rocm_sdk_core-{VERSION}.dist-info/licenses/{licence}" in archive.namelist()
     for system in ("/", "/usr"):
-        assert f"error: {system}: is a whole system" in refused(tmp_path / "none", own.root, system)
+        assert f"rocm-sdk-build: {system}: is a whole system" in refused(tmp_path / "none", own.root, system)
     assert "zlib1g" not in refused(tmp_path / "none", "/usr", "--files", "-", lists=listed)
 
 
@@ -463,9 +386,9 @@ def test_what_cannot_be_read_or_written(other_user: OtherUser, open_directory: P
     for path in (library, closed):
         mode = path.stat().st_mode
         path.chmod(0)
-        assert run(own / "dist", prefix.root) == f"error: {path}: Permission denied\n"
+        assert run(own / "dist", prefix.root) == f"rocm-sdk-build: {path}: Permission denied\n"
         path.chmod(mode)
-    assert run(open_directory / "dist", prefix.root) == f"error: {open_directory}/dist: Permission denied\n"
+    assert run(open_directory / "dist", prefix.root) == f"rocm-sdk-build: {open_directory}/dist: Permission denied\n"
     listed.chmod(0)
     assert f"{listed}: the list cannot be read: Permission denied" in run(own / "dist", prefix.root, "--files", listed)
     assert not (own / "dist").exists() or not list((own / "dist").iterdir())
@@ -506,330 +429,6 @@ def test_lists(tmp_path: Path, form: str) -> None:
     built(tmp_path / "two", prefix.root, "--files", tmp_path / "hip", "--files", tmp_path / "rest")
     for path in (tmp_path / "dist").iterdir():
         assert (tmp_path / "two" / path.name).read_bytes() == path.read_bytes()
-
-
-# ---- families and targets ----
-
-
-def code_of(archive: zipfile.ZipFile, name: str, directory: Path) -> set[str]:
-    (path,) = (path for path in archive.namelist() if path.endswith(f"/{name}"))
-    return {each.target for each in device_code(archive.extract(path, directory)).targets}
-
-
-def test_families(rocm: Prefix, tmp_path: Path) -> None:
-    dist = tmp_path / "dist"
-    told = built(dist, rocm.root, "--families", "gfx103X-all,gfx90a")
-    facts = json.loads(wheel(dist, "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
-    assert facts["dist_amdgpu_targets"] == "gfx90a;gfx1030"
-    why = "lib/libhipsparselt.so.0.2: none of its code is for the family"
-    assert f"packaged for gfx90a with all their code:\n  {why}\n" in told
-    assert {str(path.relative_to(dist)).partition(f"-{VERSION}")[0] for path in dist.rglob("*") if path.is_file()} == {
-        *("gfx103X-all/rocm", "gfx103X-all/rocm_sdk_devel", "gfx90a/rocm", "gfx90a/rocm_sdk_devel"),
-        *("rocm_profiler", "rocm_sdk_core", "rocm_sdk_libraries_gfx103x_all", "rocm_sdk_libraries_gfx90a"),
-    }
-    expected = {
-        "gfx103X_all": (OF_GFX1030, {"gfx1030"}),
-        "gfx90a": (OF_GFX90A, {"gfx90a"}),
-    }
-    for family, (single, targets) in expected.items():
-        name = f"rocm_sdk_libraries_{family.lower()}"
-        archive, directory = wheel(dist, name), tmp_path / name
-        assert platform_files(dist, name) == SHARED_LIBRARIES | single
-        assert code_of(archive, "librocrand.so.1", directory) == targets
-        assert code_of(archive, "TensileLibrary_fallback.co", directory) == targets
-        assert code_of(archive, "libhipsparselt.so.0", directory) == {"gfx942"}
-        found = search_path(archive, f"_rocm_sdk_libraries_{family}/lib/librocrand.so.1", directory)
-        assert found[0] == "$ORIGIN", "written after the code was"
-    assert "lib/librocrand.so.1" in development_of(dist / "gfx90a")
-
-
-def development_of(dist: Path) -> set[str]:
-    return set(development(dist))
-
-
-def test_code_that_cannot_be_rewritten(tmp_path: Path) -> None:
-    """What is not in bundles of the HIP compiler stays, and is told."""
-    prefix = small(tmp_path / "rocm")
-    images = [("amdgcn-amd-amdhsa", target, code_object(FLAGS[target])) for target in ("gfx90a", "gfx1030")]
-    content = prefix.file("images", offload_binary(images))
-    section = f'.section .llvm.offloading,"a"\n.incbin "{content}"\n'
-    library(prefix.place("lib/librocsolver.so.0"), [], more=section)
-    content.unlink()
-    told = built(tmp_path / "dist", prefix.root, "--families", "gfx90a")
-    assert "packaged for gfx90a with all their code:\n  lib/librocsolver.so.0: it has no section of GPU code" in told
-    archive = wheel(tmp_path / "dist", "rocm_sdk_libraries_gfx90a")
-    assert code_of(archive, "librocsolver.so.0", tmp_path) == {"gfx90a", "gfx1030"}
-
-
-def test_compressed_code(tmp_path: Path) -> None:
-    prefix = small(tmp_path / "rocm")
-    plain = bundle(objects("gfx90a", "gfx1030", size=5000))
-    path = library(prefix.place("lib/librocsolver.so.0"), [compressed(plain, 3)])
-    path.with_suffix(".0.bundle").unlink()
-    prefix.file("lib/rocblas/library/Kernels.co", compressed(plain, 2))
-    assert "all their code" not in built(tmp_path / "dist", prefix.root, "--families", "gfx1030")
-    archive = wheel(tmp_path / "dist", "rocm_sdk_libraries_gfx1030")
-    for name in ("librocsolver.so.0", "Kernels.co"):
-        assert code_of(archive, name, tmp_path) == {"gfx1030"}
-
-
-def test_loose_code_without_any_for_the_family_is_left_out(tmp_path: Path) -> None:
-    prefix = small(tmp_path / "rocm")
-    for name, targets in (("a", ("gfx942",)), ("b", ("gfx942", "gfx90a"))):
-        prefix.file(f"lib/rocblas/library/{name}.co", bundle(objects(*targets)))
-    built(tmp_path / "dist", prefix.root, "--families", "gfx90a")
-    names = platform_files(tmp_path / "dist", "rocm_sdk_libraries_gfx90a")
-    assert {name for name in names if "rocblas" in name} == {"lib/rocblas/library/b.co"}
-
-
-@pytest.mark.parametrize("options", [(), ("--families", "gfx90a"), ("--split",)], ids=["whole", "family", "split"])
-def test_installed_by_pip(rocm: Prefix, tmp_path: Path, options: tuple[str, ...]) -> None:
-    """All packages, the selector too: `rocm-sdk test` has nothing to say."""
-    dist, site = tmp_path / "dist", tmp_path / "site"
-    built(dist, rocm.root, *options)
-    install = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", str(site)]
-    packages = [str(path) for path in dist.iterdir() if "gfx1030" not in path.name]
-    environment = {**os.environ, "ROCM_SDK_TARGET_FAMILY": "gfx90a", "PIP_CONFIG_FILE": os.devnull}
-    subprocess.run([*install, *packages], env=environment, check=True)
-    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json"]
-    report = json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout)
-    assert [each["code"] for each in report["problems"] if each["severity"] != "note"] == []
-
-
-def test_kpack_archives(tmp_path: Path) -> None:
-    """Of a ROCm that was built kpack-split: archives are for single targets."""
-    prefix = small(tmp_path / "rocm")
-    for target in ("gfx90a", "gfx942"):
-        prefix.file(
-            f".kpack/rand_lib_{target}.kpack", kpack({"lib/librocrand.so.1#0": {target: code_object(FLAGS[target])}})
-        )
-    built(tmp_path / "split", prefix.root, "--split")
-    for target in ("gfx90a", "gfx942"):
-        names = platform_files(tmp_path / "split", f"rocm_sdk_device_{target}")
-        assert names == {f".kpack/rand_lib_{target}.kpack", f".devel_links/{target}.json"}
-    built(tmp_path / "family", prefix.root, "--families", "gfx90a")
-    names = platform_files(tmp_path / "family", "rocm_sdk_libraries_gfx90a")
-    assert {name for name in names if "kpack" in name} == {".kpack/rand_lib_gfx90a.kpack"}
-
-
-def test_split(rocm: Prefix, tmp_path: Path) -> None:
-    dist = tmp_path / "dist"
-    told = built(dist, rocm.root, "--split")
-    assert "code that is in libraries stays there, for all targets" in told
-    assert platform_files(dist, "rocm_sdk_libraries") == SHARED_LIBRARIES
-    links = {".devel_links/gfx90a.json", ".devel_links/gfx1030.json"}
-    assert platform_files(dist, "rocm_sdk_device_gfx90a") - links == OF_GFX90A
-    assert platform_files(dist, "rocm_sdk_device_gfx1030") - links == OF_GFX1030
-    all_targets = {"gfx90a", "gfx942", "gfx1030"}
-    assert code_of(wheel(dist, "rocm_sdk_libraries"), "librocrand.so.1", tmp_path) == all_targets
-    assert extras(dist) == {
-        *("libraries", "devel", "profiler", "device", "device-gfx1030", "device-gfx90a", "device-all")
-    }
-
-
-def test_split_code(tmp_path: Path) -> None:
-    """HIP's runtime finds code in kpack archives: each device package has the code for its target."""
-    prefix = usual_rocm(tmp_path / "rocm")
-    reader = prefix.library("lib/librocm_kpack.so.1.0")
-    for path in prefix.root.glob("lib/libamdhip64.so*"):
-        path.unlink()
-    prefix.library("lib/libamdhip64.so.7.1", reader)
-    generic = {"hipv4-amdgcn-amd-amdhsa--gfx9-4-generic": code_object(0x5F)}
-    library(prefix.place("lib/librocsolver.so.0"), [bundle(generic)])
-    for leftover in prefix.root.glob("lib/librocsolver.*"):
-        if leftover.suffix != ".0":
-            leftover.unlink()
-    dist = tmp_path / "dist"
-    told = built(dist, prefix.root, "--split")
-    why = "its code for gfx9-4-generic is not for one processor"
-    assert f"packaged in rocm-sdk-libraries with their code:\n  lib/librocsolver.so.0: {why}" in told
-    assert "librocrand" not in told
-    expected = {"gfx90a": OF_GFX90A, "gfx1030": OF_GFX1030, "gfx942": set()}
-    for target, loose in expected.items():
-        own = {f".kpack/libraries_{target}.kpack", f".devel_links/{target}.json"}
-        assert platform_files(dist, f"rocm_sdk_device_{target}") == loose | own
-    assert platform_files(dist, "rocm_sdk_libraries") == SHARED_LIBRARIES | {"lib/librocsolver.so.0"}
-    names = {f"device-{target}" for target in expected}
-    assert extras(dist) == {"libraries", "devel", "profiler", "device", "device-all"} | names
-    archive = wheel(dist, "rocm_sdk_libraries")
-    assert code_of(archive, "librocrand.so.1", tmp_path) == set()
-    site = tmp_path / "site"
-    for path in [
-        *dist.glob("rocm_sdk_core*"),
-        *dist.glob("rocm_sdk_libraries*"),
-        *dist.glob("rocm_sdk_device_gfx90a*"),
-    ]:
-        with zipfile.ZipFile(path) as each:
-            each.extractall(site)
-    libraries = site / "_rocm_sdk_libraries/lib"
-    found = {
-        each.name: [gpu.verdict for gpu in each.gpus] for each in coverage(["gfx90a", "gfx942"], libraries).libraries
-    }
-    assert (found["rocrand"], found["hipsparselt"]) == (["compatible", "none"], ["none", "none"])
-
-
-def test_split_compressed_code(tmp_path: Path) -> None:
-    prefix = Prefix(tmp_path / "rocm")
-    prefix.library("lib/libamdhip64.so.7.1", prefix.library("lib/librocm_kpack.so.1.0"))
-    plain = bundle(objects("gfx90a", "gfx1030", size=5000))
-    path = library(prefix.place("lib/librocsolver.so.0"), [compressed(plain, 3)])
-    path.with_suffix(".0.bundle").unlink()
-    built(tmp_path / "dist", prefix.root, "--split")
-    for target in ("gfx90a", "gfx1030"):
-        archive = wheel(tmp_path / "dist", f"rocm_sdk_device_{target}")
-        assert code_of(archive, f"libraries_{target}.kpack", tmp_path) == {target}
-        assert b"zstd-per-kernel" in archive.read(f"_rocm_sdk_libraries/.kpack/libraries_{target}.kpack")
-
-
-def test_nothing_to_split(tmp_path: Path) -> None:
-    prefix = Prefix(tmp_path / "rocm")
-    prefix.library("lib/libamdhip64.so.7.1")
-    prefix.library("lib/librocrand.so.1.1", code=("gfx90a",))
-    told = refused(tmp_path / "dist", prefix.root, "--split")
-    assert f"{prefix.root}: no file is for one target alone" in told
-    assert "--families" in told
-
-
-# ---- what is wrong ----
-
-
-def small(root: Path) -> Prefix:
-    prefix = Prefix(root)
-    prefix.library("lib/libamdhip64.so.7.1")
-    prefix.library("lib/librocrand.so.1.1")
-    return prefix
-
-
-def test_two_different_files_for_one_place(tmp_path: Path) -> None:
-    one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
-    other.file("include/hip/hip_runtime.h", "1\n")
-    one.file("include/hip/hip_runtime.h", "1\n")
-    built(tmp_path / "same", one.root, other.root)
-    one.file("include/hip/hip_runtime.h", "2\n")
-    told = refused(tmp_path / "dist", one.root, other.root)
-    for prefix in (one, other):
-        assert f"{prefix.root}/include/hip/hip_runtime.h" in told
-    assert "are different, and go to one place: include/hip/hip_runtime.h" in told
-
-
-def test_two_different_texts_that_are_rewritten(tmp_path: Path) -> None:
-    one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
-    other.file("include/rocblas/rocblas.h", "x\n")
-    paths = [prefix.file("lib/pkgconfig/x.pc", f"prefix=/usr\nName: {prefix.root}\n") for prefix in (one, other)]
-    told = refused(tmp_path / "dist", one.root, other.root)
-    assert f"{paths[0]} and {paths[1]} are different, and go to one place: lib/pkgconfig/x.pc" in told
-
-
-@pytest.mark.parametrize("kind", ["file", "link"])
-def test_a_file_and_a_directory_of_one_name(tmp_path: Path, kind: str) -> None:
-    one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
-    if kind == "file":
-        one.file("lib/rocblas", "x\n")
-    else:
-        one.file("share/rocblas/x", "x\n")
-        one.link("lib/rocblas", "../share/rocblas")
-    path = other.file("lib/rocblas/x.dat", "x\n")
-    other.file("include/rocblas/rocblas.h", "x\n")
-    told = refused(tmp_path / "dist", one.root, other.root)
-    assert f"goes to lib/rocblas, and {path} below it, to lib/rocblas/x.dat" in told
-
-
-def test_two_host_libraries_of_one_soname(tmp_path: Path) -> None:
-    roots = [Prefix(tmp_path / name) for name in ("a", "b")]
-    z = [root.library("lib/libz.so.1.2", flags=(f"-Wl,--defsym,x{i}=1",)) for i, root in enumerate(roots)]
-    prefix = Prefix(tmp_path / "rocm")
-    prefix.library("lib/libamdhip64.so.7.1", z[0])
-    prefix.library("lib/librocrand.so.1.1")
-    told = refused(tmp_path / "dist", prefix.root, *(root.root for root in roots))
-    assert f"{z[0]} and {z[1]} have one SONAME, and {prefix.root}/lib/libamdhip64.so.7.1 needs one of them" in told
-
-
-def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
-    output = tmp_path / "dist"
-    assert f"{tmp_path}/none: there is no such directory" in refused(output, tmp_path / "none")
-    (tmp_path / "empty").mkdir()
-    assert f"{tmp_path}/empty: no library of ROCm is there" in refused(output, tmp_path / "empty")
-    assert "no root is given" in refused(output)
-    told = refused(output, rocm.root, rocm.root / "lib/llvm")
-    assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told
-    system = small(tmp_path / "system/usr")
-    system.file("lib/os-release", "ID=x\n")
-    for root in (system.root, system.root.parent):
-        told = refused(output, root)
-        assert f"{root}: is a whole system, not ROCm alone" in told
-        assert "dpkg -L" in told
-
-
-def test_llvm_that_is_none(rocm: Prefix, tmp_path: Path) -> None:
-    for path in (tmp_path / "nowhere", rocm.root):
-        told = refused(tmp_path / "dist", rocm.root, "--llvm", path)
-        assert f"--llvm {path}: has no bin/clang" in told
-    told = refused(tmp_path / "dist", rocm.root, "--llvm", rocm.root / "lib/llvm")
-    assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told
-
-
-def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
-    output = tmp_path / "dist"
-    for version in ("7.1.2'); import os", "latest", "v7.1"):
-        assert "version" in refused(output, rocm.root, version=version)
-    assert "gfx94Y" in refused(output, rocm.root, "--families", "gfx94Y")
-    assert "--families names none" in refused(output, rocm.root, "--families", ",")
-    assert "--version-suffix" in refused(output, rocm.root, "--version-suffix", "a/b")
-    done = build(output, rocm.root, "--families", "gfx90a", "--split")
-    assert done.returncode == 2
-    rules = tmp_path / "rules.txt"
-    for line, told in (
-        ("take nucleus lib/**", "'nucleus' is none of core, libraries, device, profiler, devel"),
-        ("rewrite any *.cmake ( x", "'(' cannot be replaced by 'x'"),
-        ("rewrite never *.cmake a x", "'never' is none of any, moved"),
-        ("place lib", "is not a rule"),
-    ):
-        rules.write_text(f"{line}\n")
-        assert f"{rules}:1: " in (error := refused(output, rocm.root, "--rules", rules))
-        assert told in error
-
-
-def test_lists_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
-    output = tmp_path / "dist"
-    listed = tmp_path / "list"
-    for text, told in (
-        (f"{rocm.root}/lib\n{rocm.root}/gone.so\n", f"{listed}:2: {rocm.root}/gone.so: there is no such file"),
-        ("package zlib is not installed\n", f"{listed}:1: 'package zlib is not installed' is not an absolute path"),
-        ("usr/lib/libz.so\n", f"{listed}:1: 'usr/lib/libz.so' is not an absolute path"),
-        ("\n\n", f"{listed}: the list names no file"),
-        ("/etc/passwd\n", f"nothing that is listed is in {rocm.root}"),
-    ):
-        listed.write_text(text)
-        assert told in refused(output, rocm.root, "--files", listed)
-    assert "the list cannot be read" in refused(output, rocm.root, "--files", tmp_path / "none")
-    listed.write_text("/usr/lib\n/usr/bin\n/usr\n")
-    assert "is a whole system" in refused(output, "--files", listed)
-
-
-@pytest.mark.parametrize("name", [b"a\nb", b"a\\b", b"\xff"])
-def test_hostile_names(tmp_path: Path, name: bytes) -> None:
-    prefix = small(tmp_path / "rocm")
-    odd = prefix.root / "lib" / os.fsdecode(name)
-    odd.touch()
-    told = refused(tmp_path / "dist", prefix.root)
-    assert "wheels have no names" in told or "not UTF-8" in told
-    (tmp_path / "list").write_bytes(os.fsencode(odd) + b"\n")
-    refused(tmp_path / "dist", prefix.root, "--files", tmp_path / "list")
-
-
-def test_names_that_look_dangerous(tmp_path: Path) -> None:
-    prefix = small(tmp_path / "rocm")
-    names = {"share/a,b.txt", 'share/a"b.txt', "share/a b.txt", "share/'; import os.txt"}
-    for name in names:
-        prefix.file(name, "x\n")
-    built(tmp_path / "dist", prefix.root)
-    assert names <= development(tmp_path / "dist").keys()
-
-
-def test_a_pointer_of_git_lfs(tmp_path: Path) -> None:
-    prefix = small(tmp_path / "rocm")
-    pointer = prefix.file("lib/librocblas.so.5", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
-    assert f"{pointer}: is a pointer of Git LFS" in refused(tmp_path / "dist", prefix.root)
 
 
 def test_own_rules(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The version that packages of a prefix get where --version is not given."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -9,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from installed_rocm import usual_rocm
+from programs import completed
 
 
 def build(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rocm_sdk_build", "prefix", str(root), "--output", str(output)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def versions(output: Path) -> set[str]:
@@ -47,7 +46,7 @@ def test_the_name_of_hips_file(root: Path, tmp_path: Path) -> None:
 
 def test_a_root_that_is_none(tmp_path: Path) -> None:
     done = build(tmp_path / "nothing", tmp_path / "dist")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "nothing: there is no such directory" in done.stderr
 
 

@@ -1,7 +1,5 @@
 """`rocm-sdk-build promote`: a release candidate's packages become those that a build of the release gives."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Packages are proven before they appear; whatever ends a build, no half package is in `dist`."""
 
-from __future__ import annotations
-
 import os
 import platform
 import random
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from programs import completed
 
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
@@ -48,7 +47,7 @@ def test_a_library_that_does_not_load_stops_the_build(tree: ArtifactTree, tmp_pa
     assert "libneeds.so.1" in told
     assert "libgone.so.1" in told
     assert "\n  cause: no table here says which package has it\n" in told
-    assert told.endswith("\nfix: rocm-sdk explain E-LIB-002\n")
+    assert told.endswith("\n  fix: rocm-sdk explain E-LIB-002\n")
     assert list((tmp_path / "out/dist").iterdir()) == []
     made = build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
     assert all(path.exists() for path in made)
@@ -89,10 +88,10 @@ def test_what_others_say_of_the_wheels(tmp_path: Path, kpack: bool) -> None:
     judge = str(Path(sys.executable).with_name("check-wheel-contents"))
     for path in wheels:
         ignored = "W002,W004" if "/rocm_profiler-" in path else "W010"
-        done = subprocess.run([judge, "--ignore", ignored, path], capture_output=True, text=True, check=False)
+        done = completed([judge, "--ignore", ignored, path])
         assert (done.returncode, done.stdout) == (0, f"{path}: OK\n")
     command = [sys.executable, "-m", "twine", "check", "--strict", *made]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     assert (done.returncode, done.stdout.count("PASSED")) == (0, len(made)), done.stdout
 
 

@@ -1,7 +1,5 @@
 """The selector `rocm`: what its wheel requires, which family it takes, and what installers do with it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
+from programs import completed
 from sample_machine import GIB, TOPOLOGY, Machine
 
 from rocm_sdk import _native, targets
@@ -28,7 +27,7 @@ CHOSEN = {"family": "gfx1100", "why": "a GPU of this machine: gfx1100"}
 WITHOUT_LOADER = "rocm-sdk-loader cannot be used, which tells the GPUs of this machine: No module named 'rocm_sdk'"
 DEFAULT = {"family": "gfx942", "why": f"{WITHOUT_LOADER}; the default of the SDK"}
 NAMED = {"family": "gfx942", "why": "ROCM_SDK_TARGET_FAMILY"}
-OTHER_SYSTEM = "import sys; sys.platform = 'win32'; "
+OTHER_SYSTEM = "import sys; sys.platform = 'freebsd14'; "
 
 
 def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | None = "gfx942") -> Path:
@@ -37,13 +36,6 @@ def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | No
     return write_selector(
         directory, SdkFacts("7.10.0", offered, default), families, "", is_kpack=True, packages=PACKAGES
     )
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    return machine
 
 
 def called(directory: Path, call: str, *options: str, before: str = "", **variables: str) -> str:
@@ -209,13 +201,7 @@ class Installation:
         else:
             command = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", self.python]
         source = ["--no-index", "--no-deps", "--find-links", str(self.packages)]
-        return subprocess.run(
-            [*command, *source, *options, name],
-            env=self.environment | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return completed([*command, *source, *options, name], env=self.environment | variables)
 
     def family(self, *options: str, **variables: str) -> object:
         """Installs the selector; what it has chosen."""

@@ -1,7 +1,5 @@
 """Copies that lack their GPU code: with it they are what whole copies would be."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess

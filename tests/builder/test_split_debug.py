@@ -1,7 +1,5 @@
 """`--split-debug`: debug information in packages of its own, where debuggers find it; what is loaded stays the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from installed_rocm import usual_rocm
+from programs import completed
 from sample_device_code import bundle, code_object
 from sample_site import clean_environment
 
@@ -83,7 +82,7 @@ def tree(tmp_path: Path) -> ArtifactTree:
 
 def build(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rocm_sdk_build", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def made(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -223,11 +222,9 @@ def test_without_the_tool(tree: ArtifactTree, tmp_path: Path) -> None:
         (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), "--version", "1", "--split-debug"]
     environment = os.environ | {"PATH": str(tmp_path / "bin")}
-    done = subprocess.run(
-        [*command, "--output", str(tmp_path / "out")], env=environment, capture_output=True, text=True, check=False
-    )
+    done = completed([*command, "--output", str(tmp_path / "out")], env=environment)
     assert done.returncode == 1
-    assert "error: eu-strip: is not installed\nfix: install elfutils" in done.stderr
+    assert "rocm-sdk-build: eu-strip: is not installed\n  fix: install elfutils" in done.stderr
     assert not list((tmp_path / "out").glob("*.whl"))
 
 
@@ -260,14 +257,14 @@ def test_gdb_shows_function_and_line(installed: Path, tmp_path: Path) -> None:
         pytest.skip("gdb is not installed")
     words = [sys.executable, "-m", "rocm_sdk", "info", "--build-id"]
     environment = clean_environment() | {"PYTHONPATH": str(installed)}
-    text = subprocess.run(words, env=environment, capture_output=True, text=True, check=False).stdout
+    text = completed(words, env=environment).stdout
     (line,) = re.findall(r"^gdb: (set debug-file-directory .*)$", text, re.MULTILINE)
     library = installed / "_rocm_sdk_core/lib/libfat.so.1"
     command = [gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off"]
     asked = ["-ex", f"file {library}", "-ex", "info line inner"]
-    run = subprocess.run([*command, "-iex", line, *asked], capture_output=True, text=True, check=False, cwd=tmp_path)
+    run = completed([*command, "-iex", line, *asked], cwd=tmp_path)
     assert re.search(r'Line [78] of ".*fat\.c"', run.stdout), run.stdout + run.stderr
-    without = subprocess.run([*command, *asked], capture_output=True, text=True, check=False, cwd=tmp_path)
+    without = completed([*command, *asked], cwd=tmp_path)
     assert "fat.c" not in without.stdout
 
 
@@ -299,7 +296,7 @@ def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
 def test_the_self_test_knows_the_packages(installed: Path) -> None:
     words = [sys.executable, "-m", "rocm_sdk", "test", "--deep", "--only", "packages,files", "--json"]
     environment = clean_environment() | {"PYTHONPATH": str(installed)}
-    run = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    run = completed(words, env=environment)
     codes = {each["code"] for each in json.loads(run.stdout)["problems"] if each["severity"] == "error"}
     assert codes <= {"E-FILE-005"}, run.stdout  # extractall keeps no modes
 

@@ -1,7 +1,5 @@
 """`rocm-sdk-build debian` for another release than this system's: which packages it takes, and from where."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
@@ -11,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from programs import completed
 from small_debian import Archive, compile_library
 
 from rocm_sdk_build.building import prefix
@@ -93,7 +92,7 @@ def build(mirror: Mirror, tmp_path: Path, *options: str) -> Result:
     command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--suite", "sid", "--mirror", mirror.address]
     command += ["--cache", str(tmp_path / "cache"), "--output", str(tmp_path / "wheels"), *options]
     environment = {**os.environ, "APT_CONFIG": str(mirror.archive.apt_conf)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return completed(command, env=environment)
 
 
 def members(wheels: Path) -> set[str]:
@@ -161,10 +160,10 @@ def test_unknown_names(mirror: Mirror, tmp_path: Path, options: tuple[str, ...],
 
 def test_a_mirror_without_a_suite(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--mirror", "file:/x", "--output", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     assert (done.returncode, done.stderr) == (
         1,
-        "error: --mirror is the address of a suite's packages\nfix: --suite SUITE\n",
+        "rocm-sdk-build: --mirror is the address of a suite's packages\n  fix: --suite SUITE\n",
     )
 
 

@@ -1,7 +1,5 @@
 """What a hostile tar archive costs that is listed or unpacked: tarfile itself would read any amount into memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

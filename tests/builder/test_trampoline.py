@@ -1,7 +1,5 @@
 """The commands of the packages, as pip and uv install them in all the places that they know."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from programs import completed
 from stored_builds import stored
 
 from rocm_sdk_build.building.artifacts import build
@@ -68,7 +67,7 @@ def run(program: Path | str, *words: str, cwd: Path | None = None, **environment
     variables = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "PYTHONPATH")}
     variables.update(environment)
     command = [str(program), *words]
-    return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+    return completed(command, cwd=cwd, env=variables)
 
 
 def starts(command: Path | str, site: Path, **environment: str) -> None:

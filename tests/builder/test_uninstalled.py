@@ -1,7 +1,5 @@
 """Packages are uninstalled in many orders: what is left is whole each time, and in the end nothing is left."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

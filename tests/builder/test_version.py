@@ -1,7 +1,5 @@
 """`rocm-sdk-build version`: which version each kind of build has."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
+from programs import completed
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.release_types import RELEASE_TYPES
@@ -24,13 +23,8 @@ Result = subprocess.CompletedProcess[str]
 
 def run(directory: Path, *options: str, **environment: str) -> Result:
     clean = {name: value for name, value in os.environ.items() if name not in ("GITHUB_SHA", "GITHUB_OUTPUT")}
-    return subprocess.run(
-        [sys.executable, "-m", "rocm_sdk_build", "version", *options],
-        cwd=directory,
-        env={**clean, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
+    return completed(
+        [sys.executable, "-m", "rocm_sdk_build", "version", *options], cwd=directory, env={**clean, **environment}
     )
 
 

@@ -1,7 +1,5 @@
 """Writing a wheel: what a run leaves that ends in the middle of it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -13,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk_build.files.input_file import ChangedInputError
 from rocm_sdk_build.files.wheels import wheel_key, writing
@@ -117,7 +116,7 @@ def test_without_proc(site: Path, tmp_path: Path) -> None:
     for place, source in ((wheel, site), (missing, tmp_path)):
         command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc || exit 77; exec "$@"', "sh"]
         command += [sys.executable, "-c", WRITE, str(source), str(place)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = completed(command)
         if "unshare" in done.stderr or done.returncode == 77:
             pytest.skip(f"nothing may be mounted here: {done.stderr}")
         assert (done.returncode == 0) == (place == wheel), done.stderr

@@ -2,15 +2,11 @@
 #include "child_process.h"
 
 #include <grp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 enum { SKIPPED = 77, NOBODY = 65534, LIMIT_SECONDS = 60 };
 

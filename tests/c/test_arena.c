@@ -1,17 +1,11 @@
 /* The arena, the growing text, errors and directory listings: what everything else stands on. */
 #include "base/arena.h"
 
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "arena_fixture.h"
 #include "base/directory.h"
@@ -21,6 +15,7 @@
 #include "child_process.h"
 #include "problem_text.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 typedef struct fixture {
     rsdk_arena arena;
@@ -50,6 +45,7 @@ static void overflow_is_refused(void **state) {
     assert_null(rsdk_arena_alloc(&f->arena, SIZE_MAX / 2, 3));
     assert_null(rsdk_arena_alloc(&f->arena, SIZE_MAX, 1));
     assert_null(rsdk_arena_alloc(&f->arena, SIZE_MAX - 8, 1));
+    assert_null(rsdk_arena_alloc_room(&f->arena, SIZE_MAX - 8));
 }
 
 static void texts_are_copied(void **state) {
@@ -80,7 +76,6 @@ static void lists_grow(void **state) {
 }
 
 static void text_lists_items(void **state) {
-    (void)state;
     rsdk_text text = RSDK_TEXT_INIT;
     assert_string_equal(rsdk_text_get(&text), "");
     for (size_t i = 0; i < 200; i++) {
@@ -94,7 +89,6 @@ static void text_lists_items(void **state) {
 }
 
 static void errors_are_replaced_and_cleared(void **state) {
-    (void)state;
     rsdk_error error = RSDK_ERROR_INIT;
     assert_string_equal(rsdk_error_message(&error), "no error");
     assert_int_equal(rsdk_fail_as(&error, RSDK_IO_ERROR, RSDK_E_LIB_002, "/a",

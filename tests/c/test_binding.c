@@ -3,19 +3,14 @@
  * answer. Each load is a program of its own (this one, started again), because LD_LIBRARY_PATH counts as it was at the
  * start of a process. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
-#include "sample_sdk.h"
+#include "sample_loading.h"
+#include "suite.h"
 
 enum { ANSWERS_SIZE = 1024, REQUEST_LIMIT = 4 };
 
@@ -151,14 +146,12 @@ static void compare(const binding_case *c) {
 #define COMPARE(libs, ...)                                                                                             \
     compare(&(binding_case){.libraries = (libs), .library_count = sizeof(libs) / sizeof *(libs), __VA_ARGS__})
 
-#define SAYS(function, answer) "const char *" function "(void) { return \"" answer "\"; }\n"
 #define CALLS(probe, function)                                                                                         \
     "const char *" function "(void);\nconst char *" probe "(void) { return " function "(); }\n"
 #define ROCTX CORE_LIB "/libroctx64.so.4"
 #define LIBD  CORE_LIB "/libd.so.1"
 
 static void library_interposes_its_dependency(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libd.so.1", .source = SAYS("f", "D") CALLS("probe", "f")},
         {.file = "libroctx64.so.4", .source = SAYS("f", "X"), .needs = LIBD},
@@ -167,7 +160,6 @@ static void library_interposes_its_dependency(void **state) {
 }
 
 static void dependency_uses_symbols_of_those_who_need_it(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libd.so.1", .source = CALLS("probe_library", "only_x") CALLS("probe_sister", "only_e")},
         {.file = "libe.so.1", .source = SAYS("only_e", "E")},
@@ -177,7 +169,6 @@ static void dependency_uses_symbols_of_those_who_need_it(void **state) {
 }
 
 static void first_of_two_dependencies_wins(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libz.so.1", .source = SAYS("g", "Z") SAYS("h", "Z")},
         {.file = "liba.so.1", .source = SAYS("g", "A") SAYS("h", "A") CALLS("probe_a", "h")},
@@ -189,7 +180,6 @@ static void first_of_two_dependencies_wins(void **state) {
 }
 
 static void diamond_is_breadth_first(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libc1.so.1", .source = SAYS("g", "C1") CALLS("probe_c1", "g")},
         {.file = "libd.so.1", .source = SAYS("g", "D") CALLS("probe_d", "g")},
@@ -203,7 +193,6 @@ static void diamond_is_breadth_first(void **state) {
 }
 
 static void libraries_outside_keep_their_place(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.directory = OUTSIDE, .file = "libo1.so.1", .source = SAYS("g", "O1") SAYS("h", "O1")},
         {.directory = OUTSIDE, .file = "libo2.so.1", .source = SAYS("h", "O2") SAYS("k", "O2")},
@@ -219,7 +208,6 @@ static void libraries_outside_keep_their_place(void **state) {
 
 /* Only the requested library knows where the outside is; its dependency relies on that. */
 static void dependency_uses_the_paths_of_those_who_need_it(void **state) {
-    (void)state;
     static const char outside_rpath[] = "-Wl,--disable-new-dtags,-rpath,'$ORIGIN/../../" OUTSIDE "'";
     static const sample_library libraries[] = {
         {.directory = OUTSIDE, .file = "libo.so.1", .source = SAYS("g", "O")},
@@ -232,7 +220,6 @@ static void dependency_uses_the_paths_of_those_who_need_it(void **state) {
 }
 
 static void earlier_requests_come_first(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libd.so.1", .source = SAYS("f", "D") CALLS("probe_d", "f")},
         {.file = "libe.so.1", .source = SAYS("f", "E") CALLS("probe_e", "f")},
@@ -246,7 +233,6 @@ static void earlier_requests_come_first(void **state) {
 }
 
 static void request_that_is_a_dependency_of_another(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libamd_smi.so.26", .source = SAYS("f", "D") CALLS("probe", "f")},
         {.file = "libroctx64.so.4", .source = SAYS("f", "X"), .needs = CORE_LIB "/libamd_smi.so.26"},
@@ -259,7 +245,6 @@ static void request_that_is_a_dependency_of_another(void **state) {
 
 /* The second request needs the first, which is there already, before a library that is not. */
 static void earlier_request_keeps_its_place_among_needs(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libamd_smi.so.26", .source = SAYS("g", "S")},
         {.file = "libd.so.1", .source = SAYS("g", "D") CALLS("probe_d", "g")},
@@ -270,7 +255,6 @@ static void earlier_request_keeps_its_place_among_needs(void **state) {
 }
 
 static void cycle(void **state) {
-    (void)state;
     static const sample_library libraries[] = {
         {.file = "libroctx64.so.4", .source = ""},
         {.file = "libd.so.1", .source = SAYS("f", "D") CALLS("probe_d", "g"), .needs = ROCTX},

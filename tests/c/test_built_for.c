@@ -1,13 +1,9 @@
 /* Which releases the names of libraries tell. */
 #include "sdk/built_for.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static void assert_tells(const rsdk_built_for *files, const char *expected, const char *requirement) {
     rsdk_text text = RSDK_TEXT_INIT, wanted = RSDK_TEXT_INIT;
@@ -27,7 +23,6 @@ static rsdk_built_for needs(const char *first, const char *second) {
 }
 
 static void the_range_is_the_intersection(void **state) {
-    (void)state;
     rsdk_built_for files = needs("libamdhip64.so.7", "libamd_smi.so.26");
     assert_tells(&files, "ROCm 7.0 to 7.14", "rocm[libraries]>=7.0,<7.15");
     files = needs("libamdhip64.so.6", "libamd_smi.so.25");
@@ -39,7 +34,6 @@ static void the_range_is_the_intersection(void **state) {
 }
 
 static void most_names_tell_nothing(void **state) {
-    (void)state;
     rsdk_built_for files = needs("libMIOpen.so.1", "librocm_smi64.so.1");
     assert_tells(&files, "", "");
     files = needs("libamdhip64.so", "libamdhip64.so.3");
@@ -49,7 +43,6 @@ static void most_names_tell_nothing(void **state) {
 }
 
 static void hip_counts_where_distributions_mix(void **state) {
-    (void)state;
     rsdk_built_for files = needs("libamdhip64.so.6", "libamd_smi.so.27");
     assert_tells(&files, "ROCm 6.0 to 6.4", "rocm[libraries]>=6.0,<6.5");
     files = needs("libamdhip64.so.6", "libamdhip64.so.7");
@@ -59,7 +52,6 @@ static void hip_counts_where_distributions_mix(void **state) {
 }
 
 static void a_number_that_is_newer_than_the_table(void **state) {
-    (void)state;
     rsdk_built_for files = needs("libamdhip64.so.8", "librocblas.so.5");
     assert_tells(&files, "", "");
     assert_false(rsdk_built_for_knows("libamdhip64.so.10"));
@@ -67,7 +59,6 @@ static void a_number_that_is_newer_than_the_table(void **state) {
 }
 
 static void versions_of_symbols_are_a_lower_bound(void **state) {
-    (void)state;
     rsdk_built_for files = needs("libamdhip64.so.6", "libm.so.6");
     rsdk_built_for_add_version(&files, "libamdhip64.so.6", "hip_6.2");
     rsdk_built_for_add_version(&files, "libamdhip64.so.6", "hip_4.2");

@@ -1,19 +1,13 @@
 /* The tables: every row is complete, and look-ups find it. */
 #include <ctype.h>
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "sdk/tables.h"
+#include "suite.h"
 
 static void every_library_is_complete_and_found(void **state) {
-    (void)state;
     assert_true(rsdk_catalog_size() >= 28);
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
@@ -33,7 +27,6 @@ static void every_library_is_complete_and_found(void **state) {
 
 /* Each has a variable of its own. */
 static void words_of_variables_are_unambiguous(void **state) {
-    (void)state;
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
         char word[64] = {0};
@@ -49,7 +42,6 @@ static void words_of_variables_are_unambiguous(void **state) {
 }
 
 static void every_package_is_complete(void **state) {
-    (void)state;
     for (size_t i = 0; i < RSDK_PACKAGE_COUNT; i++) {
         const rsdk_package_entry *entry = rsdk_package_get((rsdk_package_id)i);
         assert_true(entry->name[0] != '\0' && entry->template_directory[0] != '\0');
@@ -69,7 +61,6 @@ static const rsdk_catalog_entry *library_named(const char *linker_name) {
 }
 
 static void dlopen_dependencies_lead_to_the_catalog(void **state) {
-    (void)state;
     assert_true(rsdk_dlopen_dependency_count > 0);
     for (size_t i = 0; i < rsdk_dlopen_dependency_count; i++) {
         assert_non_null(library_named(rsdk_dlopen_dependencies[i].opener));
@@ -88,7 +79,6 @@ static bool is_in_the_catalog(const char *name) {
 }
 
 static void interpositions_lead_to_the_catalog(void **state) {
-    (void)state;
     assert_true(rsdk_interposition_count > 0);
     for (size_t i = 0; i < rsdk_interposition_count; i++) {
         const rsdk_interposition *row = &rsdk_interpositions[i];
@@ -107,7 +97,6 @@ static bool is_one_word(const char *cell) {
 }
 
 static void host_packages_are_sorted_sonames(void **state) {
-    (void)state;
     assert_true(rsdk_host_package_count > 10);
     for (size_t i = 0; i < rsdk_host_package_count; i++) {
         assert_non_null(strstr(rsdk_host_packages[i].soname, ".so."));
@@ -118,7 +107,6 @@ static void host_packages_are_sorted_sonames(void **state) {
 }
 
 static void nearest_names_are_few_and_near(void **state) {
-    (void)state;
     const char *nearest[3] = {NULL};
     assert_int_equal(rsdk_catalog_nearest("hipsparce", nearest, 3) > 0, 1);
     assert_string_equal(nearest[0], "hipsparse");
@@ -129,15 +117,32 @@ static void nearest_names_are_few_and_near(void **state) {
     assert_int_equal(rsdk_catalog_nearest("zzzzzzzzzzzz", nearest, 3), 0);
 }
 
+static void names_fit_as_fnmatch_says(void **state) {
+    static const char *const names[] = {"libamdhip64.so.7",
+                                        "libamdhip64.so",
+                                        "libamdhip64_extra.so",
+                                        "libLLVM-15.so",
+                                        "libLLVM.so.19.0git",
+                                        "libLLVMx.so",
+                                        "libamdhip",
+                                        "",
+                                        "librocdxg.so.1",
+                                        "lib\xff.so",
+                                        "libLLVM"};
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            assert_int_equal(rsdk_catalog_fits(&rsdk_library_table[i], names[k]),
+                             fnmatch(rsdk_library_table[i].so_pattern, names[k], 0) == 0);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_library_is_complete_and_found),
-        cmocka_unit_test(words_of_variables_are_unambiguous),
-        cmocka_unit_test(every_package_is_complete),
-        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog),
-        cmocka_unit_test(interpositions_lead_to_the_catalog),
-        cmocka_unit_test(host_packages_are_sorted_sonames),
-        cmocka_unit_test(nearest_names_are_few_and_near),
+        cmocka_unit_test(every_library_is_complete_and_found),     cmocka_unit_test(names_fit_as_fnmatch_says),
+        cmocka_unit_test(words_of_variables_are_unambiguous),      cmocka_unit_test(every_package_is_complete),
+        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog), cmocka_unit_test(interpositions_lead_to_the_catalog),
+        cmocka_unit_test(host_packages_are_sorted_sonames),        cmocka_unit_test(nearest_names_are_few_and_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

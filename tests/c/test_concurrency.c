@@ -1,21 +1,16 @@
 /* Threads, constructors and fork: one load at a time, and nobody sees a library that is half initialised. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
-#include "sample_sdk.h"
+#include "sample_loading.h"
+#include "suite.h"
 
 static rsdk_loaded *load(rsdk_sdk *sdk, const char *shortname) {
     rsdk_load_options options = {.shortnames = &shortname, .shortname_count = 1, .is_global = true};
@@ -32,11 +27,6 @@ static void load_and_forget(const sample_site *site, const char *shortname) {
     rsdk_sdk *sdk = sample_open(site);
     rsdk_loaded_free(load(sdk, shortname));
     rsdk_sdk_free(sdk);
-}
-
-static void in_child(void (*body)(void *), sample_site *site) {
-    run_in_child(body, site);
-    sample_site_remove(site);
 }
 
 static atomic_bool is_started;
@@ -103,10 +93,7 @@ static void check_threads(void *site) {
 }
 
 static void one_of_several_threads_loads(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = slow_library});
-    in_child(check_threads, &site);
+    ON_SITE(check_threads, {.file = "libroctx64.so.4", .source = slow_library});
 }
 
 /* ---- a constructor that loads ---- */
@@ -126,18 +113,12 @@ static void check_constructor(void *site) {
 }
 
 static void constructor_may_load(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
-    sample_compile(&site, &(sample_library){
-                              .file = "librocdecode.so.1", .source = "int of_decode;", .needs = CORE_LIB "/libd.so.1"});
-    sample_compile(&site,
-                   &(sample_library){
-                       .file = "libroctx64.so.4",
-                       .source = "void load_from_constructor(void);\n"
-                                 "__attribute__((constructor)) static void start(void) { load_from_constructor(); }\n",
-                       .needs = CORE_LIB "/libd.so.1"});
-    in_child(check_constructor, &site);
+    ON_SITE(check_constructor, {.file = "libd.so.1", .source = ""},
+            {.file = "librocdecode.so.1", .source = "int of_decode;", .needs = CORE_LIB "/libd.so.1"},
+            {.file = "libroctx64.so.4",
+             .source = "void load_from_constructor(void);\n"
+                       "__attribute__((constructor)) static void start(void) { load_from_constructor(); }\n",
+             .needs = CORE_LIB "/libd.so.1"});
 }
 
 /* ---- fork ---- */
@@ -176,10 +157,7 @@ static void check_fork(void *site) {
 }
 
 static void fork_waits_for_a_running_constructor(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = slow_library});
-    in_child(check_fork, &site);
+    ON_SITE(check_fork, {.file = "libroctx64.so.4", .source = slow_library});
 }
 
 __attribute__((visibility("default"))) void fork_from_constructor(void);
@@ -202,15 +180,10 @@ static void check_fork_in_constructor(void *site) {
 }
 
 static void constructor_may_fork(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "librocdecode.so.1", .source = ""});
-    sample_compile(
-        &site, &(sample_library){
-                   .file = "libroctx64.so.4",
-                   .source = "void fork_from_constructor(void);\n"
-                             "__attribute__((constructor)) static void start(void) { fork_from_constructor(); }\n"});
-    in_child(check_fork_in_constructor, &site);
+    ON_SITE(check_fork_in_constructor, {.file = "librocdecode.so.1", .source = ""},
+            {.file = "libroctx64.so.4",
+             .source = "void fork_from_constructor(void);\n"
+                       "__attribute__((constructor)) static void start(void) { fork_from_constructor(); }\n"});
 }
 
 /* ---- a constructor that plans while another thread waits for the linker ---- */
@@ -251,7 +224,6 @@ static void check_constructor_plans(void *site) {
 }
 
 static void constructor_may_plan_beside_another_thread(void **state) {
-    (void)state;
     sample_site site = sample_site_new();
     sample_dist_info(&site);
     sample_compile(&site, &(sample_library){.file = "librocdecode.so.1", .source = ""});
@@ -332,7 +304,6 @@ static void check_forks(void *context) {
 
 /* ROCM_SDK_TEST_FORKS sets how many. */
 static void children_can_ask_the_linker(void **state) {
-    (void)state;
     if (UNDER_ADDRESS_SANITIZER) {
         (void)fprintf(stderr, "skipped: the locks of AddressSanitizer are not made for so many forks\n");
         skip();

@@ -1,15 +1,10 @@
 /* Which GPUs a machine has where KFD has none: what the amdgpu driver found, else a guess by the PCI id. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "gpu/detection.h"
 #include "gpu/tables.h"
 #include "sample_topology.h"
+#include "suite.h"
 
 typedef struct fixture {
     sample_machine machine;
@@ -103,7 +98,6 @@ static void damaged_attributes_tell_nothing(void **state) {
 }
 
 static void tables_name_known_targets_once(void **state) {
-    (void)state;
     for (size_t i = 0; i < rsdk_gc_version_table_size; i++) {
         assert_non_null(rsdk_target_find(rsdk_gc_version_table[i].target));
     }

@@ -2,20 +2,15 @@
  * executed, or is damaged, is an error that names file and line. */
 #include "sdk/dist_info.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arena_fixture.h"
 #include "problem_text.h"
 #include "sample_sdk.h"
 #include "sdk/build_info.h"
+#include "suite.h"
 
 typedef struct fixture {
     rsdk_arena arena;

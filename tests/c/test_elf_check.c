@@ -5,11 +5,7 @@
  */
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "elf/elf_file.h"
 #include "elf/elf_machine.h"
+#include "suite.h"
 
 enum { IMAGE_LIMIT = 1 << 19, AREA_LIMIT = 32, SECONDS = 10, STYLE_COUNT = 6 };
 
@@ -61,7 +56,6 @@ static void write_file(const char *name, const void *bytes, size_t size) {
 
 static int remove_directory(void **state) {
     char command[128];
-    (void)state;
     (void)snprintf(command, sizeof command, "rm -r %s", directory);
     return system(command); /* NOLINT(cert-env33-c) */
 }
@@ -109,7 +103,6 @@ static int compile(size_t style) {
 
 static int compile_all(void **state) {
     char name[96];
-    (void)state;
     if (mkdtemp(directory) == NULL) {
         return -1;
     }
@@ -129,7 +122,7 @@ static int compile_all(void **state) {
 static rsdk_status check(size_t limit, rsdk_error *error) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
-    rsdk_status status = rsdk_elf_file_read_checked(path, limit, &arena, &file, error);
+    rsdk_status status = rsdk_elf_file_read_checked(path, limit, NULL, &arena, &file, error);
     if (status == RSDK_OK) {
         status = rsdk_elf_machine_check(&file, error); /* the loader asks that, too */
     }
@@ -262,7 +255,6 @@ static unsigned long number_from(const char *name, unsigned long otherwise) {
 /* ---- tests ---- */
 
 static void sound_libraries(void **state) {
-    (void)state;
     for (size_t i = 0; i < STYLE_COUNT; i++) {
         rsdk_error error = RSDK_ERROR_INIT;
         bool is_new = strstr(styles[i], "pack-relative") != NULL; /* newer than 2022: not every linker has it */
@@ -303,7 +295,6 @@ static bool try_mutant(unsigned long seed) {
 }
 
 static void what_is_accepted_is_survived(void **state) {
-    (void)state;
     unsigned long mutants = number_from("ROCM_SDK_TEST_MUTANTS", 3000), seed = number_from("ROCM_SDK_TEST_SEED", 1);
     unsigned long accepted = 0, tried = 0;
     for (unsigned long i = 0; i < mutants; i++) {
@@ -316,8 +307,54 @@ static void what_is_accepted_is_survived(void **state) {
     assert_true(mutants < 1000 || (accepted > tried / 20 && tried - accepted > tried / 20));
 }
 
+static ElfW(Addr) entry_of(ElfW(Sxword) tag) {
+    const ElfW(Ehdr) *header = (const void *)image;
+    const ElfW(Phdr) *segments = (const void *)(image + header->e_phoff);
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        const ElfW(Dyn) *entry = (const void *)(image + segments[i].p_offset);
+        for (; segments[i].p_type == PT_DYNAMIC && entry->d_tag != DT_NULL; entry++) {
+            if (entry->d_tag == tag) {
+                return entry->d_un.d_ptr;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Relocations on both sides of the list, and in it: of these alone it counts where they lead. */
+static void constructors_lead_to_code(void **state) {
+    static const char constructors[] = "static int hidden; int *inner[5] = {&hidden, &hidden, 0, &hidden, &hidden};\n"
+                                       "__attribute__((constructor)) static void begin(void) { hidden = 1; }\n"
+                                       "__attribute__((destructor)) static void end(void) { hidden = 2; }\n";
+    char name[96], command[256];
+    size_t refused = 0, accepted = 0;
+    (void)snprintf(name, sizeof name, "%s/c.c", directory);
+    write_file(name, constructors, sizeof constructors - 1);
+    (void)snprintf(command, sizeof command, "cc -shared -fPIC %s -o %s", name, path);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    image_size = fread(image, 1, IMAGE_LIMIT, file);
+    assert_int_equal(fclose(file), 0);
+    const ElfW(Addr) list = entry_of(DT_INIT_ARRAY), size = entry_of(DT_INIT_ARRAYSZ);
+    ElfW(Rela) *relocations = (void *)(image + file_offset(entry_of(DT_RELA)));
+    for (size_t i = 0; i < entry_of(DT_RELACOUNT); i++) {
+        rsdk_error error = RSDK_ERROR_INIT;
+        const ElfW(Sxword) before = relocations[i].r_addend;
+        const bool is_in_list = relocations[i].r_offset >= list && relocations[i].r_offset < list + size;
+        relocations[i].r_addend = 0; /* where the header is */
+        write_file(path, image, image_size);
+        relocations[i].r_addend = before;
+        assert_int_equal(check(SIZE_MAX, &error), is_in_list ? RSDK_BAD_ELF : RSDK_OK);
+        rsdk_error_clear(&error);
+        refused += is_in_list;
+        accepted += !is_in_list;
+    }
+    assert_true(refused >= 2 && accepted >= 5);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sound_libraries),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sound_libraries), cmocka_unit_test(constructors_lead_to_code),
                                        cmocka_unit_test(what_is_accepted_is_survived)};
     return cmocka_run_group_tests(tests, compile_all, remove_directory);
 }

@@ -1,16 +1,11 @@
 /* The dynamic symbols of compiled libraries: which definition answers which reference. */
 #include "elf/elf_dynsym.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "elf/elf_file.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 #define SYMVER(own, name) "__asm__(\".symver " own "," name "\");"
 

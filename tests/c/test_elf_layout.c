@@ -1,19 +1,14 @@
 /* Damaged layouts: a real library whose headers are changed one at a time. */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
 #include "file_damages.h"
+#include "suite.h"
 
 enum { IMAGE_LIMIT = 1 << 20, SEGMENT_LIMIT = 64 };
 
@@ -24,7 +19,6 @@ static size_t image_size;
 
 static int compile_library(void **state) {
     char command[256];
-    (void)state;
     if (mkdtemp(directory) == NULL) {
         return -1;
     }
@@ -42,7 +36,6 @@ static int compile_library(void **state) {
 }
 
 static int remove_library(void **state) {
-    (void)state;
     return unlink(path) + rmdir(directory);
 }
 
@@ -111,13 +104,11 @@ static void assert_damage(const headers *h, const char *part) {
 }
 
 static void a_sound_library(void **state) {
-    (void)state;
     headers h = sound_headers();
     assert_string_equal(damages_with(&h), "");
 }
 
 static void loads(void **state) {
-    (void)state;
     headers h = sound_headers();
     segment_of(&h, PT_LOAD, 1)->p_vaddr = segment_of(&h, PT_LOAD, 0)->p_vaddr;
     assert_damage(&h, "overlaps");
@@ -135,7 +126,6 @@ static void loads(void **state) {
 }
 
 static void parts(void **state) {
-    (void)state;
     headers h = sound_headers();
     segment_of(&h, PT_DYNAMIC, 0)->p_vaddr = UINT64_MAX - 8;
     assert_damage(&h, "dynamic section lies outside");
@@ -152,7 +142,6 @@ static void parts(void **state) {
 }
 
 static void sections_and_headers(void **state) {
-    (void)state;
     headers h = sound_headers();
     h.file.e_shoff = image_size;
     assert_damage(&h, "its end is missing");
@@ -181,7 +170,6 @@ static void write_moved_section(ElfW(Off) distance, uint32_t type) {
 }
 
 static void a_section_somewhere_else(void **state) {
-    (void)state;
     write_moved_section(0, 0);
     assert_string_equal(damages_of_file(), "");
     write_moved_section(8, 0);
@@ -191,7 +179,6 @@ static void a_section_somewhere_else(void **state) {
 }
 
 static void what_cannot_be_read(void **state) {
-    (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_damages damages = {0};
     write_image("short", 5);
@@ -201,7 +188,6 @@ static void what_cannot_be_read(void **state) {
 
 /* A part may be all of a segment; one byte more lies outside. */
 static void a_part_that_fills_its_segment(void **state) {
-    (void)state;
     headers h = sound_headers();
     const ElfW(Phdr) *load = segment_of(&h, PT_LOAD, 0);
     ElfW(Phdr) *part = segment_of(&h, PT_DYNAMIC, 0);
@@ -214,7 +200,6 @@ static void a_part_that_fills_its_segment(void **state) {
 
 /* Where in the file a segment lies counts for notes alone, and for those that have something. */
 static void what_is_no_note(void **state) {
-    (void)state;
     headers h = sound_headers();
     segment_of(&h, PT_GNU_EH_FRAME, 0)->p_offset = image_size;
     assert_string_equal(damages_with(&h), "");
@@ -229,7 +214,6 @@ static void what_is_no_note(void **state) {
 static void as_many_headers_as_a_library_has(void **state) {
     enum { HEADER_LIMIT = 1024 };
     static unsigned char changed[IMAGE_LIMIT];
-    (void)state;
     headers h = sound_headers();
     size_t size = image_size + (HEADER_LIMIT + 1) * sizeof *h.segments;
     assert_true(size <= sizeof changed);
@@ -248,7 +232,6 @@ static void as_many_headers_as_a_library_has(void **state) {
 }
 
 static void needs_of_glibc(void **state) {
-    (void)state;
     rsdk_elf_version_need needs[] = {{"libc.so.6", "GLIBC_2.9"},
                                      {"libc.so.6", "GLIBC_2.34"},
                                      {"libc.so.6", "GLIBC_PRIVATE"},

@@ -1,14 +1,10 @@
 /* Notes: build IDs as linkers write them, both paddings, each way to cut them off, and sizes that lie. */
 #include "elf/elf_note.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 enum { BUILD_ID = 3, GNU = 0x554E47, WORDS = 11 };
 
@@ -28,7 +24,6 @@ static const char *build_id_of(rsdk_arena *arena, const void *bytes, size_t size
 }
 
 static void the_build_id_behind_another_note(void **state) {
-    (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
     unsigned char bytes[sizeof notes + 1];
     fill(bytes);
@@ -40,7 +35,6 @@ static void the_build_id_behind_another_note(void **state) {
 
 /* With padding to 8 bytes the description begins at byte 16, and the next note at byte 24. */
 static void padding_to_eight_bytes(void **state) {
-    (void)state;
     static const uint32_t padded[] = {4, 4, 1, GNU, 9, 0, 4, 2, BUILD_ID, GNU, 0xBBAA};
     rsdk_arena arena = RSDK_ARENA_INIT;
     assert_string_equal(build_id_of(&arena, padded, sizeof padded, 8), "aabb");
@@ -50,7 +44,6 @@ static void padding_to_eight_bytes(void **state) {
 
 /* In memory of exactly its size, so that the address sanitizer sees what lies behind. */
 static void notes_that_are_cut_off(void **state) {
-    (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
     unsigned char bytes[sizeof notes + 1];
     fill(bytes);
@@ -66,7 +59,6 @@ static void notes_that_are_cut_off(void **state) {
 }
 
 static void sizes_that_lie(void **state) {
-    (void)state;
     static const uint32_t sizes[] = {0, 3, 65, 0x7FFFFFFF, 0xFFFFFFF4, 0xFFFFFFF8, 0xFFFFFFFF};
     static const size_t places[] = {0, 1, 6, 7};
     rsdk_arena arena = RSDK_ARENA_INIT;

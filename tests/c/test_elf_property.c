@@ -1,14 +1,10 @@
 /* GNU properties: the note as linkers write it, and each way to cut it off. */
 #include "elf/elf_property.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 enum { WANTED = 0x50008002, OTHER = 0x50010002 };
 
@@ -16,7 +12,6 @@ enum { WANTED = 0x50008002, OTHER = 0x50010002 };
 static const uint32_t note[] = {4, 4, 1, 0x554E47, 7, 0, 4, 32, 5, 0x554E47, OTHER, 4, 1, 0, WANTED, 4, 6, 0};
 
 static void a_whole_note(void **state) {
-    (void)state;
     assert_int_equal(rsdk_elf_property_find((const char *)note, sizeof note, WANTED), 6);
     assert_int_equal(rsdk_elf_property_find((const char *)note, sizeof note, OTHER), 1);
     assert_int_equal(rsdk_elf_property_find((const char *)note, sizeof note, 1), 0);
@@ -25,7 +20,6 @@ static void a_whole_note(void **state) {
 
 /* In memory of exactly its size, so that the address sanitizer sees what lies behind. */
 static void a_note_that_is_cut_off(void **state) {
-    (void)state;
     for (size_t size = 1; size < sizeof note; size++) {
         char *part = malloc(size);
         assert_non_null(part);
@@ -37,7 +31,6 @@ static void a_note_that_is_cut_off(void **state) {
 }
 
 static void sizes_that_lie(void **state) {
-    (void)state;
     static const uint32_t sizes[] = {0, 1, 3, 5, 33, 0x7FFFFFFF, 0xFFFFFFF8, 0xFFFFFFFF};
     static const size_t places[] = {0, 1, 6, 7, 11, 15};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

@@ -3,17 +3,12 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "sample_sdk.h"
+#include "suite.h"
 
 enum { IMAGE_LIMIT = 1 << 17 };
 

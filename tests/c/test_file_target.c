@@ -1,16 +1,11 @@
 /* Targets in the names of loose files, as Tensile, composable_kernel and MIOpen write them. */
 #include "device_code/file_target.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static void targets(void **state) {
-    (void)state;
     static const struct {
         const char *name, *target;
     } wanted[] = {
@@ -35,7 +30,6 @@ static void targets(void **state) {
 }
 
 static void no_targets(void **state) {
-    (void)state;
     static const char *const names[] = {
         "TensileManifest.txt", "",           "gfx",          "gfx94",      "gfx94X-dcgpu",
         "gfx942130.db.txt",    "agfx942.co", "gfx11xx.aks2", "gfx90aq.co", "libgfx.so"};
@@ -48,7 +42,6 @@ static void no_targets(void **state) {
 
 /* Where the name of a library ends that has the target behind it. */
 static void start_of_target(void **state) {
-    (void)state;
     char target[RSDK_TARGET_ID_SIZE];
     size_t start = 0;
     assert_true(rsdk_file_target_find("libMIOpenCKx_gfx942.so.1", target, &start));
@@ -61,7 +54,6 @@ static void start_of_target(void **state) {
 
 /* The number of compute units is glued to the name, in hexadecimal. The longest target counts. */
 static void databases(void **state) {
-    (void)state;
     static const char *const wanted[][2] = {
         {"gfx942130.db.txt", "gfx942"},
         {"gfx90a68.fdb.txt", "gfx90a"},

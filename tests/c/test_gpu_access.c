@@ -1,20 +1,15 @@
 /* What keeps a user from a GPU: driver, device files, permissions, WSL2. Refusals are tried as an
  * unprivileged user in a child. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
+#include "suite.h"
 
 enum { RENDER_GROUP = 993 };
 

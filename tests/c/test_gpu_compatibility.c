@@ -1,15 +1,10 @@
 /* Which code runs on which GPU: the rules for processors, features, generic targets, SPIR-V and patched runtimes. */
 #include "rocm_sdk/compatibility.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "rocm_sdk/gpu.h"
+#include "suite.h"
 
 #define UNKNOWN RSDK_GENERIC_VERSION_UNKNOWN
 
@@ -25,7 +20,6 @@ static rsdk_misfit misfit_of(const char *code, const char *gpu) {
 
 /* LLVM's table of code and agents. */
 static void features(void **state) {
-    (void)state;
     static const char *const off = "gfx90a:sramecc+:xnack-", *const on = "gfx90a:sramecc+:xnack+";
     assert_int_equal(fit_of("gfx90a", off), RSDK_FIT_COMPATIBLE);
     assert_int_equal(fit_of("gfx90a", on), RSDK_FIT_COMPATIBLE);
@@ -45,7 +39,6 @@ static void features(void **state) {
 
 /* A GPU that is named without features may be in either mode; the result says which one the code takes. */
 static void open_modes(void **state) {
-    (void)state;
     rsdk_compatibility found = rsdk_compatibility_check("gfx90a:xnack-", UNKNOWN, "gfx90a", 0);
     assert_int_equal(found.fit, RSDK_FIT_COMPATIBLE);
     assert_int_equal(found.xnack, RSDK_MODE_OFF);
@@ -61,7 +54,6 @@ static void open_modes(void **state) {
 
 /* LLVM's table of generic targets; what they do not cover. */
 static void generic_targets(void **state) {
-    (void)state;
     static const char *const covered[][2] = {
         {"gfx9-generic", "gfx900:xnack-"}, {"gfx9-generic", "gfx906:sramecc+:xnack-"},
         {"gfx9-generic", "gfx90c:xnack-"}, {"gfx9-generic:xnack-", "gfx906:sramecc-:xnack-"},
@@ -91,7 +83,6 @@ static void generic_targets(void **state) {
 }
 
 static void spirv_and_unknown_names(void **state) {
-    (void)state;
     assert_int_equal(fit_of("amdgcnspirv", "gfx90a:sramecc+:xnack-"), RSDK_FIT_SPIRV);
     assert_int_equal(fit_of("gfx1399", "gfx1399"), RSDK_FIT_EXACT);
     assert_int_equal(misfit_of("gfx1399", "gfx1398"), RSDK_MISFIT_PROCESSOR);
@@ -111,7 +102,6 @@ static unsigned patches_for(const char *code, const char *gpu) {
 }
 
 static void patched_runtimes(void **state) {
-    (void)state;
     assert_int_equal(misfit_of("gfx1100", "gfx1101"), RSDK_MISFIT_PROCESSOR);
     assert_int_equal(fit_of("gfx1030", "gfx1031"), RSDK_FIT_NONE);
     assert_int_equal(patches_for("gfx1030", "gfx1031"), RSDK_PATCHES_ALL);
@@ -136,7 +126,6 @@ static void patched_runtimes(void **state) {
 }
 
 static void names(void **state) {
-    (void)state;
     assert_string_equal(rsdk_code_fit_name(RSDK_FIT_SPIRV), "SPIR-V");
     assert_string_equal(rsdk_misfit_name(RSDK_MISFIT_GENERIC_VERSION), "generic version");
 }

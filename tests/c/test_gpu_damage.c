@@ -2,11 +2,7 @@
  * file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
+#include "suite.h"
 
 #define NODE_1 TOPOLOGY "/nodes/1"
 
@@ -74,6 +69,8 @@ static void damaged_properties(void **state) {
          "line 2: unique_id is not a number from 0 to 1844674407370955"},
         {"simd_count 4\nhive_id 99999999999999999999999999\n", "line 2: hive_id"},
         {"simd_count 4\ngfx_target_version 4294967296\n", "line 2: gfx_target_version"},
+        {"unique_id 18446744073709551615\nsimd_count 4\nhive_id 18446744073709551625\n", "line 3: hive_id"},
+        {"simd_count 4\nnum_xcc 1 \t\nsimd_count\tx\n", "line 3: simd_count is not a number"},
         {"simd_count 4\nmem_banks_count 65\n", "mem_banks_count is not a number from 0 to 64"},
         {"\x7f\x45\x4c\x46\x01\x02\xff\xfe\n\n\n", "lacks simd_count"},
     };
@@ -88,10 +85,11 @@ static void damaged_properties(void **state) {
     assert_int_equal(fclose(file), 0);
     assert_refused(f, NODE_1 "/properties", "lacks simd_count");
     sample_machine_file(&f->machine, NODE_1 "/properties",
-                        "new_key -1 2 three\n\nsimd_count \t 4 \nsimd_counter x\nsimd_coun y\n"
+                        "new_key -1 2 three\n\nsimd_count \t 4 \nsimd_per_cu\t2\nsimd_counter x\nsimd_coun y\n"
                         "gfx_target_version 110000\ndrm_render_minor 129\n");
     assert_count(f, 2);
     assert_string_equal(rsdk_gpu_list_get(f->list, 0)->target, "gfx1100");
+    assert_int_equal(rsdk_gpu_list_get(f->list, 0)->compute_units, 2);
 }
 
 static void files_of_ten_megabytes(void **state) {
@@ -152,6 +150,9 @@ static void wrong_kinds_of_files(void **state) {
     assert_refused(f, TOPOLOGY "/nodes", "Not a directory");
     sample_machine_delete(&f->machine, TOPOLOGY);
     assert_count(f, 0);
+    sample_machine_file(&f->machine, TOPOLOGY, "a file\n");
+    assert_count(f, 0);
+    sample_machine_delete(&f->machine, TOPOLOGY);
     assert_int_equal(symlink("topology", sample_machine_path(&f->machine, TOPOLOGY)), 0);
     assert_refused(f, TOPOLOGY, "Too many levels of symbolic links");
 }
@@ -259,7 +260,7 @@ static pid_t start_change_at_open(sample_gpu_fixture *f, const char *file, void 
     return child;
 }
 
-static void stop(pid_t child) {
+static void end_child(pid_t child) {
     int status = 0;
     (void)kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -290,7 +291,7 @@ static void hot_unplug_in_the_middle(void **state) {
     sample_gpu_fixture *f = *state;
     pid_t child = start_change_at_open(f, NODE_1 "/properties", unplug_node_2);
     rsdk_status status = try_to_read(f);
-    stop(child);
+    end_child(child);
     if (status != RSDK_OK) {
         fail_msg("%s", rsdk_error_message(&f->error));
     }
@@ -302,7 +303,7 @@ static void topology_that_never_holds_still(void **state) {
     sample_gpu_fixture *f = *state;
     pid_t child = start_change_at_open(f, NODE_1 "/properties", bump_generation);
     rsdk_status status = try_to_read(f);
-    stop(child);
+    end_child(child);
     assert_int_equal(status, RSDK_IO_ERROR);
     assert_non_null(strstr(f->error.message, "changed 5 times while it was read"));
     assert_non_null(strstr(problem_fix_of(&f->error, NULL), "try again"));
@@ -312,7 +313,7 @@ static void topology_that_vanishes(void **state) {
     sample_gpu_fixture *f = *state;
     pid_t child = start_change_at_open(f, NODE_1 "/properties", vanish_without_a_word);
     rsdk_status status = try_to_read(f);
-    stop(child);
+    end_child(child);
     assert_int_equal(status, RSDK_FILE_NOT_FOUND);
     assert_non_null(strstr(f->error.message, "nodes/2/properties: cannot be read: No such file"));
     assert_non_null(strstr(problem_fix_of(&f->error, NULL), "try again"));

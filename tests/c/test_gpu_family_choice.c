@@ -1,15 +1,10 @@
 /* Which family a machine needs. The many cases are tests of the Python package, which shows the same function; here:
  * every row of the table, ties, and damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
+#include "suite.h"
 
 static rsdk_family_choice choose(sample_gpu_fixture *f, const char *const *families, size_t count) {
     rsdk_gpu_options options = {.root = f->machine.root};

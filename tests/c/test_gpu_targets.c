@@ -1,23 +1,17 @@
 /* Targets and families: the tables agree with themselves, and every spelling leads to the right rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "gpu/targets.h"
 #include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
+#include "suite.h"
 
 enum { LIMIT = 128 };
 
 static rsdk_error error;
 
 static int clear_error(void **state) {
-    (void)state;
     rsdk_error_clear(&error);
     return 0;
 }
@@ -32,7 +26,6 @@ static int clear_error(void **state) {
         for (const rsdk_target_family *family = rsdk_target_family_get(family_); family != NULL; family = NULL)
 
 static void names_follow_from_isa_numbers(void **state) {
-    (void)state;
     assert_true(rsdk_target_count() > 50 && rsdk_target_count() < LIMIT);
     assert_null(rsdk_target_get(rsdk_target_count()));
     FOR_EACH_TARGET(target) {
@@ -56,7 +49,6 @@ static void names_follow_from_isa_numbers(void **state) {
 
 /* Section by section of LLVM's table: values that must not move. */
 static void known_numbers(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         unsigned mach;
@@ -75,7 +67,6 @@ static void known_numbers(void **state) {
 }
 
 static void generic_targets(void **state) {
-    (void)state;
     FOR_EACH_TARGET(target) {
         if (target->generic != NULL) {
             const rsdk_generic_target *generic = rsdk_target_generic_find(target->generic);
@@ -91,7 +82,6 @@ static void generic_targets(void **state) {
 }
 
 static void features_and_class(void **state) {
-    (void)state;
     assert_int_equal(rsdk_target_find("gfx942")->xnack, RSDK_XNACK_OF_PROCESS);
     assert_int_equal(rsdk_target_find("gfx1010")->xnack, RSDK_XNACK_OF_DRIVER);
     assert_int_equal(rsdk_target_find("gfx1030")->xnack, RSDK_XNACK_NONE);
@@ -115,7 +105,6 @@ static void features_and_class(void **state) {
 }
 
 static void every_family_has_a_row_and_targets(void **state) {
-    (void)state;
     FOR_EACH_TARGET(target) {
         for (size_t i = 0; i < RSDK_TARGET_FAMILY_LIMIT && target->families[i] != NULL; i++) {
             const rsdk_target_family *family = rsdk_target_family_find(target->families[i]);
@@ -154,7 +143,6 @@ static void assert_expands(const char *list, const char *wanted) {
 }
 
 static void names_stand_for_targets(void **state) {
-    (void)state;
     assert_expands("", "");
     assert_expands(" , ;; ", "");
     assert_expands("gfx1151", "gfx1151");
@@ -189,7 +177,6 @@ static void assert_refused(const char *list, const char *message, const char *fi
 }
 
 static void unknown_names(void **state) {
-    (void)state;
     assert_refused("gfx942,gfx943", "\"gfx943\"", "gfx942");
     assert_refused("gxf942", "\"gxf942\"", "gfx942");
     assert_refused("GFX1100", "\"GFX1100\"", "did you mean gfx1100");
@@ -211,7 +198,6 @@ static void unknown_names(void **state) {
 }
 
 static void families_and_owner(void **state) {
-    (void)state;
     const char *families[RSDK_TARGET_FAMILY_LIMIT + 1], *owner = NULL;
     size_t count = 0;
     assert_int_equal(rsdk_target_families_of("gfx1151", families, &count, &error), RSDK_OK);
@@ -233,7 +219,6 @@ static void families_and_owner(void **state) {
 }
 
 static void target_ids(void **state) {
-    (void)state;
     static const char *const ids[][2] = {{"gfx942", "gfx942"},
                                          {"gfx942:xnack-", "gfx942:xnack-"},
                                          {"gfx942:xnack-:sramecc+", "gfx942:sramecc+:xnack-"},
@@ -275,7 +260,6 @@ static void target_ids(void **state) {
 }
 
 static void names_in_the_order_of_their_numbers(void **state) {
-    (void)state;
     static const char *const names[] = {"",        "gfx803",  "gfx90a",  "gfx90a:xnack+", "gfx90a:xnack-", "gfx942",
                                         "gfx1010", "gfx1030", "gfx1151", "amdgcnspirv",   "gfx9-generic"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -1,15 +1,10 @@
 /* The grammars of the visibility variables and of the version override, case by case. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "gpu/override.h"
 #include "gpu/visibility.h"
+#include "suite.h"
 
 enum { DEVICES = 3 };
 
@@ -43,7 +38,6 @@ static void try_on(const vector *v, grammar select, const uint64_t *unique_ids, 
 }
 
 static void rocr_grammar(void **state) {
-    (void)state;
     static const vector vectors[] = {
         {NULL, "012", RSDK_TOKEN_GOOD, NULL},
         {"", "", RSDK_TOKEN_GOOD, NULL},
@@ -106,7 +100,6 @@ static void rocr_grammar(void **state) {
 }
 
 static void hip_grammar(void **state) {
-    (void)state;
     static const vector vectors[] = {
         {NULL, "012", RSDK_TOKEN_GOOD, NULL},
         {"", "", RSDK_TOKEN_GOOD, NULL},
@@ -164,7 +157,6 @@ static void hip_grammar(void **state) {
 }
 
 static void devices_without_serial_number(void **state) {
-    (void)state;
     static const uint64_t unknown[2] = {0};
     try_on(&(vector){"GPU-XX", "", RSDK_TOKEN_UNKNOWN_UUID, "GPU-XX"}, rsdk_visibility_select_rocr, unknown, 2);
     try_on(&(vector){"GPU-0", "", RSDK_TOKEN_UNKNOWN_UUID, "GPU-0"}, rsdk_visibility_select_rocr, unknown, 2);
@@ -181,7 +173,6 @@ static void devices_without_serial_number(void **state) {
 }
 
 static void override_grammar(void **state) {
-    (void)state;
     static const char *const invalid[] = {
         "",
         "11.0.0 ",

@@ -1,15 +1,14 @@
 /* Whether compiled files find what they need in a sample SDK, with memory that sanitizers watch. */
 #include "loader/host_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "base/file.h"
+#include "elf/elf_library_names.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 typedef struct asked {
     sample_fixture fixture;
@@ -126,6 +125,79 @@ static void absent_libraries_of_another_release(void **state) {
     assert_int_equal(first_release(&whole), 0);
 }
 
+/* The interpreter has libm; a library that is no extension must name it itself. */
+static void an_extension_of_python(void **state) {
+    asked *a = *state;
+    const char *source = "double fmod(double, double); double f(double x) { return fmod(x, 2); }";
+    compile(a, "library.so", source, NULL);
+    assert_int_equal(check(a, OUTSIDE "/library.so")->lack_count, 1);
+    compile(a, "extension.so",
+            "double fmod(double, double); double no_such_function(double);"
+            "double PyInit_extension(double x) { return fmod(x, 2) + no_such_function(x); }",
+            NULL);
+    const rsdk_host_file *file = check(a, OUTSIDE "/extension.so");
+    assert_int_equal(file->lack_count, 1);
+    assert_string_equal(file->lacks.items[0].name, "no_such_function");
+}
+
+/* Whole strings that are names of ROCm's libraries; the last one lies across two blocks of the reader. */
+static void libraries_that_are_opened_by_name(void **state) {
+    asked *a = *state;
+    compile(a, "named.so",
+            "const struct { char zero[65530], last[16]; } far = {{0}, \"librocblas.so.4\"};"
+            "const char *f(int i) { static const char *const names[] = {\"libamdhip64.so\", \"libhiprtc.so.6\","
+            " \"/opt/rocm/lib/librccl.so\", \"a libhipfft.so\", \"libMIOpen.so.1 here\", \"libz.so.1\","
+            " \"libhiprand.so.\", \"libhipblas.sofa\", \"lib.so\"}; return i < 0 ? far.last : names[i]; }",
+            NULL);
+    const char *path = sample_path(&a->fixture.site, OUTSIDE "/named.so");
+    rsdk_host_files files = check_all(a, &path, 1);
+    assert_int_equal(files.opened.count, 4);
+    for (size_t i = 0; i < files.opened.count; i++) {
+        const rsdk_host_need *need = &files.opened.items[i];
+        bool is_in_sdk = strcmp(need->name, "libamdhip64.so") == 0; /* the SDK has libamdhip64.so.7 */
+        assert_true(is_in_sdk || strcmp(need->name, "libhiprtc.so.6") == 0 ||
+                    strcmp(need->name, "librocblas.so.4") == 0 || strcmp(need->name, "libhiprand.so.") == 0);
+        assert_int_equal(need->place, is_in_sdk ? RSDK_PLACE_OTHER_VERSION : RSDK_PLACE_NOWHERE);
+    }
+}
+
+/* Sections may lie in one place, thousands of them: the bound is that of the file. */
+static void many_sections_of_constants(void **state) {
+    enum { SIZE = 1 << 20, COUNT = 256 };
+    static const char name[] = "librocblas.so.4";
+    static rsdk_elf_section rows[COUNT + 1];
+    asked *a = *state;
+    const char *path = sample_path(&a->fixture.site, "constants");
+    rsdk_file file = {0};
+    FILE *stream = fopen(path, "wb");
+    assert_non_null(stream);
+    assert_int_equal(fseek(stream, SIZE, SEEK_SET), 0);
+    assert_int_equal(fwrite(name, 1, sizeof name, stream), sizeof name);
+    assert_int_equal(fclose(stream), 0);
+    for (size_t i = 0; i <= COUNT; i++) {
+        rows[i] = (rsdk_elf_section){.name = ".rodata", .type = SHT_PROGBITS, .size = SIZE};
+    }
+    rows[COUNT] = (rsdk_elf_section){.name = ".rodata", .type = SHT_PROGBITS, .offset = SIZE, .size = sizeof name};
+    assert_int_equal(rsdk_file_open(path, &file, &a->fixture.error), RSDK_OK);
+    for (size_t skipped = 0; skipped < 2; skipped++) {
+        const rsdk_elf_sections sections = {.items = rows + skipped, .count = COUNT + 1 - skipped};
+        rsdk_unique_strings names = {0};
+        assert_int_equal(rsdk_elf_library_names_read(&file, &sections, &a->arena, &names, &a->fixture.error), RSDK_OK);
+        assert_int_equal(names.list.count, skipped);
+    }
+    rsdk_file_close(&file);
+}
+
+/* Whoever has a DT_NEEDED entry for ROCm says by that what it is for. */
+static void names_beside_a_needed_library(void **state) {
+    asked *a = *state;
+    compile(a, "both.so",
+            "extern int hip_here(void); const char *f(void) { return hip_here() ? \"libhiprtc.so.6\" : \"\"; }",
+            CORE_LIB "/libamdhip64.so.7");
+    const char *path = sample_path(&a->fixture.site, OUTSIDE "/both.so");
+    assert_int_equal(check_all(a, &path, 1).opened.count, 0);
+}
+
 static void a_file_that_is_none(void **state) {
     asked *a = *state;
     sample_directory(&a->fixture.site, OUTSIDE);
@@ -146,6 +218,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_absent_is_named, make, clear),
         cmocka_unit_test_setup_teardown(another_release, make, clear),
         cmocka_unit_test_setup_teardown(absent_libraries_of_another_release, make, clear),
+        cmocka_unit_test_setup_teardown(an_extension_of_python, make, clear),
+        cmocka_unit_test_setup_teardown(libraries_that_are_opened_by_name, make, clear),
+        cmocka_unit_test_setup_teardown(many_sections_of_constants, make, clear),
+        cmocka_unit_test_setup_teardown(names_beside_a_needed_library, make, clear),
         cmocka_unit_test_setup_teardown(a_file_that_is_none, make, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,15 +2,11 @@
 #include "device_code/kernels.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 #define METADATA                                                                                                       \
     "\x82\xa1v\xca\x3f\xc0\0\0\xae"                                                                                    \
@@ -25,10 +21,10 @@ typedef struct code_object {
     Elf64_Nhdr yaml;
     char yaml_text[16];
     Elf64_Nhdr message;
-    char message_text[8 + sizeof METADATA - 1];
+    char message_text[8 + sizeof METADATA]; /* with a NUL, which is not part of the object */
 } code_object;
 
-enum { SIZE = offsetof(code_object, message_text) + sizeof((code_object *)0)->message_text };
+enum { SIZE = offsetof(code_object, message_text) + 8 + sizeof METADATA - 1 };
 
 static const code_object object = {
     .header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 64, 2},

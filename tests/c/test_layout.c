@@ -1,19 +1,14 @@
 /* Finding an SDK: packages on the search path, version, nonce, target families, and what is said where something is
  * missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "problem_text.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 static rsdk_status try_to_open(sample_fixture *f, const char *const search_path[], size_t count, const char *family) {
     rsdk_sdk_free(f->sdk);
@@ -271,7 +266,7 @@ static void wanted_family_is_taken_or_missed(void **state) {
     assert_directory(f, RSDK_LIBRARIES, "_rocm_sdk_libraries_gfx942");
     open_site(f, "gfx1100");
     assert_not_installed(f, RSDK_LIBRARIES, "installed: gfx94X-dcgpu",
-                         "rocm-sdk-libraries-gfx1100==7, or unset ROCM_SDK_TARGET_FAMILY");
+                         "rocm-sdk-libraries-gfx1100==7  # or unset ROCM_SDK_TARGET_FAMILY");
     assert_non_null(strstr(f->error.message, "target family gfx1100"));
 }
 

@@ -2,22 +2,16 @@
 #include "loader/link_map.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 static void own_libraries_are_listed(void **state) {
-    (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_link_map map;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -56,7 +50,6 @@ static void find_files(void *context) {
 }
 
 static void files_are_found_by_identity(void **state) {
-    (void)state;
     sample_site site = sample_site_new();
     sample_compile(&site, &(sample_library){.file = "libx.so.1", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libnameless.so", .soname = "", .source = ""});

@@ -3,20 +3,15 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 enum { CHAIN_LIMIT = 4 };
 
@@ -234,7 +229,6 @@ static int answer_with_library_path(const char *site_path) {
 }
 
 static void library_path_comes_between_rpath_and_runpath(void **state) {
-    (void)state;
     char program[256] = "", command[1024];
     sample_site site = sample_site_new();
     sample_directory(&site, OUTSIDE);
@@ -248,7 +242,6 @@ static void library_path_comes_between_rpath_and_runpath(void **state) {
 }
 
 static void any_directory_of_variants_counts(void **state) {
-    (void)state;
     const char *const names[] = {"glibc-hwcaps", "tls", "haswell", "xeon_phi", "avx512_1", "x86_64"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char inner[256];

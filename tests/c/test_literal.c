@@ -1,16 +1,11 @@
 /* Tokens and literals, beyond what the files that are read with them happen to contain. */
 #include "sdk/literal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arena_fixture.h"
+#include "suite.h"
 
 typedef struct fixture {
     rsdk_arena arena;

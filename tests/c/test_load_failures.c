@@ -6,11 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,11 +16,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "problem_text.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 /* ---- what a process may lack ---- */
 
@@ -274,7 +269,7 @@ static const failure failures[] = {
      .restrict_to = without_executable_mount,
      .status = RSDK_LOAD_FAILED,
      .message = {"is on a file system that is mounted noexec"},
-     .fix = "mount it with exec"},
+     .fix = "mount -o remount,bind,exec /"},
     {.name = "executable_stack_is_named",
      .libraries = {{.file = "libroctx64.so.4", .source = "", .options = "-nostdlib -Wl,-z,execstack"}},
      .restrict_to = without_executable_stacks,
@@ -409,7 +404,6 @@ static void load_chain(void *context) {
 }
 
 static void chain_is_loaded_one_by_one_without_memory_file(void **state) {
-    (void)state;
     chain_load l = {.site = sample_site_new()};
     sample_compile(&l.site, &(sample_library){.file = "libe.so.1", .source = "int deep;"});
     sample_compile(&l.site, &(sample_library){.file = "libd.so.1", .source = "", .needs = CORE_LIB "/libe.so.1"});
@@ -436,7 +430,6 @@ static void refuse_second_name(void *context) {
 }
 
 static void second_name_without_memory_file_is_a_warning(void **state) {
-    (void)state;
     sample_site site = sample_site_new();
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
     run_in_child(refuse_second_name, &site);
@@ -465,7 +458,6 @@ static void load_truncated(void *context) {
 }
 
 static void truncated_libraries_do_not_crash(void **state) {
-    (void)state;
     sample_site site = sample_site_new();
     struct stat facts;
     const char *path = sample_path(&site, CORE_LIB "/libroctx64.so.4");

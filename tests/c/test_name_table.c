@@ -1,16 +1,11 @@
 /* The table of names: it finds exactly the names that were added, however many there are. */
 #include "base/name_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arena_fixture.h"
+#include "suite.h"
 
 typedef struct fixture {
     rsdk_arena arena;

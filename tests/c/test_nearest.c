@@ -1,13 +1,9 @@
 /* "Did you mean": order, limits and what is too far. */
 #include "base/nearest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static const char *const names[] = {"hipblas", "hipblaslt", "hipsparse", "amdhip64", "rccl", "abc"};
 
@@ -29,7 +25,6 @@ static void assert_nearest(const char *name, const char *first) {
 }
 
 static void nearest_first(void **state) {
-    (void)state;
     const char *nearest[RSDK_NEAREST_LIMIT];
     assert_nearest("hipblas", "hipblas");
     assert_nearest("hipblasl", "hipblas"); /* as near as hipblaslt, and before it in the list */
@@ -43,7 +38,6 @@ static void nearest_first(void **state) {
 }
 
 static void too_far(void **state) {
-    (void)state;
     char long_name[300];
     memset(long_name, 'h', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';

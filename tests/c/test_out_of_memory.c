@@ -1,111 +1,24 @@
-/* Out of memory: every allocation of the library fails in turn. Each time the answer is RSDK_NO_MEMORY or success, and
- * afterwards nothing is left allocated. The linker puts the functions below in place of the allocator's (--wrap, see
- * the Makefile), and the arena is compiled anew with a block size of 1, so that every piece is an allocation of its
- * own. */
-#define RSDK_ARENA_BLOCK_SIZE 1
-#include "base/arena.c" /* NOLINT(bugprone-suspicious-include) */
+/* Out of memory: every allocation of the library fails in turn, while it plans, loads, and explains a failure. Each
+ * time the answer is RSDK_NO_MEMORY or success, and afterwards nothing is left allocated. */
+#include "failing_memory.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
-#include "device_code/kernels.h"
-#include "elf/elf_file.h"
 #include "loader/host_check.h"
 #include "loader/linker_search.h"
 #include "rocm_sdk/bindings.h"
-#include "rocm_sdk/coverage.h"
-#include "rocm_sdk/device_code.h"
 #include "sample_sdk.h"
-
-/* ---- the allocator that fails ---- */
-
-static size_t allocations, failing; /* number `failing` fails; 0: none */
-static ptrdiff_t live;              /* blocks that are not freed yet */
-
-static bool may_allocate(void) {
-    if (failing != 0 && ++allocations == failing) {
-        errno = ENOMEM;
-        return false;
-    }
-    return true;
-}
-
-static void *count(void *block) {
-    live += block != NULL;
-    return block;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t number, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-char *__real_strdup(const char *text);
-char *__real_getcwd(char *buffer, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t number, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-char *__wrap_strdup(const char *text);
-char *__wrap_getcwd(char *buffer, size_t size);
-int __real_vasprintf(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-int __wrap_vasprintf(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-
-void *__wrap_malloc(size_t size) {
-    return may_allocate() ? count(__real_malloc(size)) : NULL;
-}
-
-void *__wrap_calloc(size_t number, size_t size) {
-    return may_allocate() ? count(__real_calloc(number, size)) : NULL;
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    if (!may_allocate()) {
-        return NULL;
-    }
-    live -= block != NULL;
-    return count(__real_realloc(block, size));
-}
-
-void __wrap_free(void *block) {
-    live -= block != NULL;
-    __real_free(block);
-}
-
-char *__wrap_strdup(const char *text) {
-    return may_allocate() ? count(__real_strdup(text)) : NULL;
-}
-
-char *__wrap_getcwd(char *buffer, size_t size) {
-    return may_allocate() ? count(__real_getcwd(buffer, size)) : NULL;
-}
-
-int __wrap_vasprintf(char **text, const char *format, va_list arguments) {
-    if (!may_allocate()) {
-        return -1;
-    }
-    int length = __real_vasprintf(text, format, arguments);
-    live += length >= 0;
-    return length;
-}
+#include "suite.h"
 
 /* ---- what is tried ---- */
 
 enum { PATH_SIZE = 256 };
 static sample_site site;
-static const char *code_path; /* of the library with device code */
 
 typedef rsdk_status (*work)(rsdk_sdk *sdk, rsdk_error *error);
 
@@ -138,6 +51,18 @@ static rsdk_status read_bindings(rsdk_sdk *sdk, rsdk_error *error) {
 static rsdk_status preload(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_loaded *loaded = NULL;
     rsdk_status status = rsdk_loader_preload(sdk, &everything, &loaded, error);
+    rsdk_loaded_free(loaded);
+    return status;
+}
+
+/* Loads, records which pages that took, and loads once more by that list. */
+static rsdk_status record_pages(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_load_options options = everything;
+    rsdk_loaded *loaded = NULL;
+    RSDK_TRY(preload(sdk, error));
+    RSDK_TRY(rsdk_loader_record_pages(sdk, NULL, error));
+    options.read_ahead = RSDK_READ_AHEAD_ALWAYS;
+    rsdk_status status = rsdk_loader_preload(sdk, &options, &loaded, error);
     rsdk_loaded_free(loaded);
     return status;
 }
@@ -275,7 +200,7 @@ static rsdk_status explain_load_failure(rsdk_sdk *sdk, rsdk_error *error) {
 /* The library that is not there is one of the catalog, whose package is installed. */
 static rsdk_status explain_load_failure_of_core(rsdk_sdk *sdk, rsdk_error *error) {
     static rsdk_fact said = {"dlerror", "libhsa-runtime64.so.1: cannot open shared object file: No such file"};
-    return explain_refusal(sdk, "libroctx64.so.4", &said, "E-FILE-001", " rocm-sdk-core=7.10.0", error);
+    return explain_refusal(sdk, "libroctx64.so.4", &said, "E-LIB-002", "rocm-sdk-core", error);
 }
 
 static rsdk_status explain_missing_library(rsdk_sdk *sdk, rsdk_error *error) {
@@ -291,70 +216,6 @@ static rsdk_status explain_damaged_file(rsdk_sdk *sdk, rsdk_error *error) {
     (void)snprintf(path, sizeof path, "%s/" CORE_LIB "/two\nlines.so", site.path);
     const rsdk_error reason = {.status = RSDK_BAD_ELF, .path = path};
     return explain(sdk, &reason, "E-LIB-006", " rocm-sdk-core=7.10.0  # it is root's", error);
-}
-
-/* A library with a bundle, whose code object has a note of a kernel; with a kpack marker besides. */
-#define BUNDLE                                                                                                         \
-    "__asm__(\".section .hip_fatbin,\\\"a\\\"\\nfat: .ascii \\\"__CLANG_OFFLOAD_BUNDLE__\\\"\\n\"\n"                   \
-    "\".quad 1, image - fat, image_end - image, 31\\n.ascii \\\"hipv4-amdgcn-amd-amdhsa--gfx90a\\\"\\n\"\n"            \
-    "\"image: .byte 127,69,76,70,2,1,1,64,2\\n.fill 9\\n.byte 224\\n.fill 13\\n.quad 64\\n.fill 8\\n.long "            \
-    "0x53f\\n\"\n"                                                                                                     \
-    "\".short 0, 56, 1, 0, 0, 0\\n.long 4, 4\\n.quad 120, 0, 0, image_end - note, 0, 4\\n\"\n"                         \
-    "\"note: .long 7, 26, 32\\n.ascii \\\"AMDGPU\\\"\\n.byte 0, 0, 0x81, 0xae\\n.ascii \\\"amdhsa.kernels\\\"\\n\"\n"  \
-    "\".byte 0x91, 0x81, 0xa5\\n.ascii \\\".name\\\"\\n.byte 0xa1, 107\\nimage_end:\\n\"\n"                            \
-    "\".section .hipFatBinSegment,\\\"aw\\\"\\n.p2align 3\\n.long 0x48495046, 1\\n.quad fat, 0\\n\"\n"
-#define MARKER                                                                                                         \
-    "\".section .rocm_kpack_ref,\\\"a\\\"\\n.byte 0x82, 0xab\\n.ascii \\\"kernel_name\\\"\\n.byte 0xa1, 120, "         \
-    "0xb2\\n\"\n"                                                                                                      \
-    "\".ascii \\\"kpack_search_paths\\\"\\n.byte 0x91, 0xa1, 121\\n\"\n"
-#define END "\".text\\n\");"
-
-static rsdk_status read_device_code(rsdk_sdk *sdk, rsdk_error *error) {
-    rsdk_device_code *code = NULL;
-    (void)sdk;
-    rsdk_status status = rsdk_device_code_read(code_path, &code, error);
-    REQUIRE(status != RSDK_OK || (code->target_count == 1 && strcmp(code->targets[0].target, "gfx90a") == 0 &&
-                                  strcmp(code->kernels.search_paths[0], "y") == 0));
-    rsdk_device_code_free(code);
-    return status;
-}
-
-static rsdk_status read_kernels(rsdk_sdk *sdk, rsdk_error *error) {
-    rsdk_kernel_reader reader;
-    bool found = false;
-    (void)sdk;
-    rsdk_status status = rsdk_kernels_open(&reader, code_path, -1, error);
-    status = status == RSDK_OK ? rsdk_kernels_next(&reader, &found, error) : status;
-    REQUIRE(status != RSDK_OK || (found && reader.kernels.count == 1 && *reader.kernels.items[0].name == 'k'));
-    rsdk_kernels_close(&reader);
-    return status;
-}
-
-static rsdk_status read_coverage(rsdk_sdk *sdk, rsdk_error *error) {
-    static char path[PATH_SIZE];
-    (void)sdk;
-    (void)snprintf(path, sizeof path, "%s/" CORE_LIB, site.path);
-    const char *directories[] = {path}, *gpus[] = {"gfx90a", "gfx1030"};
-    rsdk_coverage_options options = {.directories = directories,
-                                     .directory_count = 1,
-                                     .gpus = gpus,
-                                     .gpu_count = 2,
-                                     .kpack_path_prefix = "a:b_@GFXARCH@"};
-    rsdk_coverage *coverage = NULL;
-    rsdk_status status = rsdk_coverage_read(&options, &coverage, error);
-    for (size_t i = 0; status == RSDK_OK && i < coverage->library_count; i++) {
-        const rsdk_library_coverage *library = &coverage->libraries[i];
-        bool is_bundle = strcmp(library->name, "bundle") == 0, is_marked = strcmp(library->name, "code") == 0;
-        REQUIRE(!is_bundle || library->gpus[0].verdict == RSDK_COVERAGE_COMPATIBLE);
-        REQUIRE(!is_bundle || library->gpus[1].lack == RSDK_LACK_PROCESSOR);
-        REQUIRE(!is_bundle || library->gpus[1].tables == RSDK_KERNEL_TABLES_NONE);
-        REQUIRE(!is_bundle || strstr(library->gpus[1].missing_table, "/absent.dat") != NULL);
-        REQUIRE(!is_marked || library->gpus[0].lack == RSDK_LACK_ARCHIVE);
-        REQUIRE(is_bundle || is_marked || library->gpus[0].verdict == RSDK_COVERAGE_NOT_NEEDED);
-    }
-    REQUIRE(status != RSDK_OK || coverage->library_count > 10);
-    rsdk_coverage_free(coverage);
-    return status;
 }
 
 /* Of a library whose needs are there, and of one that lacks something. */
@@ -390,59 +251,32 @@ static rsdk_status open_part_of_root(rsdk_sdk *sdk, rsdk_error *error) {
     return rsdk_sdk_open(&(rsdk_sdk_options){.root = part_of_root}, &other, error);
 }
 
-/* One attempt with allocation number `number` failing; returns whether there was such an allocation. */
-static bool attempt(work body, size_t number, rsdk_status wanted) {
-    const char *search_path[] = {"", site.path};
-    rsdk_sdk_options options = {.search_path = search_path, .search_path_count = 2};
-    rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_sdk *sdk = NULL;
-    const ptrdiff_t before = live;
-    allocations = 0;
-    failing = number;
-    rsdk_status status = rsdk_sdk_open(&options, &sdk, &error);
-    if (status == RSDK_OK) {
-        status = body(sdk, &error);
-    }
-    bool has_failed = allocations >= failing;
-    failing = 0;
-    if (status != wanted && !(has_failed && status == RSDK_NO_MEMORY)) {
-        (void)fprintf(stderr, "allocation %zu: status %d, %s\n", number, status, rsdk_error_message(&error));
-        _exit(1);
-    }
-    REQUIRE(error.status == (status == RSDK_OK ? RSDK_OK : status));
-    rsdk_error_clear(&error);
-    rsdk_sdk_free(sdk);
-    if (live != before) {
-        (void)fprintf(stderr, "allocation %zu: %td blocks are left\n", number, live - before);
-        _exit(1);
-    }
-    return has_failed;
-}
-
 typedef struct series {
     work body;
     rsdk_status wanted;
 } series;
 
-static void try_all(void *context) {
+/* Opens the SDK, and does the work with it. */
+static rsdk_status work_with_sdk(void *context, rsdk_error *error) {
     const series *s = context;
-    size_t number = 1;
-    while (attempt(s->body, number, s->wanted)) {
-        number++;
+    const char *search_path[] = {"", site.path};
+    const rsdk_sdk_options options = {.search_path = search_path, .search_path_count = 2};
+    rsdk_sdk *sdk = NULL;
+    rsdk_status status = rsdk_sdk_open(&options, &sdk, error);
+    if (status == RSDK_OK) {
+        status = s->body(sdk, error);
     }
-    REQUIRE(number > 20); /* something was tried */
+    rsdk_sdk_free(sdk);
+    return status;
+}
+
+static void try_all(void *context) {
+    fail_each(work_with_sdk, context, ((const series *)context)->wanted, 20);
 }
 
 #define CALLS_ITSELF "int rsmi_init(void) { return 1; } int ask(void) { return rsmi_init() + 1; }"
 
-/* {"library": {"type": "Hardware", "rows": [...]}}, with one row that leads to a table which is not there. */
-#define INDEX                                                                                                          \
-    "\x81\xa7library\x82\xa4type\xa8Hardware\xa4rows\x91\x82\xa9predicate\x82\xa4type\xa6"                             \
-    "AMDGPU\xa5value\x82\xa4type\xa9Processor\xa5value\xa7gfx1030\xa7library\x82\xa4type\xabPlaceholder\xa5value\xa6"  \
-    "absent"
-
 static int make_site(void **state) {
-    (void)state;
     site = sample_site_new();
     sample_dist_info(&site);
     sample_directory(&site, "rocm_sdk_core-7.10.0.dist-info");
@@ -451,8 +285,6 @@ static int make_site(void **state) {
     sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libnowhere.so.1", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
-    sample_compile(&site, &(sample_library){.file = "libcode.so", .source = BUNDLE MARKER END});
-    sample_compile(&site, &(sample_library){.file = "libbundle.so", .source = BUNDLE END});
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(
@@ -464,89 +296,43 @@ static int make_site(void **state) {
     }
     sample_compile(&site, &(sample_library){
                               .file = "libamd_smi.so.26", .source = CALLS_ITSELF, .needs = CORE_LIB "/libchain7.so.1"});
-    sample_directory(&site, CORE_LIB "/bundle/library");
-    sample_file(&site, CORE_LIB "/bundle/library/TensileLibrary_lazy_gfx1030.dat", INDEX);
-    code_path = sample_path(&site, CORE_LIB "/libcode.so");
     return unlink(sample_path(&site, OUTSIDE "/libnowhere.so.1"));
 }
 
 static int remove_site(void **state) {
-    (void)state;
     sample_site_remove(&site);
     return 0;
 }
 
 static void planning(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){make_plan, RSDK_OK});
 }
 
 static void bindings(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){foresee_bindings, RSDK_OK});
     run_in_child(try_all, &(series){read_bindings, RSDK_OK});
 }
 
 static void planning_with_the_guard(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){make_guarded_plan, RSDK_OK});
     run_in_child(try_all, &(series){wish_nonsense, RSDK_BAD_ARGUMENT});
 }
 
 static void roots(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){open_root, RSDK_OK});
     part_of_root = sample_path(&site, CORE_LIB);
     run_in_child(try_all, &(series){open_part_of_root, RSDK_BAD_ARGUMENT});
 }
 
-static void device_code(void **state) {
-    (void)state;
-    run_in_child(try_all, &(series){read_device_code, RSDK_OK});
-    run_in_child(try_all, &(series){read_kernels, RSDK_OK});
-}
-
-static void coverage(void **state) {
-    (void)state;
-    run_in_child(try_all, &(series){read_coverage, RSDK_OK});
-}
-
 static void host_check(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){check_host, RSDK_OK});
 }
 
 static void search(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){search_without_cache, RSDK_OK});
 }
 
-/* Files cut off in their header, of either class and of none: nothing is read or written behind what was read of them,
- * which AddressSanitizer sees. */
-static void read_cut_off(void *context) {
-    static const unsigned char classes[] = {ELFCLASSNONE, ELFCLASS32, ELFCLASS64};
-    const char *path = context;
-    const ptrdiff_t before = live;
-    for (size_t i = 0; i < sizeof classes * (sizeof(Elf64_Ehdr) + 1); i++) {
-        const char bytes[sizeof(Elf64_Ehdr)] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (char)classes[i % sizeof classes]};
-        const size_t size = i / sizeof classes;
-        rsdk_arena arena = RSDK_ARENA_INIT;
-        rsdk_elf_file file;
-        int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-        REQUIRE(descriptor >= 0 && write(descriptor, bytes, size) == (ssize_t)size && close(descriptor) == 0);
-        REQUIRE(rsdk_elf_file_read(path, &arena, &file, NULL) == RSDK_BAD_ELF);
-        rsdk_arena_clear(&arena);
-    }
-    REQUIRE(live == before);
-}
-
-static void cut_off_headers(void **state) {
-    (void)state;
-    run_in_child(read_cut_off, (void *)(uintptr_t)sample_path(&site, "cut-off.so"));
-}
-
 static void errors(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){locate_unknown, RSDK_UNKNOWN_LIBRARY});
     run_in_child(try_all, &(series){locate_uninstalled, RSDK_PACKAGE_NOT_INSTALLED});
     run_in_child(try_all, &(series){locate_missing, RSDK_FILE_NOT_FOUND});
@@ -560,7 +346,7 @@ static void preload_alone(work body, rsdk_status wanted) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            _exit(attempt(body, number, wanted) ? 0 : 100);
+            _exit(fails_at(work_with_sdk, &(series){body, wanted}, number, wanted) ? 0 : 100);
         }
         assert_int_equal(waitpid(child, &status, 0), child);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 100) {
@@ -574,7 +360,6 @@ static void preload_alone(work body, rsdk_status wanted) {
 }
 
 static void problems(void **state) {
-    (void)state;
     run_in_child(try_all, &(series){explain_load_failure, RSDK_OK});
     run_in_child(try_all, &(series){explain_load_failure_of_core, RSDK_OK});
     run_in_child(try_all, &(series){explain_missing_library, RSDK_OK});
@@ -582,29 +367,35 @@ static void problems(void **state) {
 }
 
 static void loading(void **state) {
-    (void)state;
     preload_alone(preload, RSDK_OK);
 }
 
+static void recording_pages(void **state) {
+    preload_alone(record_pages, RSDK_OK);
+}
+
 static void loading_one_by_one(void **state) {
-    (void)state;
     preload_alone(preload_one_by_one, RSDK_OK);
 }
 
 static void failed_loading(void **state) {
-    (void)state;
     preload_alone(fail_to_preload, RSDK_LOAD_FAILED);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bindings),       cmocka_unit_test(planning),
-        cmocka_unit_test(device_code),    cmocka_unit_test(coverage),
-        cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers),
-        cmocka_unit_test(errors),         cmocka_unit_test(problems),
-        cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
-        cmocka_unit_test(failed_loading), cmocka_unit_test(planning_with_the_guard),
-        cmocka_unit_test(host_check),     cmocka_unit_test(roots),
+        cmocka_unit_test(bindings),
+        cmocka_unit_test(planning),
+        cmocka_unit_test(planning_with_the_guard),
+        cmocka_unit_test(host_check),
+        cmocka_unit_test(roots),
+        cmocka_unit_test(search),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(problems),
+        cmocka_unit_test(loading),
+        cmocka_unit_test(recording_pages),
+        cmocka_unit_test(loading_one_by_one),
+        cmocka_unit_test(failed_loading),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

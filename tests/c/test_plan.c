@@ -1,19 +1,14 @@
 /* Plans: what would be opened and how, and what would be missing, without loading anything. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 static void make_plan(sample_fixture *f, const rsdk_load_options *options, size_t steps) {
     rsdk_plan_free(f->plan);

@@ -2,18 +2,13 @@
  * worst a text that does not match. */
 #include "sdk/record.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "child_process.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 #define CORE      "ROCm_SDK.core-7.10.0+local.1.dist-info"
 #define LIBRARIES "rocm_sdk_libraries-7.10.0.dist-info"
@@ -35,7 +30,6 @@ static void assert_paths(const char *record, const char *wanted) {
 }
 
 static void rows_are_read(void **state) {
-    (void)state;
     assert_paths("a/b.so,sha256=x,3\nc d.so,,\n", "a/b.so|c d.so|");
     assert_paths("a,,\nb,,", "a|b|");
     assert_paths("a\nb", "a|b|");
@@ -48,7 +42,6 @@ static void rows_are_read(void **state) {
 }
 
 static void quoted_paths_are_read(void **state) {
-    (void)state;
     assert_paths("\"a,b\",sha256=x,3\nc,,\n", "a,b|c|");
     assert_paths("\"a\"\"b\",,\n\"\"\"\",,\n\"\",,\nc,,\n", "a\"b|\"||c|");
     assert_paths("\"a\nb\",,\r\nc,,\n", "a\nb|c|");
@@ -58,7 +51,6 @@ static void quoted_paths_are_read(void **state) {
 }
 
 static void a_quote_that_does_not_end_is_the_end(void **state) {
-    (void)state;
     assert_paths("a,,\n\"b,,\nc,,\n", "a|");
     assert_paths("\"", "");
     assert_paths("\"\"\"", "");

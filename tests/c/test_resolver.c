@@ -1,17 +1,12 @@
 /* From shortname to file: by file name, by SONAME, the right one of several, and the errors where there is none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "problem_text.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 static rsdk_status locate(sample_fixture *f, const char *shortname) {
     rsdk_sdk_free(f->sdk);

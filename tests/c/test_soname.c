@@ -1,16 +1,11 @@
 /* Splitting SONAMEs into linker name and version. */
 #include "elf/soname.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static void linker_names_end_with_so(void **state) {
-    (void)state;
     assert_int_equal(rsdk_soname_linker_name_length("libamdhip64.so.7"), strlen("libamdhip64.so"));
     assert_int_equal(rsdk_soname_linker_name_length("libamdhip64.so"), strlen("libamdhip64.so"));
     assert_int_equal(rsdk_soname_linker_name_length("lib.sound.so.1.2"), strlen("lib.sound.so"));
@@ -19,7 +14,6 @@ static void linker_names_end_with_so(void **state) {
 }
 
 static void versions_of_one_library_share_it(void **state) {
-    (void)state;
     assert_true(rsdk_soname_has_linker_name("libx.so.1", "libx.so"));
     assert_false(rsdk_soname_has_linker_name("libx.so.1", "libx"));
     assert_false(rsdk_soname_has_linker_name("libxy.so.1", "libx.so"));

@@ -2,21 +2,16 @@
 #include "elf/stub.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "child_process.h"
 #include "elf/elf_machine.h"
 #include "loader/memory_object.h"
 #include "sample_sdk.h"
+#include "suite.h"
 
 /* Of all tests. */
 typedef struct fixture {

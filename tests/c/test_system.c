@@ -1,14 +1,10 @@
 /* Which system an os-release text names: those that distributions ship, and texts that are written otherwise. */
 #include "diagnosis/system.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static void assert_system(const char *text, rsdk_system wanted) {
     rsdk_system found = rsdk_system_of_release(text);
@@ -58,14 +54,12 @@ static void distributions_are_told_by_their_release_file(void **state) {
                             "BUILD_ID=\"24.05\"\nID=nixos\nIMAGE_ID=\"\"\nNAME=NixOS\nVERSION_ID=\"24.05\"\n"},
         {RSDK_SYSTEM_ANY, "NAME=\"Alpine Linux\"\nID=alpine\nVERSION_ID=3.20.3\nPRETTY_NAME=\"Alpine Linux v3.20\"\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         assert_system(releases[i].text, releases[i].system);
     }
 }
 
 static void quotes_blanks_and_line_ends_do_not_count(void **state) {
-    (void)state;
     assert_system("ID='arch'\n", RSDK_SYSTEM_ARCH);
     assert_system("ID=\"arch\"", RSDK_SYSTEM_ARCH);
     assert_system("ID=arch", RSDK_SYSTEM_ARCH);
@@ -78,7 +72,6 @@ static void quotes_blanks_and_line_ends_do_not_count(void **state) {
 }
 
 static void comments_are_no_values(void **state) {
-    (void)state;
     assert_system("# ID=debian\nID=arch\n", RSDK_SYSTEM_ARCH);
     assert_system("#ID=debian\n", RSDK_SYSTEM_ANY);
     assert_system("ID=arch # no debian\n", RSDK_SYSTEM_ARCH);
@@ -87,7 +80,6 @@ static void comments_are_no_values(void **state) {
 }
 
 static void other_keys_and_other_words_do_not_count(void **state) {
-    (void)state;
     assert_system("VERSION_ID=debian\nIDX=debian\nXID=debian\nID_LIKES=debian\nid=debian\n", RSDK_SYSTEM_ANY);
     assert_system("ID_LIKE=debian\nID=arch\n", RSDK_SYSTEM_ARCH);
     assert_system("ID\n=debian\n", RSDK_SYSTEM_ANY);
@@ -105,7 +97,6 @@ static void other_keys_and_other_words_do_not_count(void **state) {
 
 /* os-release(5): the closest comes first. */
 static void the_first_word_that_is_known_counts(void **state) {
-    (void)state;
     assert_system("ID=x\nID_LIKE=\"arch debian\"\n", RSDK_SYSTEM_ARCH);
     assert_system("ID=x\nID_LIKE=\"y suse fedora\"\n", RSDK_SYSTEM_SUSE);
 }
@@ -118,14 +109,12 @@ static void assert_behind_letters(size_t length, const char *word, rsdk_system w
 }
 
 static void long_values_do_no_harm(void **state) {
-    (void)state;
     assert_behind_letters(200, "arch", RSDK_SYSTEM_ARCH);
     assert_behind_letters(60000, "arch", RSDK_SYSTEM_ARCH);
     assert_behind_letters(60000, "archlinux", RSDK_SYSTEM_ANY);
 }
 
 static void this_machine_is_told_by_its_own_file(void **state) {
-    (void)state;
     char text[1 << 14] = "";
     FILE *file = fopen("/etc/os-release", "r");
     if (file == NULL) {

@@ -1,16 +1,11 @@
 /* Text for a terminal: what a terminal obeys is shown, everything else stays. */
 #include "base/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static void each_kind(void **state) {
-    (void)state;
     static const struct {
         const char *text, *shown;
     } cases[] = {
@@ -34,7 +29,6 @@ static void each_kind(void **state) {
 
 /* No room: what is there ends at the end of a character. */
 static void cut_short(void **state) {
-    (void)state;
     for (size_t size = 1; size < 16; size++) {
         char line[16];
         memset(line, '#', sizeof line);
@@ -49,7 +43,6 @@ static void cut_short(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     static const struct {
         const char *value, *text;
     } cases[] = {

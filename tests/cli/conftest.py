@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_site import CORE, LIBRARIES, Site, clean_environment
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
@@ -35,7 +36,7 @@ def call(sdk: Site) -> Call:
 
     def run(*words: str, **environment: str) -> Result:
         variables = clean_environment() | {"PYTHONPATH": str(sdk.path)} | environment
-        return subprocess.run([str(SCRIPT), *words], env=variables, capture_output=True, text=True, check=False)
+        return completed([str(SCRIPT), *words], env=variables)
 
     return run
 

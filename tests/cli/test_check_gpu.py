@@ -1,7 +1,5 @@
 """`rocm-sdk check-gpu` as its users call it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from sample_device_code import bundle, code_object, compressed, kpack, library, message, objects
-from sample_machine import Machine
+from sample_machine import machine_of
 from sample_site import CORE, LIBRARIES, Site
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -31,8 +29,7 @@ def lib(sdk: Site) -> Path:
 
 @pytest.mark.usefixtures("lib")
 def test_the_report(call: Call, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
+    machine = machine_of(tmp_path / "machine")
     machine.gpu(1, "gfx1151", device_id=0x1586)
     machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n1586,\t00,\tRadeon 8060S\n")
     machine.write("sys/bus/pci/devices/0000:01:00.0/revision", "0x00\n")
@@ -46,7 +43,10 @@ def test_the_report(call: Call, tmp_path: Path) -> None:
         "  miopen                      kernels are compiled at first use; no performance database for gfx1151",
         "  hipsparselt                 NO CODE for this GPU: its kernels fail with hipErrorInvalidDeviceFunction",
         "                              W-CODE-006: hipsparselt: code for gfx942",
-        "                              fix: do without them, or take another SDK: no package of this one has the code",
+        (
+            "                              fix: by hand: do without them, or take another SDK: "
+            "no package of this one has the code"
+        ),
         "not used: 400 bytes of 800 bytes of GPU code: gfx90a:xnack- 200 bytes, gfx942 200 bytes",
     ]
     assert result.stderr == ""
@@ -74,6 +74,30 @@ def test_a_library_that_loads_and_has_no_kernels(call: Call, lib: Path) -> None:
     lines = result.stdout.splitlines()
     assert "  hipblaslt                   NO KERNELS for this GPU: it loads, and its calls will fail" in lines
     assert "hipblaslt: the library itself has code for it, the files with its kernels have none" in result.stdout
+
+
+@pytest.mark.parametrize("target", ["gfx1100", None], ids=["for another target", "a stub"])
+def test_a_library_that_is_not_built_for_the_gpu(call: Call, lib: Path, target: str | None) -> None:
+    """hipBLASLt has no kernels for RDNA2: what is there is a stub, or for the one target that its build needs."""
+    for path in lib.iterdir():
+        if path.is_file():
+            path.unlink()
+    library(lib / "librocblas.so.5", [bundle(objects("gfx1030", "gfx942"))])
+    library(lib / "libhipblaslt.so.1", [bundle(objects(target))] if target else [])
+    said = call("check-gpu", "--gpu", "gfx1030")
+    line = "  hipblaslt                   present, calculates nothing for gfx1030, which ROCm does not build it for"
+    assert said.stdout.count(line) == 1
+    assert "CODE-" not in said.stdout
+    assert said.returncode == 0
+    verdict = call("check", "--gpu", "gfx1030").stdout
+    assert "runs on gfx1030; hipblaslt: present, calculates nothing for it" in verdict
+    other = call("check-gpu", "--gpu", "gfx942")
+    assert (other.returncode, "CODE-" in other.stdout) == ((1, True) if target else (0, False)), "it is built for this"
+
+
+def test_that_library_alone(call: Call, tmp_path: Path) -> None:
+    app = library(tmp_path / "libhipblaslt.so.1", [bundle(objects("gfx1100"))])
+    assert call("check", str(app), "--gpu", "gfx1030").returncode == 1, "it was asked for"
 
 
 def test_all_is_well(call: Call, lib: Path) -> None:
@@ -162,7 +186,7 @@ def test_a_check_of_nothing_fails(call: Call, tmp_path: Path) -> None:
     without_gpu = call("check-gpu", ROCM_SDK_ROOTFS=str(tmp_path))
     assert (without_gpu.returncode, without_gpu.stdout) == (1, "")
     assert without_gpu.stderr.startswith("rocm-sdk: no GPU to check: ")
-    assert call("check-gpu", "--gpu", "gfx1151", "--sdk", str(tmp_path / "nowhere")).returncode == 1
+    assert call("check-gpu", "--gpu", "gfx1151", "--sdk", str(tmp_path / "nowhere")).returncode == 2
 
 
 def test_a_damaged_library_fails(call: Call, lib: Path) -> None:
@@ -178,7 +202,7 @@ def test_a_damaged_library_fails(call: Call, lib: Path) -> None:
 @pytest.mark.usefixtures("lib")
 def test_an_unknown_target(call: Call) -> None:
     result = call("check-gpu", "--gpu", "gfx1511")
-    assert (result.returncode, result.stdout) == (1, "")
+    assert (result.returncode, result.stdout) == (2, "")
     assert "E-GPU-005" in result.stderr
 
 
@@ -204,9 +228,7 @@ def test_for_programs(call: Call, lib: Path) -> None:
 
 
 def test_an_override_counts(call: Call, lib: Path, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx1103")
+    machine = machine_of(tmp_path / "machine", "gfx1103")
     (lib / "libhipsparselt.so.0").unlink()
     variables = {"ROCM_SDK_ROOTFS": str(machine.root), "HSA_OVERRIDE_GFX_VERSION": "11.5.1"}
     result = call("check-gpu", **variables)
@@ -221,8 +243,7 @@ def test_core_alone(call: Call, sdk: Site) -> None:
 
 @pytest.mark.usefixtures("lib")
 def test_check_points_to_the_condition_of_the_gpus(call: Call, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
+    machine = machine_of(tmp_path / "machine")
     machine.gpu(1, "gfx1151", device_id=0x1586)
     counters = machine.write("sys/bus/pci/devices/0000:01:00.0/ras/umc_err_count", "ue: 0\nce: 0\nde: 0\n")
     line = "condition of the GPUs: 1 problem, see: rocm-sdk gpus --health"

@@ -1,7 +1,5 @@
 """`rocm-sdk check`: which ROCm files were built for, one problem for each cause, variants of which one is loaded."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path
@@ -115,13 +113,13 @@ def test_a_package_that_does_not_have_it(call: Call, tmp_path: Path) -> None:
         "E-LIB-002",
         "of AMD's packages, librocblas.so.5, librccl.so.1 is in rocm-sdk-libraries",
     )
-    assert only["fix"] == "use an SDK whose rocm-sdk-libraries has librocblas.so.5, librccl.so.1"
+    assert only["fix"] == "by hand: use an SDK whose rocm-sdk-libraries has librocblas.so.5, librccl.so.1"
 
 
 def test_a_library_that_amd_has_elsewhere(call: Call, tmp_path: Path) -> None:
     (only,) = problems(document(call, needing(tmp_path / "libapp.so", "libmigraphx_c.so.3"), *GPU))
     assert only["cause"] == "AMD has it outside these packages: package migraphx"
-    assert only["fix"] == "install AMD's package migraphx, of the release that the SDK is"
+    assert only["fix"] == "by hand: install AMD's package migraphx, of the release that the SDK is"
 
 
 def test_a_library_that_nobody_knows(call: Call, tmp_path: Path) -> None:
@@ -160,15 +158,17 @@ def test_no_variant_loads(call: Call, variants: Path) -> None:
     needing(variants / "libfast_rocm57.so", "libamdhip64.so.5")
     found = document(call, variants, *GPU)
     assert codes(found) == ["E-LIB-024"]
-    assert "2 variants for ROCm: ROCm 5.0 to 5.7, ROCm 6.0 to 6.4" in str(found["verdict"])
-    assert "fast was built for ROCm 6.0 to 6.4, the SDK" in str(found["problems"])
+    both = "ROCm 5.0 to 5.7, or ROCm 6.0 to 6.4"
+    assert str(found["verdict"]).startswith(f"does not load: it is for {both}; it has 2 variants for ROCm")
+    assert f"fast was built for {both}, the SDK" in str(found["problems"])
 
 
 def test_variants_without_an_sdk(call: Call, variants: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     found = document(call, variants, "--sdk", tmp_path / "empty", *GPU)
     assert str(found["verdict"]).startswith(
-        "cannot tell whether it loads: no SDK is here; 2 variants for ROCm: ROCm 6.0 to 6.4, ROCm 7.0 or newer"
+        "cannot tell whether it loads: no SDK is here, and it is for ROCm 6.0 to 6.4, or ROCm 7.0 or newer; "
+        "it has 2 variants for ROCm"
     )
 
 
@@ -255,7 +255,79 @@ def test_libraries_of_packages_of_python(call: Call, tmp_path: Path) -> None:
     assert "apt-file" not in str(only["fix"])
 
 
-def test_pure_python(call: Call, tmp_path: Path) -> None:
-    made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/__init__.py": b""}, requires="rocm-bindings-hip~=10.0")
+def test_a_requirement_that_is_installed_changes_nothing(call: Call, tmp_path: Path, sdk: Site) -> None:
+    """It brings nothing; one that is not here may."""
+    made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a.so": needing(tmp_path / "a.so", "libb.so")}, requires="other")
     found = document(call, made, *GPU)
-    assert found["verdict"] == "there is nothing to check: it is pure Python, and it requires rocm-bindings-hip"
+    assert (found["works"], codes(found)) == (None, [])
+    sdk.write("other-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 1\n")
+    assert codes(document(call, made, *GPU)) == codes(document(call, tmp_path / "a.so", *GPU)) == ["E-LIB-002"]
+
+
+def test_pure_python(call: Call, tmp_path: Path) -> None:
+    made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/__init__.py": b""}, requires="numpy~=1.0")
+    found = document(call, made, *GPU)
+    assert found["verdict"] == "there is nothing to check: it is pure Python, and it requires numpy"
+
+
+def test_pure_python_that_opens_a_library_by_name(call: Call, tmp_path: Path) -> None:
+    """The library is what was looked for: it works if that is here."""
+    made = wheel(tmp_path / "hip_python-7.10.1-py3-none-any.whl", {"hip/__init__.py": b""})
+    found = document(call, made, *GPU)
+    assert (found["verdict"], found["works"]) == (
+        "loads; it opens libamdhip64.so by name; no GPU code of its own",
+        True,
+    )
+
+
+def test_a_library_that_is_opened_by_name(call: Call, tmp_path: Path) -> None:
+    """As bindings do; a number in the name is that of a SONAME."""
+    (tmp_path / "empty").mkdir()
+    for name, works in (("libamdhip64.so", True), ("libamdhip64.so.6", None)):
+        library = compile_library(tmp_path / f"{name}/binding.so", None, f'const char *f(void) {{ return "{name}"; }}')
+        said = document(call, library, *GPU)
+        assert said["works"] is works
+        assert said["loads"] is True, "it is opened when it is used"
+        if works is None:
+            assert "loads; it opens libamdhip64.so by name, and no package here has it" in str(said["verdict"])
+        without = document(call, library, "--sdk", tmp_path / "empty", *GPU)
+        assert without["works"] is None
+        assert "it opens libamdhip64.so by name, and no SDK is here" in str(without["verdict"])
+
+
+def test_bindings_whose_strings_are_compressed(call: Call, tmp_path: Path) -> None:
+    """The table knows what AMD's open; their version is ROCm's, and what requires them opens it too."""
+    (tmp_path / "empty").mkdir()
+    library = compile_library(tmp_path / "hip.so", None)
+    made = wheel(tmp_path / "rocm_bindings_hip-10.0.0.0.1.2-py3-none-any.whl", {"rocm/hip.so": library})
+    found = document(call, made, "--sdk", tmp_path / "empty", *GPU)
+    assert "it opens libamdhip64.so, libhiprtc.so by name, no SDK is here, and it is for ROCm 10.0" in str(found)
+    assert found["releases"] == {"first": "10.0", "last": "10.0"}
+    assert str(found["install"]).endswith(f"--index-url {STABLE} 'rocm[libraries]>=10.0,<10.1'")
+    assert document(call, made, *GPU)["verdict"] == (
+        "loads; it opens libhiprtc.so by name, and no package here has it; it is for ROCm 10.0, the SDK is 7.10.0, "
+        "and nothing in its files says what it calls; no GPU code of its own"
+    )
+    pure = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/__init__.py": b""}, requires="rocm-bindings-hip~=10.0")
+    assert document(call, pure, "--sdk", tmp_path / "empty", *GPU)["works"] is None
+
+
+def test_what_a_distribution_requires(call: Call, tmp_path: Path, sdk: Site) -> None:
+    """An installed one is judged with the files of those that it requires, and that these require."""
+    bad = needing(tmp_path / "bad.so", "librocblas.so.5")
+    for name, requires, files in (
+        ("above", "middle>=1", {}),
+        ("middle", "below", {}),
+        ("below", "", {"b/bad.so": bad}),
+    ):
+        lines = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n" + (
+            f"Requires-Dist: {requires}\n" if requires else ""
+        )
+        record = "".join(f"{path},,\n" for path in (*files, f"{name}-1.dist-info/METADATA"))
+        (sdk.path / f"{name}-1.dist-info").mkdir()
+        (sdk.path / f"{name}-1.dist-info/METADATA").write_text(lines)
+        (sdk.path / f"{name}-1.dist-info/RECORD").write_text(record)
+        for path, source in files.items():
+            (sdk.path / path).parent.mkdir()
+            shutil.copy(source, sdk.path / path)
+    assert codes(document(call, "below", *GPU)) == codes(document(call, "above", *GPU)) == ["E-LIB-002"]

@@ -5,8 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import bundle, compressed, library, objects
 from sample_site import clean_environment
+
+from rocm_sdk import _native
 
 Result = subprocess.CompletedProcess[str]
 
@@ -25,7 +28,7 @@ def files(tmp_path: Path) -> Path:
 
 def call(script: Path, files: Path, *words: str) -> Result:
     command = [str(script), "code", *words]
-    return subprocess.run(command, cwd=files, env=clean_environment(), capture_output=True, text=True, check=False)
+    return completed(command, cwd=files, env=clean_environment())
 
 
 def test_text(script: Path, files: Path) -> None:
@@ -54,7 +57,7 @@ def test_json(script: Path, files: Path) -> None:
 def test_what_cannot_be_read(script: Path, files: Path) -> None:
     """The others are still shown."""
     result = call(script, files, "damaged.co", "libplain.so", "nothing")
-    assert result.returncode == 1
+    assert result.returncode == 2  # of nothing; 1 would be that of damaged.co
     assert result.stdout.startswith("libplain.so")
     assert (
         "damaged.co: device code at byte 0: an entry of a bundle lies outside the bundle [E-LIB-006]" in result.stderr
@@ -64,10 +67,12 @@ def test_what_cannot_be_read(script: Path, files: Path) -> None:
 
 def test_the_library_that_decompresses_is_missing(script: Path, files: Path) -> None:
     """What is not compressed is still shown."""
+    if "libzstd.so.1" in subprocess.check_output(["ldd", _native.__file__], text=True):
+        pytest.skip("libelf of this system needs libzstd itself: nothing of the loader starts without it")
     (files / "libzstd.so.1").write_text("no library")
     command = [str(script), "code", "libpacked.so", "libplain.so"]
     variables = clean_environment() | {"LD_LIBRARY_PATH": str(files)}
-    result = subprocess.run(command, cwd=files, env=variables, capture_output=True, text=True, check=False)
+    result = completed(command, cwd=files, env=variables)
     assert (result.returncode, result.stdout.splitlines()[0][:11]) == (1, "libplain.so")
     assert "libpacked.so needs libzstd.so.1" in result.stderr
     assert "[E-LIB-002]" in result.stderr

@@ -1,7 +1,5 @@
 """`rocm-sdk code` of directories, wheels, zip files and tar archives: read without unpacking, whatever they claim."""
 
-from __future__ import annotations
-
 import io
 import os
 import random
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser
+from programs import completed
 from sample_device_code import BUNDLE_MAGIC, bundle, code_object, compressed, kpack, library, objects
 from sample_site import clean_environment
 
@@ -28,14 +27,7 @@ CONTENT = bundle(objects("gfx1030", "gfx90a:xnack-", size=50_000))
 
 
 def ask(*paths: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(SCRIPT), "code", *map(str, paths)],
-        env=clean_environment() | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return completed([str(SCRIPT), "code", *map(str, paths)], env=clean_environment() | variables, timeout=60)
 
 
 @pytest.fixture
@@ -62,7 +54,10 @@ def zipped(files: Path, path: Path, method: int = zipfile.ZIP_DEFLATED) -> Path:
 
 
 def lines(text: str) -> list[str]:
-    return [line.split()[0] for line in text.splitlines() if not line.startswith(" ")]
+    """The files in archives: an archive is named once, its members stand below it."""
+    head, *below = text.splitlines()
+    assert head.strip() == head
+    return [f"{head}/{line.split()[0]}" for line in below if line.startswith("  ") and line[2] != " "]
 
 
 def make_wheel(files: Path, tmp_path: Path) -> Path:
@@ -188,9 +183,7 @@ def test_more_members_than_any_wheel(tmp_path: Path, zip64: bool, offset: int) -
     program = "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (150 << 20, 150 << 20))\n"
     program += "from rocm_sdk.cli import main; sys.exit(main())"
     begin = os.times()
-    done = subprocess.run(
-        [sys.executable, "-c", program, "code", str(path)], capture_output=True, text=True, check=False
-    )
+    done = completed([sys.executable, "-c", program, "code", str(path)])
     assert os.times().children_user - begin.children_user < 5
     assert done.returncode == 1
     assert f"{path}: it has more than 131072 members, more than any wheel has [E-CODE-004]" in done.stderr

@@ -6,6 +6,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_site import CORE, Site, clean_environment
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
@@ -14,13 +15,7 @@ Result = subprocess.CompletedProcess[str]
 
 def call(site: Path, *words: str, module: bool = False) -> Result:
     command = [sys.executable, "-m", "rocm_sdk"] if module else [str(SCRIPT)]
-    return subprocess.run(
-        [*command, *words],
-        env=clean_environment() | {"PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return completed([*command, *words], env=clean_environment() | {"PYTHONPATH": str(site)})
 
 
 @pytest.fixture
@@ -50,7 +45,6 @@ def test_answers_are_one_line_on_stdout(sdk: Site, words: list[str], answer: str
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["path", "amdhip46"], "did you mean amdhip64?"),
         (["path", "hiprtc"], "libhiprtc.so*"),
         (["path", "rccl"], "absent (declared)"),
     ],
@@ -61,7 +55,7 @@ def test_no_answer_is_status_1_and_said_on_stderr(sdk: Site, words: list[str], s
     assert said in result.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["path"], ["nonsense"], ["version", "nonsense"]])
+@pytest.mark.parametrize("words", [["path"], ["nonsense"], ["version", "nonsense"]])
 def test_wrong_usage_is_status_2(sdk: Site, words: list[str]) -> None:
     result = call(sdk.path, *words)
     assert (result.returncode, result.stdout) == (2, "")

@@ -66,6 +66,7 @@ def test_fish(scripts: Path) -> None:
 VALUES = {
     ("tree", "origa"): "origami",
     ("tree", "amdhip64", "origa"): "origami",
+    ("tree", "/us"): "/usr",
     ("path", "rocprofiler-r"): "rocprofiler-register",
     ("explain", "W-OC"): "W-OCL-001",
     ("test", "--only", "openc"): "opencl",
@@ -183,12 +184,46 @@ def test_wrong_usage(call: Call, words: list[str]) -> None:
     assert call(*words).returncode == 2
 
 
-def test_without_shtab(script: Path, tmp_path: Path) -> None:
-    """A directory in front of the others in which there is a module of that name that cannot be imported."""
-    (tmp_path / "shtab.py").write_text("raise ModuleNotFoundError('as if it were not there')\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    result = subprocess.run(
-        [str(script), "completion", "bash"], env=environment, capture_output=True, text=True, check=False
-    )
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "python -m pip install shtab" in result.stderr
+BUILD_VALUES = {
+    ("closu",): "closure",
+    ("closure", "--gpu", "gfx94X-d"): "gfx94X-dcgpu",
+    ("closure", "--library", "origa"): "origami",
+    ("prefix", "--families", "gfx94X-d"): "gfx94X-dcgpu",
+    ("prefix", "/us"): "/usr",
+    ("completion", "zs"): "zsh",
+}
+build_values = pytest.mark.parametrize("words", BUILD_VALUES, ids=" ".join)
+
+
+@pytest.fixture(scope="module")
+def build_scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What rocm-sdk-build prints for each shell."""
+    directory = tmp_path_factory.mktemp("build")
+    for shell in SCRIPTS:
+        command = [SCRIPT.with_name("rocm-sdk-build"), "completion", shell]
+        (directory / shell).write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return directory
+
+
+@build_values
+def test_build_in_bash(build_scripts: Path, words: tuple[str, ...]) -> None:
+    ask = """
+    source "$1"; shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _shtab_rocm_sdk_build
+    printf '%s\n' "${COMPREPLY[@]}"
+    """
+    offered = run_shell("bash", "-c", ask, "bash", str(build_scripts / "bash"), "rocm-sdk-build", *words).splitlines()
+    assert BUILD_VALUES[words] in offered
+
+
+@build_values
+def test_build_in_fish(build_scripts: Path, words: tuple[str, ...]) -> None:
+    code = f"source {build_scripts / 'fish'}; complete -C 'rocm-sdk-build {' '.join(words)}'"
+    offered = run_shell("fish", "--no-config", "-c", code)
+    assert BUILD_VALUES[words] in {line.split("\t")[0].rstrip("/") for line in offered.splitlines()}
+
+
+def test_build_in_zsh(build_scripts: Path) -> None:
+    assert (build_scripts / "zsh").read_text().startswith("#compdef rocm-sdk-build\n")
+    run_shell("zsh", "-n", str(build_scripts / "zsh"))

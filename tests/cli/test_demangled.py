@@ -1,7 +1,5 @@
 """The names of kernels as in the source. Judge: c++filt."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -104,6 +104,15 @@ def test_without_a_development_package_home_is_core(call: Call, sdk: Site) -> No
     assert call("path", "--root").returncode == 1
 
 
+def test_without_the_cache_of_comgr(call: Call, devel_tree: Path) -> None:
+    """Alone it needs no development tree; a build has it beside its own variables."""
+    assert call("env", "--no-comgr-cache").stdout == "export AMD_COMGR_CACHE=0\n"
+    assert not devel_tree.exists()
+    text = call("env", "--for", "build", "--no-comgr-cache").stdout
+    assert f"export ROCM_PATH={devel_tree}\n" in text
+    assert "export AMD_COMGR_CACHE=0\n" in text
+
+
 def test_for_extensions_and_some_gpus(call: Call, devel_tree: Path, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "machine")
     machine.gpu(1, "gfx1100")
@@ -162,6 +171,20 @@ def test_a_compiler_that_is_not_of_the_sdk(call: Call, devel_tree: Path, clang: 
     ]
     by_path = json.loads(call("env", "--compiler", str(clang / name), *words[3:]).stdout)["set"]
     assert by_path == variables
+    assert variables.get("HIP_CLANG_PATH") == (str(clang) if driver == "clang++" else None)
+
+
+def test_hipcc_finds_a_clang_of_a_distribution(call: Call, devel_tree: Path, clang: Path, tmp_path: Path) -> None:
+    """As in Debian: /usr/bin/clang++-14 leads to /usr/lib/llvm-14/bin, where it is clang++."""
+    assert devel_tree
+    own = tmp_path / "llvm-20/bin"
+    own.mkdir(parents=True)
+    shutil.copy(clang / "clang++", own / "clang")
+    (own / "clang++").symlink_to("clang")
+    (clang / "clang++-20").symlink_to(own / "clang++")
+    words = ("env", "--compiler", str(clang / "clang-20"), "--targets", "gfx1030", "--json")
+    variables = json.loads(call(*words).stdout)["set"]
+    assert (variables["HIPCXX"], variables["HIP_CLANG_PATH"]) == (str(clang / "clang++-20"), str(own))
 
 
 def test_targets_of_the_machine(call: Call, devel_tree: Path, clang: Path, tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from sample_machine import GIB, TOPOLOGY, Machine
+from own_terminal import terminal_output
+from programs import completed
+from sample_machine import GIB, TOPOLOGY, Machine, machine_of
 from sample_site import clean_environment
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
@@ -18,21 +20,15 @@ Result = subprocess.CompletedProcess[str]
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     """An MI300X and an APU, whose number comes before it as text, after it as a number."""
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
+    machine = machine_of(tmp_path / "machine")
     machine.gpu(2, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, unique_id=0xAB)
     machine.gpu(10, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
     return machine
 
 
 def call(machine: Machine, *words: str, **variables: str) -> Result:
-    return subprocess.run(
-        [str(SCRIPT), *words],
-        env=clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+    return completed(
+        [str(SCRIPT), *words], env=clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)} | variables, timeout=60
     )
 
 
@@ -74,6 +70,24 @@ def test_an_override_is_shown(machine: Machine) -> None:
     assert result.returncode == 1
 
 
+def test_a_phase_that_needs_a_gpu(machine: Machine) -> None:
+    def required(**variables: str) -> tuple[int, str, str]:
+        result = call(machine, "gpus", "--require", **variables)
+        return result.returncode, result.stdout, result.stderr
+
+    assert required() == (0, "", "")
+    assert required(HIP_VISIBLE_DEVICES="1")[0] == 0
+    status, said, why = required(HIP_VISIBLE_DEVICES="-1")
+    assert (status, said) == (1, "")
+    assert "node 2: hidden by HIP_VISIBLE_DEVICES=-1" in why
+    (machine.root / "dev/dri/renderD138").unlink()
+    status, said, why = required()
+    assert (status, said) == (1, ""), "a test may get this GPU"
+    assert "[W-GPU-018]" in why
+    (machine.root / "dev/kfd").unlink()
+    assert "[W-GPU-016]" in required()[2]
+
+
 def test_json_says_all(machine: Machine) -> None:
     result = call(machine, "gpus", "--json", ROCR_VISIBLE_DEVICES="0,7")
     answer = json.loads(result.stdout)
@@ -102,6 +116,36 @@ def test_all_facts_for_people(machine: Machine) -> None:
         assert word not in result.stdout
 
 
+def test_equal_gpus_are_one_line(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n74A1,\t00,\tAMD Instinct MI300X\n")
+    for node in range(1, 65):
+        machine.gpu(node, "gfx942", memory=192 * GIB, device_id=0x74A1, location_id=node << 8)
+        machine.write(f"sys/bus/pci/devices/0000:{node:02x}:00.0/revision", "0x00\n")
+    machine.gpu(65, "gfx1036", memory=GIB // 2, device_id=0x164E)
+    result = call(machine, "gpus")
+    assert (result.returncode, result.stderr) == (0, "")
+    *_, other = lines = result.stdout.splitlines()
+    assert lines[0] == "64 x gfx942 AMD Instinct MI300X, 206.2 GB each, usable"
+    assert (len(lines), other.startswith("gfx1036 ")) == (2, True)
+    assert other.endswith(", 536.9 MB, usable")
+    assert len(call(machine, "gpus", "-v").stdout.splitlines()) == 66
+
+
+def test_a_reason_of_equal_gpus_is_said_once(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    for node in range(1, 9):
+        machine.gpu(node, "gfx942")
+        (machine.root / f"dev/dri/renderD{128 + node}").unlink()
+    lines = call(machine, "gpus").stdout.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("8 x gfx942 ")
+    assert lines[0].count("renderD") == 1
+    (machine.root / "dev/kfd").unlink()
+    said = call(machine, "gpus").stderr
+    assert "rocm-sdk: /dev/kfd is not there: the kernel knows the GPU: a container without this device? [W" in said
+
+
 def test_a_note_is_said_once(tmp_path: Path) -> None:
     machine = Machine(tmp_path / "machine")
     for node in (1, 2, 3):
@@ -122,7 +166,10 @@ def test_an_obstacle_of_many_gpus_is_one_problem(tmp_path: Path) -> None:
         machine.gpu(node, "gfx942")
     shutil.rmtree(machine.root / "dev")
     result = call(machine, "gpus")
-    assert len(result.stderr.splitlines()) == 4  # one problem of /dev/kfd, one of the render nodes, and their fixes
+    assert len(result.stderr.splitlines()) == 2, "without /dev/kfd there are no render nodes either"
+    machine.write("dev/kfd")
+    result = call(machine, "gpus")
+    assert len(result.stderr.splitlines()) == 2
     assert "a GPU has no render node (and 63 more): " in result.stderr
     assert "; also renderD130, renderD131 ... [W-GPU-018]\n" in result.stderr
 
@@ -145,6 +192,16 @@ def test_no_usable_gpu_is_status_1_with_the_reason(machine: Machine) -> None:
     assert call(machine, "gpus", "--arch").returncode == 0
 
 
+def test_a_reason_is_said_once(machine: Machine) -> None:
+    (machine.root / "dev/kfd").unlink()
+    rows = call(machine, "gpus").stdout.splitlines()[1:3]
+    assert ["/dev/kfd: not there" in row for row in rows] == [True, False]
+    assert rows[1].endswith("no      as above")
+    overview = call(machine).stdout
+    assert overview.count("/dev/kfd: not there") == 1
+    assert ", not usable, for the same reason\n" in overview
+
+
 def test_a_damaged_topology_is_one_message(machine: Machine) -> None:
     machine.write(f"{TOPOLOGY}/nodes/10/properties", "simd_count ten\n")
     for words in (["--arch"], [], ["--json"]):
@@ -157,12 +214,9 @@ def test_a_damaged_topology_is_one_message(machine: Machine) -> None:
 def test_it_needs_no_sdk_and_starts_no_process(machine: Machine, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     command = ["strace", "-f", "-e", "trace=execve,fork,vfork,clone,clone3", "-o", str(trace)]
-    result = subprocess.run(
+    result = completed(
         [*command, sys.executable, str(SCRIPT), "gpus", "--arch"],
         env=clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     if "PTRACE" in result.stderr:
         pytest.skip(f"strace may not trace here: {result.stderr.splitlines()[0]}")
@@ -193,7 +247,73 @@ def test_the_condition_of_the_gpus(machine: Machine) -> None:
     assert call(machine, "gpus", "--health", "--arch").returncode == 2
 
 
+def test_a_table_fits_a_terminal(machine: Machine) -> None:
+    """The reason goes on below; in a pipe it stays one line."""
+    (machine.root / "dev/kfd").unlink()
+    words = [sys.executable, str(SCRIPT), "gpus", "-v"]
+    environment = clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root), "COLUMNS": "80"}
+    lines = terminal_output(words, environment, status=1).splitlines()
+    assert all(len(line) <= 80 or len(line.split()) == 1 for line in lines), "a long path is not broken"
+    piped = call(machine, "gpus", "-v").stdout
+    assert max(map(len, piped.splitlines())) > 80
+    (first, *_) = [line for line in piped.splitlines() if " no " in line]
+    assert "".join(first.partition(" no ")[2].split()) in "".join("".join(lines).split())
+
+
 def test_the_condition_of_no_gpu(tmp_path: Path) -> None:
     result = call(Machine(tmp_path / "machine"), "gpus", "--health")
     assert (result.returncode, result.stdout) == (1, "")
     assert "the kernel's compute driver knows no GPU" in result.stderr
+
+
+def add_process(machine: Machine, number: int, name: str, queue: int | None = None, **memory: int) -> None:
+    """As KFD shows it: the memory that it has of each GPU, and its queues."""
+    place = f"sys/class/kfd/kfd/proc/{number}"
+    for gpu, size in memory.items():
+        machine.write(f"{place}/vram_{gpu.removeprefix('gpu')}", f"{size}\n")
+    if queue is not None:
+        machine.write(f"{place}/queues/0/gpuid", f"{queue}\n")
+    machine.write(f"proc/{number}/comm", f"{name}\n")
+
+
+def test_the_processes_on_each_gpu(machine: Machine) -> None:
+    """That of a process which opened the driver and uses nothing is not shown, and a name obeys nothing."""
+    add_process(machine, 812, "python3", gpu40002=3_000_000_000, gpu40010=0)
+    add_process(machine, 97, "idle", gpu40002=0, gpu40010=0)
+    add_process(machine, 901, "a\x1bb", queue=40010)
+    lines = call(machine, "gpus").stdout.splitlines()
+    assert lines[-4:] == [
+        "",
+        "node  process   memory  name",
+        "2         812   3.0 GB  python3",
+        "10        901  0 bytes  a\\x1bb",
+    ]
+    said = call(machine, "gpus", "--query", "node,processes", "--format", "csv,noheader").stdout
+    assert said == "2,812\n10,901\n"
+
+
+def test_fields_for_scripts(machine: Machine) -> None:
+    machine.write("sys/bus/pci/devices/0000:c1:00.0/mem_info_vram_used", "1234567\n")
+    result = call(machine, "gpus", "--query", "processor,memory,used, usable", "--format", "csv")
+    assert result.stdout.splitlines() == [
+        "processor,memory,used,usable",
+        f"gfx942,{192 * GIB},1234567,true",
+        f"gfx1036,{GIB // 2},,true",
+    ]
+    why = call(machine, "gpus", "--query", "why_not", HIP_VISIBLE_DEVICES="1,0,").stdout
+    assert why.splitlines()[0] == "why_not"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--query", "targt"], "there is no field 'targt'\n  fix: name one of: target\n"),
+        (["--query", "target", "--format", "xml"], "there is no form 'xml'"),
+        (["--format", "csv"], "--format is the form of --query"),
+        (["--query", "target", "--health"], "--health goes with --json only"),
+    ],
+)
+def test_wrong_fields(machine: Machine, words: list[str], said: str) -> None:
+    result = call(machine, "gpus", *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr

@@ -1,13 +1,19 @@
 """`--help` of every command: an example that can be typed."""
 
+import argparse
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from programs import completed
+from promised.commands import exit_statuses
+from sample_site import Site, clean_environment
 
 from rocm_sdk.cli.commands import COMMANDS
 from rocm_sdk.cli.parser import parse
+from rocm_sdk_build.commands.table import EXAMPLES, add_commands
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -23,6 +29,57 @@ def test_help_has_an_example_that_parses(call: Call, name: str) -> None:
     for words in re.findall(r"(?<![-\w\"/])rocm-sdk ([^)|>&\"\n]+)", example):
         parse(words.split())
     assert re.search(rf"rocm-sdk {name}\b|-m rocm_sdk\.adoption", example)
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "said"),
+    [
+        ("rocm-sdk", ["test", "--jsn"], "rocm-sdk test: error: unrecognized arguments: --jsn; did you mean --json?"),
+        ("rocm-sdk", ["gpus", "extra"], "rocm-sdk gpus: error: unrecognized arguments: extra"),
+        ("rocm-sdk", ["comp"], "rocm-sdk: error: there is no command 'comp'; did you mean completion?"),
+        ("rocm-sdk-build", ["clos"], "rocm-sdk-build: error: there is no command 'clos'; did you mean closure?"),
+        (
+            "rocm-sdk-build",
+            ["closure", "--libary=x"],
+            "rocm-sdk-build closure: error: unrecognized arguments: --libary=x; did you mean --library?",
+        ),
+    ],
+)
+def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, words: list[str], said: str) -> None:
+    done = completed([script.with_name(program), *words])
+    *usage, last = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, last) == (2, "", said)
+    assert usage[0].startswith(f"usage: {said.partition(':')[0]} ")
+
+
+def test_both_programs_complain_alike(script: Path, sdk: Site, tmp_path: Path) -> None:
+    """An error of the loader has its code in both."""
+    for program, name in (("rocm-sdk", "check-gpu"), ("rocm-sdk-build", "closure")):
+        command = [script.with_name(program), name, "--gpu", "gfx9999"]
+        environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+        done = completed(command, cwd=tmp_path, env=environment)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert re.fullmatch(rf'{program}: "gfx9999" is .* \[E-GPU-005\]\n  fix: .*\n', done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_help_of_the_builder_has_an_example_that_parses(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="rocm-sdk-build")
+    add_commands(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args([name, "--help"])
+    example = capsys.readouterr().out.partition("\nexample: ")[2].splitlines()
+    assert example == [EXAMPLES[name]]
+    assert parser.parse_args(example[0].partition(" > ")[0].split()[1:]).run
+
+
+def test_help_has_the_exit_statuses(call: Call) -> None:
+    """Those of the page."""
+    statuses = [row.split() for row in exit_statuses()]
+    for name in ("check", "run", "gpus"):
+        text = " ".join(call(name, "--help").stdout.partition("\nexit status: ")[2].split())
+        shown = set(re.findall(r"(?:^|; )(\d+) ", text.partition(" example: ")[0]))
+        assert shown == {number for *words, number in statuses if words in (["rocm-sdk"], ["rocm-sdk", name])}
 
 
 def test_all_commands_are_listed(call: Call) -> None:

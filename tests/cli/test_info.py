@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from programs import completed
 from sample_site import CORE, Site
 
 import rocm_sdk
@@ -53,9 +54,7 @@ def test_text_fits_a_screen(call: Call) -> None:
 
 def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    result = subprocess.run(
-        [str(script), "info", "--json"], env=environment, capture_output=True, text=True, check=False
-    )
+    result = completed([str(script), "info", "--json"], env=environment)
     facts = json.loads(result.stdout)
     assert (result.returncode, facts["sdk"]["version"]) == (1, None)
     assert "rocm-sdk-core" in str(facts["problems"])

@@ -1,7 +1,5 @@
 """`rocm-sdk info --provenance`: what packages say of their origin, in files that may be anything."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 from hostile_input import TEXTS
+from programs import completed
 from sample_report import install
 from sample_site import CORE, LIBRARIES, Site
 
@@ -141,6 +140,30 @@ def test_the_nearest_licence(call: Call, sdk: Site) -> None:
     assert libraries["libhipsparse.so.1"]["licence"] is None
 
 
+def test_the_licences_of_debian(call: Call, sdk: Site) -> None:
+    """They lie in the metadata, by the names of Debian's packages: with the number of the ABI, or of the table."""
+    for name, package in {
+        "libamdhip64.so.7": "libamdhip64-7",
+        "libdrm_amdgpu.so.1": "libdrm-amdgpu1",
+        "libLLVM-15.so.1": "libllvm15",
+        "libz.so.1": "zlib1g",
+        "libnuma.so.1": "libnuma-dev",
+    }.items():
+        sdk.library(name)
+        sdk.write(f"rocm_sdk_core-7.10.0.dist-info/licenses/share/doc/{package}/copyright", "License: Expat\n")
+    install(sdk)
+    libraries = by_name(answer(call))
+    found = {name: libraries[name]["licence"] for name in libraries if libraries[name]["licence"] is not None}
+    directory = sdk.path / "rocm_sdk_core-7.10.0.dist-info/licenses/share/doc"
+    assert {name: Path(each["file"]).relative_to(directory).parts[0] for name, each in found.items()} == {
+        "libamdhip64.so.7": "libamdhip64-7",
+        "libdrm_amdgpu.so.1": "libdrm-amdgpu1",
+        "libLLVM-15.so.1": "libllvm15",
+        "libz.so.1": "zlib1g",
+    }
+    assert {each["found_by"] for each in found.values()} == {"component"}
+
+
 def test_a_licence_file_of_metadata_stays_inside(call: Call, sdk: Site) -> None:
     install(sdk)
     for name in ("../../../../../../etc/passwd", "/etc/passwd", "a\0b", ""):
@@ -239,6 +262,6 @@ def test_closed_source_by_version(call: Call, sdk: Site) -> None:
 def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
     command = [str(script), "info", "--provenance", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    result = completed(command, env=environment)
     document = json.loads(result.stdout)
     assert (result.returncode, document["sdk"], document["manifest"], document["libraries"]) == (1, None, None, [])

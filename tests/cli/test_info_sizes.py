@@ -1,14 +1,13 @@
 """`rocm-sdk info --sizes`: by package, library and target."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from programs import completed
 from sample_device_code import bundle, compressed, library, objects
-from sample_machine import Machine
+from sample_machine import machine_of
 from sample_report import install
 from sample_site import LIBRARIES, Site
 
@@ -21,9 +20,7 @@ def test_sizes(call: Call, sdk: Site, tmp_path: Path) -> None:
     library(directory / "librocrand.so.1", [content])
     library(directory / "librccl.so.1", [compressed(content, 3)])
     install(sdk)
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx1030")
+    machine = machine_of(tmp_path / "machine", "gfx1030")
     result = call("info", "--sizes", "--json", ROCM_SDK_ROOTFS=str(machine.root))
     assert result.returncode == 0
     answer = json.loads(result.stdout)
@@ -64,6 +61,6 @@ def test_no_code(call: Call, tmp_path: Path) -> None:
 
 def test_no_sdk(script: Path, tmp_path: Path) -> None:
     command = [str(script), "info", "--sizes"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env={"PYTHONPATH": ""})
+    result = completed(command, cwd=tmp_path, env={"PYTHONPATH": ""})
     assert result.returncode == 1
     assert "rocm-sdk-core" in result.stderr

@@ -1,13 +1,13 @@
 """`rocm-sdk path` with several names, `rocm-sdk list`: where libraries are."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from sample_site import CORE, LIBRARIES, Site
+from own_terminal import terminal_output
+from sample_site import CORE, LIBRARIES, Site, clean_environment
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -41,3 +41,11 @@ def test_list_says_what_its_columns_are(call: Call) -> None:
     end = headings.index("size") + len("size")
     assert all(row[end - 1] != " " and row[end : end + 1] in {"", " "} for row in rows), "sizes end below each other"
     assert call("list", "--installed").stdout.splitlines()[1].startswith("amdhip64 ")
+
+
+def test_list_names_site_packages_once_on_a_terminal(script: Path, sdk: Site) -> None:
+    variables = clean_environment() | {"PYTHONPATH": str(sdk.path), "COLUMNS": "80"}
+    lines = terminal_output([str(script), "list", "--installed"], variables).splitlines()
+    assert "".join(lines).count(str(sdk.path)) == 1
+    row = next(line for line in lines if line.startswith("amdhip64"))
+    assert row.split()[-1] == "_rocm_sdk_core/lib/libamdhip64.so.7"

@@ -1,12 +1,10 @@
 """The loader reads and loads: `install` and `test --index-digests` alone ask a network, and no other command may."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_site import CORE, Site, clean_environment
 
 from rocm_sdk.cli.commands import COMMANDS
@@ -58,9 +56,7 @@ PROGRAM = """if True:
 def network_of(sdk: Site, words: list[str]) -> list[str]:
     """The modules of web/ that a command imports, and what it does with sockets."""
     env = clean_environment() | {"PYTHONPATH": str(sdk.path)}
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words], env=env, capture_output=True, text=True, check=False
-    )
+    result = completed([sys.executable, "-c", PROGRAM, *words], env=env)
     (line,) = (line for line in result.stdout.splitlines() if line.startswith("network:"))
     return line.split()[1:]
 

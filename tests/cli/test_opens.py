@@ -1,7 +1,5 @@
 """A command looks at the SDK once: how often it opens each library and each file of metadata."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

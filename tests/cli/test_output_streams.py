@@ -1,7 +1,5 @@
 """Output that nobody takes: a pipe whose reader is gone, a full disk, closed descriptors. Exit statuses are git's."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -9,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_site import Site, clean_environment
 
 COMMANDS = [
@@ -26,8 +25,14 @@ COMMANDS = [
     ["--version"],
     ["test", "--only", "libraries"],
     ["completion", "bash"],
+    ["check", "--json"],
+    ["check-gpu", "--gpu", "gfx942"],
+    [],
 ]
 ids = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+
+
+Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -36,13 +41,7 @@ def shell(script: Path, sdk: Site) -> Callable[..., subprocess.CompletedProcess[
 
     def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
         environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
-        return subprocess.run(
-            ["sh", "-c", f'exec "$@" {redirection}', "sh", str(script), *words],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return completed(["sh", "-c", f'exec "$@" {redirection}', "sh", str(script), *words], env=environment)
 
     return run
 
@@ -53,6 +52,14 @@ def test_a_full_disk(shell: Callable[..., subprocess.CompletedProcess[str]], wor
     assert result.returncode == 128, result.stderr
     assert "Traceback" not in result.stderr
     assert "rocm-sdk: cannot write to standard output: No space left on device\n" in result.stderr
+
+
+def test_a_full_disk_does_not_undo_the_work(devel_tree: Path, shell: Shell) -> None:
+    """It is named as done."""
+    result = shell(["init", "--json"], ">/dev/full")
+    assert result.returncode == 128
+    assert result.stderr.endswith(f"rocm-sdk: but this is done: the development tree is ready: {devel_tree}\n")
+    assert (devel_tree / "bin/hipcc").exists()
 
 
 @ids
@@ -69,7 +76,7 @@ def test_closed_standard_error(shell: Callable[..., subprocess.CompletedProcess[
     plain = shell(words, "")
     closed = shell(words, "2>&-")
     assert closed.returncode == plain.returncode
-    if words[0] != "test":  # whose times differ
+    if words[:1] != ["test"]:  # whose times differ
         assert closed.stdout == plain.stdout
 
 

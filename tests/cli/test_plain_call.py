@@ -1,12 +1,7 @@
 """Calls that skip argparse get the options that argparse would give; what is not plain is left to it."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
-
 import pytest
-from sample_site import clean_environment
+from sample_site import run_interpreter
 
 from rocm_sdk.cli.commands import COMMANDS, module_of
 from rocm_sdk.cli.parser import parse
@@ -90,9 +85,7 @@ def test_a_command_imports_no_other(command: str) -> None:
         finally:
             print(*(name for name in sys.modules if name.startswith("rocm_sdk.cli.")))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", program, command], env=clean_environment(), capture_output=True, text=True, check=False
-    )
+    done = run_interpreter("-c", program, command, check=False)
     assert f"rocm_sdk.cli.{command.replace('-', '_')}" in done.stdout.split(), done.stderr
     imported = {name.split(".")[2].replace("_", "-") for name in done.stdout.split()} & COMMANDS.keys()
     expected = {command} | ({"path"} if command == "env" else set())  # which tells the same directories

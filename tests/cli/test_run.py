@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from programs import completed
 from sample_device_code import bundle, library, objects
-from sample_machine import Machine
+from sample_machine import Machine, machine_of
 from sample_site import CORE, LIBRARIES, Site
 
 Result = subprocess.CompletedProcess[str]
@@ -23,7 +24,7 @@ def compile_program(path: Path, source: str, *libraries: Path) -> Path:
 def test_a_program_finds_its_libraries(call: Call, sdk: Site, tmp_path: Path) -> None:
     source = '#include <stdio.h>\nint hip_answer(void);\nint main(void) { printf("%d\\n", hip_answer()); return 7; }'
     program = compile_program(tmp_path / "answer", source, sdk.path / CORE / "lib/libamdhip64.so.7")
-    alone = subprocess.run([program], capture_output=True, text=True, check=False)
+    alone = completed([program])
     assert "libamdhip64.so.7: cannot open shared object file" in alone.stderr
     result = call("run", str(program))
     assert (result.returncode, result.stdout, result.stderr) == (7, "42\n", "")
@@ -62,15 +63,22 @@ def test_a_program_for_some_gpus(
 ) -> None:
     """The SDK has code for gfx1030, and none for the APU in front of it."""
     library(sdk.path / LIBRARIES / "lib/librocblas.so.5", [bundle(objects("gfx1030"))])
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx1036")
-    machine.gpu(2, "gfx1030")
+    machine = machine_of(tmp_path / "machine", "gfx1036", "gfx1030")
     result = call("run", *words, "env", "-0", ROCM_SDK_ROOTFS=str(machine.root), CUDA_VISIBLE_DEVICES="0,1")
     after = dict(line.split("=", 1) for line in result.stdout.split("\0") if line)
     assert {name: value for name, value in after.items() if name.endswith("_VISIBLE_DEVICES")} == (
         expected if "rocr" in words else expected | {"CUDA_VISIBLE_DEVICES": "0,1"}
     )
+
+
+def test_a_program_without_the_cache_of_comgr(call: Call, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.gpu(1, "gfx1030")
+    show = ("sh", "-c", 'echo "$AMD_COMGR_CACHE $HIP_VISIBLE_DEVICES"')
+    assert call("run", "--no-comgr-cache", *show, AMD_COMGR_CACHE="1").stdout == "0 \n"
+    root = {"ROCM_SDK_ROOTFS": str(machine.root)}
+    assert call("run", "--gpu", "0", "--no-comgr-cache", *show, **root).stdout == "0 0\n"
+    assert call("run", "--gpu", "0", *show, AMD_COMGR_CACHE="1", **root).stdout == "1 0\n"
 
 
 def test_no_program_without_a_gpu(call: Call, tmp_path: Path) -> None:
@@ -124,7 +132,7 @@ def test_programs_that_cannot_start(call: Call, tmp_path: Path) -> None:
 
 def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    result = subprocess.run([str(script), "run", "true"], env=environment, capture_output=True, text=True, check=False)
+    result = completed([str(script), "run", "true"], env=environment)
     assert (result.returncode, result.stdout) == (1, "")
     assert "[E-PKG-001]" in result.stderr
 

@@ -1,14 +1,18 @@
 """`rocm-sdk run --watch`: which library a program hangs in, while it loads or ends."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from sample_site import Site, clean_environment, compile_library
+
+from rocm_sdk.cli.watch import explained
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -33,26 +37,62 @@ HANGS = {
 }
 
 
+Start = Callable[[list[str], dict[str, str]], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts programs in sessions of their own, which end with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(words: list[str], variables: dict[str, str]) -> subprocess.Popen[str]:
+        environment = clean_environment() | variables
+        started.append(
+            subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        )
+        return started[-1]
+
+    yield run
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
 @pytest.mark.parametrize("kind", sorted(HANGS))
-def test_the_library_and_the_function_are_named(sdk: Site, tmp_path: Path, kind: str) -> None:
+def test_the_library_and_the_function_are_named(start: Start, sdk: Site, tmp_path: Path, kind: str) -> None:
     source, told = HANGS[kind]
     library = compile_library(tmp_path / "libhangs.so", "libhangs.so", source)
     load = f"import ctypes; ctypes.CDLL({str(library)!r})"
     words = [sys.executable, "-m", "rocm_sdk", "run", "--watch", "0.3", sys.executable, "-c", load]
-    with subprocess.Popen(
-        words,
-        env=clean_environment() | {"PYTHONPATH": str(sdk.path)},
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        os.killpg(process.pid, signal.SIGTERM)
-        assert process.wait() == 128 + signal.SIGTERM
+    process = start(words, {"PYTHONPATH": str(sdk.path)})
+    assert process.stderr is not None
+    assert select.select([process.stderr], [], [], 60)[0], "nothing was told"
+    line = process.stderr.readline()
+    os.killpg(process.pid, signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
     assert told.format(library) in line
     assert "hangs for 0.3 s or more: " in line
     assert "wait_for_device (libhangs.so)" in line
+
+
+LIBC, LINKER, APP = "/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/opt/libapp.so"
+# The calls of a thread, the innermost first, and what is said of it.
+STACKS = {
+    "glibc 2.36": ([(LIBC, "pause"), (APP, "f"), (APP, None), (LINKER, None)], True),
+    "glibc 2.41": ([(LIBC, None), (LINKER, None), (LIBC, "pause"), (APP, "f"), (APP, None), (LINKER, None)], True),
+    "the linker reads": ([(LINKER, None), (LINKER, "_dl_catch_exception"), (LIBC, "dlopen"), (APP, "f")], False),
+    "a program waits": ([(LIBC, None), (LINKER, None), (LIBC, "pause"), ("/bin/app", "main")], False),
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_what_is_a_constructor(name: str) -> None:
+    calls, is_one = STACKS[name]
+    said = explained(calls)
+    assert said == (
+        "a constructor of /opt/libapp.so waits in pause (libc.so.6), called by f (libapp.so)" if is_one else None
+    )
 
 
 def test_a_program_that_waits_for_something_else_is_left_alone(call: Call) -> None:

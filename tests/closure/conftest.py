@@ -1,7 +1,5 @@
 """The sample SDK of the tests of closures, made once and never changed; an environment with it, made once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

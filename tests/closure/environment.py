@@ -3,8 +3,6 @@
 The loader and rocm-sdk-build are those of the tests, by a .pth file. Each test starts with what pip has installed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,6 +11,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from programs import completed
 from sample_closure import TARGETS, VERSION, code, names_in
 from sample_devel import devel_files, make_archive, make_wheel, member
 from sample_device_code import library
@@ -45,7 +44,7 @@ class Environment:
 
     def pip(self, *words: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python)]
-        done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False, timeout=300)
+        done = completed([*command, *map(str, words)], timeout=300)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -59,9 +58,7 @@ class Environment:
     def run(self, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         """A module with words, as `python -m`."""
         command = [str(self.python), "-m", *map(str, words)]
-        return subprocess.run(
-            command, env=clean_environment() | variables, capture_output=True, text=True, check=False, timeout=300
-        )
+        return completed(command, env=clean_environment() | variables, timeout=300)
 
     def prune(self, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
         done = self.run("rocm_sdk_build", "closure", *words, "--in-place", **variables)

@@ -3,8 +3,6 @@
 What shows only outside (a file, a signal, a message) the test looks for. Names in capitals are values of a test.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

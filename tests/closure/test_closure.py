@@ -1,16 +1,18 @@
 """`rocm-sdk-build closure`: what belongs to an SDK for an application, what goes, and why."""
 
-from __future__ import annotations
-
+import ctypes.util
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
 from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library, run_python
@@ -77,12 +79,9 @@ def test_every_row_of_record_is_right(small: Path) -> None:
 
 
 def test_installers_are_content(small: Path) -> None:
-    checked = subprocess.run(
+    checked = completed(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"],
         env=clean_environment() | {"PYTHONPATH": str(small)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert "rocm" not in checked.stdout, checked.stdout
 
@@ -107,6 +106,31 @@ def test_what_a_library_that_is_opened_needs_of_the_system(sdk: Path, tmp_path: 
     subprocess.run(["patchelf", "--add-needed", "libz.so.1", solver], check=True)
     document = report(own, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
     assert "libz.so.1" in document["outside"]  # type: ignore[operator]
+
+
+def test_names_of_gpus_come_from_the_system(sdk: Path, tmp_path: Path) -> None:
+    """libdrm of the system reads amdgpu.ids: without it HIP and rocminfo print no name."""
+    if ctypes.util.find_library("drm_amdgpu") is None:
+        pytest.skip("this system has no libdrm_amdgpu.so.1, on which the rest depends: apt-get install libdrm-amdgpu1")
+    own = tmp_path / "sdk"
+    shutil.copytree(sdk, own, symlinks=True)
+    (runtime,) = own.glob("*/lib/libhsa-runtime64.so.1")
+    assert report(own, "--library", "amdhip64", "--output", tmp_path / "none")["outside_data"] == []
+    subprocess.run(["patchelf", "--add-needed", "libdrm_amdgpu.so.1", runtime], check=True)
+    said = closure(own, "--library", "amdhip64", "--output", tmp_path / "out").stdout
+    assert ", amdgpu.ids\n" in said
+    assert re.search("  Debian, Ubuntu: .*libdrm-amdgpu1 libdrm-common", said)
+    document = report(own, "--library", "amdhip64", "--output", tmp_path / "other")
+    assert document["outside_data"] == ["amdgpu.ids"]
+
+
+def test_what_the_loader_needs_of_the_system(sdk: Path, tmp_path: Path) -> None:
+    """libelf, if it was built from source; those of releases have it."""
+    from rocm_sdk import _native
+
+    document = report(sdk, "--library", "amd_comgr", "--output", tmp_path / "out")
+    needed = {name for name in _native.inspect_library(str(_native.__file__)).needed if name.startswith("libelf")}
+    assert {name for name in document["outside"] if name.startswith("libelf")} == needed  # type: ignore[attr-defined]
 
 
 def test_the_report(sdk: Path, tmp_path: Path) -> None:
@@ -145,7 +169,10 @@ def test_an_application_for_another_release(sdk: Path, tmp_path: Path) -> None:
     older.unlink()
     done = closure(sdk, "--for", extension, "--output", tmp_path / "out", check=False)
     assert done.returncode == 1
-    assert "error: E-LIB-024: ext.so was built for ROCm 5.0 to 5.7, the SDK is 7.10.0 and has libamd" in done.stderr
+    assert (
+        "rocm-sdk-build: E-LIB-024: ext.so was built for ROCm 5.0 to 5.7, the SDK is 7.10.0 and has libamd"
+        in done.stderr
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -210,6 +237,23 @@ def test_no_code_for_a_gpu_at_all(sdk: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_needs_nothing_that_the_sdk_has(sdk: Path, tmp_path: Path) -> None:
+    """It needs libraries of ROCm all the same, or nobody knows: it is no application without ROCm."""
+    package = tmp_path / "app"
+    package.mkdir()
+    (tmp_path / "app/lib.so").write_bytes(b"\x7fELF")
+    done = closure(sdk, "--for", package, "--output", tmp_path / "out", check=False)
+    assert "rocm-sdk-build: what is named needs nothing of the SDK; not looked at: " in done.stderr
+    miopen = compile_library(tmp_path / "libMIOpen.so.1", "libMIOpen.so.1")
+    compile_library(package / "lib.so", None, "", (miopen,))
+    done = closure(sdk, "--for", package, "--output", tmp_path / "out", check=False)
+    assert (
+        f"rocm-sdk-build: {package}/lib.so needs libMIOpen.so.1, which nothing here has, and nothing that the SDK has\n"
+        in (done.stderr)
+    )
+    assert f"fix: rocm-sdk check {package}\n" in done.stderr
+
+
 REFUSALS = {
     "no root": ((), "nothing is named that the SDK is for"),
     "unknown library": (("--library", "hipsparze"), "'hipsparze' is not a library of the SDK"),
@@ -230,11 +274,52 @@ def test_refusals(sdk: Path, tmp_path: Path, case: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_report_that_cannot_be_written(sdk: Path, tmp_path: Path, form: tuple[str, ...]) -> None:
+    """The closure is there, and it is said."""
+    output = tmp_path / "out"
+    words = ["closure", "--library", "hipsparse", "--no-proof", "--output", str(output), *form]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rocm_sdk_build", *words],
+            env=clean_environment() | {"PYTHONPATH": str(sdk)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 128
+    assert done.stderr == (
+        "rocm-sdk-build: cannot write to standard output: No space left on device\n"
+        f"rocm-sdk-build: but this is done: {output} is written\n"
+    )
+    assert output.is_dir()
+
+
 def test_an_output_that_exists_stays(sdk: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     done = closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out", check=False)
     assert "exists, and is not written over" in done.stderr
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_each_step_shows_that_it_goes_on(
+    sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The form, too: mksquashfs prints nothing for a minute."""
+    from rocm_sdk.terminal import progress
+    from rocm_sdk_build.closure.closure import Request, make_closure
+    from rocm_sdk_build.closure.writing.forms import images
+
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e-4)
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.syspath_prepend(str(sdk))
+    original = images.finish
+    monkeypatch.setattr(images, "finish", lambda *places: time.sleep(0.1) or original(*places))
+    make_closure(Request(tmp_path / "out", "a test", libraries=("hipsparse",), form="squashfs", proof="leave out"))
+    said = capsys.readouterr().err
+    for title in ("choosing what is needed", "writing files: ", "writing the squashfs out"):
+        assert f"rocm-sdk: {title}" in said
 
 
 def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,5 +444,5 @@ def test_a_wheel_without_room(tmp_path: Path) -> None:
     wheel = wheel_of(tmp_path / "app-1.0-py3-none-any.whl", ("one.py", b"#" * 70_000), ("two.py", b"#" * 70_000))
     script = 'mount -t tmpfs -o size=100k small "$0" && exec "$@"'
     command = ["unshare", "--mount", "sh", "-c", script, place, sys.executable, "-c", _UNPACK, wheel, place]
-    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    done = completed(command, env=clean_environment())
     assert f"{wheel}: its members take 140000 bytes, and {tempfile.gettempdir()} has 102400 free []" in done.stdout

@@ -1,7 +1,5 @@
 """Closures as layers and images of containers: unpacked by others, the same digest twice, on bases of all kinds."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -163,7 +161,10 @@ def test_a_proof_where_nothing_can_be_mounted(sdk: Path, tmp_path: Path) -> None
 
 def test_no_program_that_makes_images(sdk: Path, tmp_path: Path) -> None:
     done = closure(sdk, *WORDS, "--base", "scratch", "--output", tmp_path / "out", check=False, PATH="/nonexistent")
-    assert "error: --base: neither skopeo and umoci nor buildah, which make images, are on this system" in done.stderr
+    assert (
+        "rocm-sdk-build: --base: neither skopeo and umoci nor buildah, which make images, are on this system"
+        in done.stderr
+    )
     assert "fix: install them: apt-get install skopeo umoci" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -178,7 +179,7 @@ def test_a_base_that_is_not_there(layer: Path, tmp_path: Path, way: str) -> None
 def test_a_base_of_another_form(sdk: Path, tmp_path: Path) -> None:
     words = (*WORDS[:-1], "squashfs", "--base", "scratch", "--output", tmp_path / "out")
     done = closure(sdk, *words, check=False)
-    assert done.stderr == "error: --base names the image below that of --form oci\nfix: add --form oci\n"
+    assert done.stderr == "rocm-sdk-build: --base names the image below that of --form oci\n  fix: add --form oci\n"
 
 
 @pytest.mark.parametrize("base", ["-v", "--help", "a b", "a\nb", "oci:", "x:/y\0"])

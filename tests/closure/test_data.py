@@ -1,7 +1,5 @@
 """Closures with GPU code in other places than libraries: kpack archives, engines, generic code beside exact code."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

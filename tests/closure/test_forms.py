@@ -1,7 +1,5 @@
 """Closures as directories and wheels: what installers make of them, their commands, links and metadata."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess
@@ -12,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from programs import completed
 from sample_closure import VERSION, closure, errors_of, names_in
 from sample_site import CORE, LIBRARIES, clean_environment
 
@@ -58,7 +57,7 @@ def test_two_at_once_to_one_output(sdk: Path, tmp_path: Path, form: str) -> None
     told = [run.communicate(timeout=120)[1] for run in runs]
     assert sorted(run.returncode for run in runs) == [0, 1, 1]
     for text in (text for run, text in zip(runs, told, strict=True) if run.returncode):
-        assert text.startswith(f"error: {output}: ")
+        assert text.startswith(f"rocm-sdk-build: {output}: ")
         assert "is not written over" in text
         assert ".rocm-sdk-build-" not in text
     assert [path.name for path in output.parent.iterdir()] == ["out"]
@@ -68,7 +67,7 @@ def installer(name: str, python: Path, *words: str | Path) -> Result:
     command = [word.format(python=python) for word in INSTALLERS[name]] + [str(word) for word in words]
     command += ["--python", str(python)] if name == "uv" else []
     environment = {**clean_environment(), "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return completed(command, env=environment, timeout=120)
 
 
 def write_application_wheel(directory: Path, requirement: str) -> Path:
@@ -126,9 +125,9 @@ def test_what_others_say_of_the_wheels(wheels: Path) -> None:
     judge = str(Path(sys.executable).with_name("check-wheel-contents"))
     for path in paths:
         ignored = "W007,W008" if "/rocm-" in path else "W002"
-        done = subprocess.run([judge, "--ignore", ignored, path], capture_output=True, text=True, check=False)
+        done = completed([judge, "--ignore", ignored, path])
         assert done.stdout == f"{path}: OK\n"
-    done = subprocess.run([sys.executable, "-m", "twine", "check", *paths], capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-m", "twine", "check", *paths])
     assert (done.returncode, done.stdout.count("PASSED")) == (0, len(paths)), done.stdout
 
 
@@ -225,5 +224,5 @@ def test_commands_without_a_compiler_are_entry_points(installed: Path, python: P
 
 def starts(command: Path, site: Path, package: str = CORE) -> None:
     """The command is the program of this directory, and gets its arguments."""
-    done = subprocess.run([command, "a b"], env=clean_environment(), capture_output=True, text=True, check=False)
+    done = completed([command, "a b"], env=clean_environment())
     assert (done.returncode, done.stdout) == (0, f"{site}/{package}/bin/{command.name} 2\n"), done.stderr

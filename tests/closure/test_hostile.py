@@ -1,7 +1,5 @@
 """Closures of installations that are damaged or were made to do harm; and of users without rights."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -119,6 +117,7 @@ def test_a_library_that_an_override_replaces(own: Path, tmp_path: Path) -> None:
     words = ("--library", "hipsparse", "--output", tmp_path / "out")
     done = closure(own, *words, check=False, ROCM_SDK_LIBRARY_amdhip64=str(other))
     assert "would be loaded in place of the SDK's" in done.stderr
+    assert "fix: unset ROCM_SDK_LIBRARY_amdhip64\n" in done.stderr
 
 
 def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:

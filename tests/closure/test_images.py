@@ -1,7 +1,5 @@
 """Closures as images: the same bytes whatever the machine, and an SDK that works where they are mounted."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -9,13 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from other_user import OtherUser
-from sample_closure import closure, errors_of
+from programs import completed
+from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
-from sample_site import LIBRARIES, clean_environment
+from sample_site import CORE, LIBRARIES, clean_environment, run_interpreter
 
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
@@ -116,29 +116,42 @@ def test_the_kernel_mounts_it(images: Path, tmp_path: Path, form: str) -> None:
         pytest.skip(f"this kernel has no {form}")
     script = f"{PRELOADS}\n{_TEST}"
     words = [sys.executable, "-c", script, str(tmp_path), str(Path(__file__).parents[1])]
-    done = subprocess.run(
+    done = completed(
         ["unshare", "--mount", "sh", "-c", _MOUNTED, "sh", form, str(images / form), str(tmp_path), *words],
         env=clean_environment() | {"ROCM_SDK_ROOT": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
     assert done.stdout == f"{tmp_path}/{LIBRARIES}/lib/librocblas.so.5\n[]\n", done.stderr
 
 
-@pytest.fixture
-def mounted(images: Path, tmp_path: Path) -> Iterator[Path]:
-    """The squashfs image, mounted by squashfuse."""
+@contextmanager
+def mounting(image: Path, place: Path) -> Iterator[Path]:
+    """A squashfs image, mounted by squashfuse."""
     need("mksquashfs", "squashfuse", "fusermount3")
-    place = tmp_path / "mounted"
     place.mkdir()
-    done = subprocess.run(["squashfuse", images / "squashfs", place], capture_output=True, text=True, check=False)
+    done = completed(["squashfuse", image, place])
     if done.returncode:
         pytest.skip(f"squashfuse cannot mount here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["fusermount3", "-u", place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["fusermount3", "-u", place], check=True)
+
+
+@pytest.fixture
+def mounted(images: Path, tmp_path: Path) -> Iterator[Path]:
+    with mounting(images / "squashfs", tmp_path / "mounted") as place:
+        yield place
+
+
+def test_loads_from_an_image_read_ahead(sdk: Path, tmp_path: Path) -> None:
+    need("mksquashfs")
+    words = (PROVED, "--library", "rocblas", "--record-pages", "--form", "squashfs")
+    closure(sdk, *words, "--output", tmp_path / "image")
+    with mounting(tmp_path / "image", tmp_path / "mounted") as place:
+        done = run_interpreter("-c", PRELOADS, ROCM_SDK_ROOT=str(place), ROCM_SDK_READ_AHEAD="1", ROCM_SDK_VERBOSE="1")
+    assert f"reading ahead as {place}/{CORE}/lib/rocm-sdk.pages says (" in done.stderr
 
 
 def test_squashfuse_mounts_it(mounted: Path) -> None:
@@ -182,7 +195,8 @@ def test_a_program_that_is_missing(sdk: Path, tmp_path: Path, form: str) -> None
     done = closure(sdk, *WORDS, "--form", form, "--output", tmp_path / "out", check=False, PATH="/nonexistent")
     package = {"squashfs": "squashfs-tools", "erofs": "erofs-utils"}[form]
     assert done.stderr == (
-        f"error: {PROGRAMS[form]}: not found\nfix: install it: apt-get install {package}, or dnf install {package}\n"
+        f"rocm-sdk-build: {PROGRAMS[form]}: not found\n"
+        f"  fix: install it: apt-get install {package}, or dnf install {package}\n"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -209,7 +223,7 @@ def test_a_full_disk(site: Path, tmp_path: Path, form: str) -> None:
     script = 'mount -t tmpfs -o size=40k none "$1" || exit 77; shift; exec "$@"'
     words = [sys.executable, "-c", _FULL, form, str(site), str(tmp_path)]
     command = ["unshare", "--mount", "sh", "-c", script, "sh", str(tmp_path), *words]
-    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    done = completed(command, env=clean_environment())
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
     assert done.stdout.startswith("[] "), done.stdout + done.stderr

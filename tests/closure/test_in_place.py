@@ -1,7 +1,5 @@
 """`rocm-sdk-build closure --in-place`: what an environment has afterwards, and that installers go on with it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 from environment import HIPSPARSE, MEMBERS, Environment
+from programs import completed
 from sample_closure import VERSION, names_in
 from sample_devel import as_root, device_files, make_wheel
 from sample_site import CORE, LIBRARIES, clean_environment
@@ -268,6 +267,6 @@ def test_the_system_is_refused(environment: Environment) -> None:
         "from rocm_sdk_build.closure.in_place.environment import find_environment; find_environment()"
     )
     (environment.prefix / "EXTERNALLY-MANAGED").touch()
-    done = subprocess.run([environment.python, "-c", program], capture_output=True, text=True, check=False)
+    done = completed([environment.python, "-c", program])
     (environment.prefix / "EXTERNALLY-MANAGED").unlink()
     assert "belongs to the system's package manager" in done.stderr

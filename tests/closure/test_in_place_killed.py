@@ -3,8 +3,6 @@
 ROCM_SDK_TEST_KILLS says at how many of the system calls of a run it is killed, once with an exchange and once without.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -13,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from environment import HIPSPARSE, Environment
+from programs import completed
 from sample_devel import as_root
 from sample_site import clean_environment
 
@@ -27,7 +26,7 @@ pytestmark = as_root
 def traced(command: list[str], *options: str) -> subprocess.CompletedProcess[str]:
     assert shutil.which("strace"), "strace is needed: make setup"
     words = ["strace", "-qq", *options, *command]
-    return subprocess.run(words, env=clean_environment(), capture_output=True, text=True, check=False, timeout=120)
+    return completed(words, env=clean_environment(), timeout=120)
 
 
 def points(command: list[str], record: Path) -> list[tuple[str, int]]:

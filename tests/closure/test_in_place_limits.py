@@ -1,7 +1,5 @@
 """`closure --in-place` where something stands against it: layers, other users, full disks, hostile journals."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -15,6 +13,7 @@ import pytest
 from deep_directories import deep_directory
 from environment import HIPSPARSE, Environment
 from other_user import USER
+from programs import completed
 from sample_closure import VERSION
 from sample_devel import as_root
 from sample_site import LIBRARIES, clean_environment
@@ -31,7 +30,7 @@ SPARSE = f"{LIBRARIES}/lib/librocsparse.so.1"
 
 def in_namespace(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     command = ["unshare", "--mount", "sh", "-c", f"mount --make-rprivate / && {script}", "sh", *words]
-    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False, timeout=120)
+    done = completed(command, env=clean_environment(), timeout=120)
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
     return done
@@ -111,12 +110,7 @@ def test_another_users_environment(environment: Environment, open_directory: Pat
         "try: require_writable(sys.argv[1])\nexcept PackagingError as error: print(error, error.fix)"
     )
     code = f"import os; os.setgroups([]); os.setgid({USER}); os.setuid({USER})\n{program}"
-    done = subprocess.run(
-        [sys.executable, "-c", f"import rocm_sdk_build.closure.in_place.environment\n{code}", str(place)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([sys.executable, "-c", f"import rocm_sdk_build.closure.in_place.environment\n{code}", str(place)])
     assert "may not be changed by this user" in done.stdout, done.stderr
     assert "run the command as the owner" in done.stdout
 
@@ -292,9 +286,7 @@ def test_something_is_installed_meanwhile(environment: Environment) -> None:
     install = ["--trace", "--", "sh", "-c", f"echo new > {environment.site}/new.py"]
     command = [*environment.command(*WORDS), *install]
     before = environment.files()
-    done = subprocess.run(
-        environment.file_by_file(command), env=clean_environment(), capture_output=True, text=True, check=False
-    )
+    done = completed(environment.file_by_file(command), env=clean_environment())
     assert done.returncode == 1, done.stdout
     assert f"{environment.site}/new.py changed meanwhile" in done.stderr
     assert environment.files() == before | {f"{environment.site.relative_to(environment.prefix)}/new.py": b"new\n"}
@@ -319,13 +311,7 @@ sys.exit(main(sys.argv[2:]))
 def test_something_is_installed_before_the_exchange(environment: Environment) -> None:
     before = environment.files()
     words = [str(environment.site), "closure", *WORDS, "--in-place"]
-    done = subprocess.run(
-        [environment.python, "-c", _INSTALLS, *words],
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([environment.python, "-c", _INSTALLS, *words], env=clean_environment())
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"{environment.site}/new.py changed meanwhile" in done.stderr
     assert environment.files() == before | {f"{environment.site.relative_to(environment.prefix)}/new.py": b"new"}

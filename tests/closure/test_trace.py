@@ -1,7 +1,5 @@
 """`closure --trace`: files that a run of the application uses stay, although no rule finds them."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cluster of four nodes for the tests here, and an image of a sample SDK."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Each slurmd has a mount namespace and a host name of its own, and a /tmp of its 
 directory, and the ports are free ones. Nothing of a Slurm that the machine may have is used.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

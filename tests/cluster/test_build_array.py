@@ -1,7 +1,5 @@
 """The job array of the documentation on a real Slurm: each task makes a package, the last job checks them all."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import sysconfig

@@ -1,7 +1,5 @@
 """The job script of the documentation on a real Slurm: ranks load from an image on their node, and one is different."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

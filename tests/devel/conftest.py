@@ -1,7 +1,5 @@
 """Site-packages directories with development packages, for all tests of the development tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where the text of a symbolic link may lead: into the tree, or into a directory beside it, and nowhere else."""
 
-from __future__ import annotations
-
 import pytest
 from hostile_input import TREE
 from sample_devel import directory

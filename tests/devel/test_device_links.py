@@ -1,19 +1,17 @@
 """Files of device packages in the tree: `rocm_sdk._devel._reconcile_device_links`, and what `path` and `init` do."""
 
-from __future__ import annotations
-
 import csv
 import fcntl
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 
 import pytest
 from other_user import OtherUser
+from programs import completed
 from sample_devel import DevelSite, as_root, device_files, libraries_files, write
 
 from rocm_sdk import _devel
@@ -28,7 +26,7 @@ def reconcile(site: DevelSite, version: str = SDK, warning: str | None = None) -
     code = "import sys; from pathlib import Path; from rocm_sdk._devel import _reconcile_device_links as call\n"
     code += "print(call(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))"
     command = [sys.executable, "-c", code, str(site.path), str(site.tree), version]
-    run = subprocess.run(command, env=site.environment(), capture_output=True, text=True, check=False)
+    run = completed(command, env=site.environment())
     assert run.returncode == 0, run.stderr
     assert (warning in run.stderr) if warning else run.stderr == ""
     return int(run.stdout)

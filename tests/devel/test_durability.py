@@ -3,8 +3,6 @@
 `tests/attack/power_cut.py` finds out what each of them is good for.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rocm-sdk init` on sound archives: the content of the tree, and that nothing else is left."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re
@@ -15,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, core_files, devel_files, libraries_files, link, member, sample_members
+
+from rocm_sdk.base.zstd import ZSTD_FIX
 
 MakeSite = Callable[..., DevelSite]
 NOTES = {"manifest.json", "device_links.json", "stamp"}
@@ -151,22 +151,22 @@ def test_killed_before_the_archive_was_removed(devel_site: DevelSite) -> None:
 def test_without_zstandard(make_site: MakeSite) -> None:
     site = make_site()
     site.install_sdk("_devel.tar.zst")
-    (site.path / "backports.py").touch()  # hides the package
+    hide(site, "_zstd" if sys.version_info >= (3, 14) else "backports")
     result = site.command("init", check=False)
     assert (result.returncode, result.stdout) == (1, "")
     assert "_devel.tar.zst is compressed with Zstandard" in result.stderr
-    assert "pip install backports.zstd" in result.stderr
+    assert ZSTD_FIX in result.stderr
 
 
-def hide_lzma(site: DevelSite) -> None:
-    """As a Python that was built without liblzma."""
-    (site.path / "_lzma.py").write_text("raise ModuleNotFoundError(\"No module named '_lzma'\")\n")
+def hide(site: DevelSite, module: str) -> None:
+    """As a Python that was built without liblzma, for example."""
+    (site.path / f"{module}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{module}'\")\n")
 
 
 def test_without_lzma(make_site: MakeSite) -> None:
     site = make_site()
     site.install_sdk("_devel.tar.xz")
-    hide_lzma(site)
+    hide(site, "_lzma")
     result = site.command("init", check=False)
     assert (result.returncode, result.stdout) == (1, "")
     assert (
@@ -176,7 +176,7 @@ def test_without_lzma(make_site: MakeSite) -> None:
 
 
 def test_lzma_is_needed_for_archives_alone(devel_site: DevelSite) -> None:
-    hide_lzma(devel_site)
+    hide(devel_site, "_lzma")
     devel_site.command("init")
     checked = devel_site.command("test", "--json", check=False).stdout
     assert "E-TEST-001" not in checked

@@ -1,7 +1,5 @@
 """A store is a directory with a marker. Whatever we did not make, in a store or elsewhere, is never changed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

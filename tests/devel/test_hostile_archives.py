@@ -1,7 +1,5 @@
 """Archives that want more than to make a tree, and damaged ones: refused by name, with nothing left behind."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import random

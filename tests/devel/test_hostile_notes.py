@@ -1,7 +1,5 @@
 """Notes in a tree, manifests of device packages and RECORDs that someone changed: nothing outside is touched."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

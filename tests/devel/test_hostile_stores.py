@@ -1,7 +1,5 @@
 """Stores that someone else may have written: their lists pass the rules of archives, their files are what they say."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """`rocm_sdk.base.inside`: a name never leads out of the directory that it is relative to."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

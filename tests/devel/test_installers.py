@@ -1,7 +1,5 @@
 """Real pip and uv: what they install, remove and upgrade around a tree, in every order."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
@@ -13,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_devel import (
     DevelSite,
     core_files,
@@ -59,9 +58,7 @@ class Environment:
             tool = [sys.executable, "-m", "uv", "pip"]
             options = ["--python", str(self.python), "--cache-dir", str(self.directory / "uv-cache")]
             options += ["--link-mode", self._link_mode] if action == "install" else []
-        run = subprocess.run(
-            [*tool, action, *options, *words], capture_output=True, text=True, check=False, timeout=120
-        )
+        run = completed([*tool, action, *options, *words], timeout=120)
         assert run.returncode == 0, run.stdout + run.stderr
 
     def check(self) -> None:
@@ -270,9 +267,7 @@ def answers(environment: Environment) -> list[str]:
     ):
         result = environment.site.command(*words, check=False)
         said.append(f"{words} {result.returncode} {result.stdout} {result.stderr}")
-    result = subprocess.run(
-        [sys.executable, "-c", ASK], env=environment.site.environment(), capture_output=True, text=True, check=False
-    )
+    result = completed([sys.executable, "-c", ASK], env=environment.site.environment())
     said.append(f"{result.stdout} {result.stderr}")
     text = "\n".join(said).replace(str(environment.directory), "")
     return re.sub(r"\d+\.\d+ m?s", "", text).splitlines()

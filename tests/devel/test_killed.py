@@ -3,8 +3,6 @@
 ROCM_SDK_TEST_KILLS says how often this is tried (15); tests/attack/power_cut.py stops at each step in turn.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

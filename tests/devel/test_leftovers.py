@@ -1,9 +1,6 @@
 """What killed and earlier runs have left in site-packages is removed, whatever it is, and nothing beside it."""
 
-from __future__ import annotations
-
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +8,7 @@ from pathlib import Path
 import pytest
 from deep_directories import make_deep
 from other_user import USER, OtherUser
+from programs import completed
 from sample_devel import DevelSite, as_root
 
 from rocm_sdk.base.removing import remove, remove_directory
@@ -91,7 +89,7 @@ def test_few_descriptors(make_site: Callable[..., DevelSite], limit: int) -> Non
     site = make_site()
     site.install_sdk()
     command = ["sh", "-c", f'ulimit -n {limit}; exec "$0" -m rocm_sdk init', sys.executable]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=site.environment())
+    run = completed(command, env=site.environment())
     if run.returncode == 0:
         assert run.stdout == f"{site.tree}\n"
     assert "nothing was changed" not in run.stderr or not site.tree.exists()

@@ -1,7 +1,5 @@
 """Many processes want the tree at once: one makes it, all get it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

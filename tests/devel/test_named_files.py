@@ -1,7 +1,5 @@
 """Headers, static libraries, bitcode and tools by name, in Python and as `rocm-sdk path`."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -10,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, member, sample_members, write
+from sample_devel import DevelSite, link, member, sample_members, write
 
 TREE = "_rocm_sdk_devel"
 CORE = "_rocm_sdk_core"
@@ -101,6 +99,33 @@ def test_what_is_not_there(site: DevelSite, call: str, near: str) -> None:
     assert f"{site.path}/{CORE}/" in message
     assert f"{site.tree}/" in message
     assert near in fix.removeprefix("name one that is there: ").split(", ")
+
+
+@pytest.mark.parametrize("archive", ["_devel.tar", "_devel.tar.xz"])
+def test_a_wrong_name_extracts_nothing(devel_site: DevelSite, archive: str) -> None:
+    """The archive's headers say what it has."""
+    devel_site.install_devel([*sample_members(), *MORE], archive=archive)
+    before = sorted(devel_site.path.iterdir())
+    for call, near in (("find_tool('clangg-20')", "clang-20"), ("find_headers('hipp')", "hip")):
+        kind, message, fix = ask(devel_site, call)
+        assert kind == "LibraryNotFoundError"
+        assert f"{devel_site.tree}/" in message
+        assert near in fix.removeprefix("name one that is there: ").split(", ")
+    assert ask(devel_site, "find_tool('quite-another')")[2].endswith(
+        f"tar -tf {devel_site.path}/rocm_sdk_devel/{archive}"
+    )
+    result = devel_site.command("run", "clangg-20", check=False)
+    assert (result.returncode, result.stdout) == (127, "")
+    assert result.stderr == (
+        "rocm-sdk: clangg-20: no such program in the SDK or in PATH\n  fix: name one that is there: clang-20\n"
+    )
+    assert sorted(devel_site.path.iterdir()) == before
+
+
+def test_a_directory_that_is_a_link_may_have_it(devel_site: DevelSite) -> None:
+    devel_site.install_devel([*sample_members(), link(f"{TREE}/lib/host-math/lib", "../rocm_sysdeps")])
+    assert ask(devel_site, "find_static_library('statik')")[0] == "LibraryNotFoundError"
+    assert devel_site.tree.exists()
 
 
 def test_a_file_that_cannot_be_run_is_no_tool(site: DevelSite) -> None:

@@ -1,7 +1,5 @@
 """Layers of a container image: an overlayfs in a mount namespace of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -9,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_devel import DevelSite, as_root, core_files, sample_members
 
 pytestmark = as_root
@@ -38,9 +37,7 @@ class Overlay:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         layers = [str(self.lower), str(self.upper.parent), str(self.root)]
         command = ["unshare", "--mount", "sh", "-c", IN_OVERLAY, "sh", *layers, *words]
-        run = subprocess.run(
-            command, env=self.site.environment(), capture_output=True, text=True, check=False, timeout=120
-        )
+        run = completed(command, env=self.site.environment(), timeout=120)
         if run.returncode == 77 or "unshare:" in run.stderr:
             pytest.skip(f"no overlayfs can be mounted here: {run.stderr.strip()}")
         return run
@@ -110,13 +107,8 @@ def test_runtime_packages_on_another_file_system(make_site: Callable[..., DevelS
     mount --make-rprivate / && mount -t tmpfs none "$1" && cp -r "$2/." "$1" && shift 2 && exec "$@"
     """
     command = ["unshare", "--mount", "sh", "-c", script, "sh", str(site.core), str(elsewhere.core)]
-    run = subprocess.run(
-        [*command, sys.executable, "-m", "rocm_sdk", "init", "--check"],
-        env=site.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
+    run = completed(
+        [*command, sys.executable, "-m", "rocm_sdk", "init", "--check"], env=site.environment(), timeout=120
     )
     if "permi" in run.stderr.lower() or "unshare:" in run.stderr:
         pytest.skip(f"no file system can be mounted here: {run.stderr.strip()}")

@@ -1,7 +1,5 @@
 """`rocm-sdk path` with the directories of the development tree and of the packages beside it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

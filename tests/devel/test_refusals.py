@@ -1,7 +1,5 @@
 """Places where a tree cannot be made: said before anything is written, or nothing of it is left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from other_user import USER, OtherUser
+from programs import completed
 from sample_devel import DevelSite, as_root, member, sample_members
 
 TREE = "_rocm_sdk_devel"
@@ -24,7 +23,7 @@ def mount_small(tmp_path: Path) -> Iterator[Callable[[str], DevelSite]]:
 
     def mount(options: str) -> DevelSite:
         command = ["mount", "-t", "tmpfs", "-o", options, "none", str(place)]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        run = completed(command)
         if run.returncode != 0:
             pytest.skip(f"no file system can be mounted here: {run.stderr.strip()}")
         return DevelSite(place / "site-packages")

@@ -1,7 +1,5 @@
 """Environments that share a store: one copy on the disk, and each its own tree."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`rocm-sdk init --check`: every kind of damage is found and named, with its fix."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

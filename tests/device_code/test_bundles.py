@@ -1,7 +1,5 @@
 """Offload bundles, compressed and not. Judge for the format: clang-offload-bundler."""
 
-from __future__ import annotations
-
 import os
 import random
 import struct

@@ -1,7 +1,5 @@
 """Which libraries have code for which GPUs: libraries, loose files, archives, databases."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping

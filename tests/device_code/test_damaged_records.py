@@ -1,16 +1,16 @@
 """Limits of what is read of offload binaries, and of a note: the largest that is accepted, and one more."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
-from backports import zstd
 from sample_device_code import code_object, library, offload_binary
 
 from rocm_sdk import BadLibraryError, device_code
+from rocm_sdk.base.zstd import import_zstd
+
+zstd = import_zstd()
 
 MAGIC = b"\x10\xff\x10\xad"
 ENTRIES = 40  # where they begin in version 3

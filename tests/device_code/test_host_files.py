@@ -1,7 +1,5 @@
 """Libraries, programs, object files and archives that hold device code: compiled and linked for real."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 from pathlib import Path

@@ -1,8 +1,7 @@
 """The tables in which rocBLAS and hipBLASLt look kernels up: what they have for a GPU, and what is missing."""
 
-from __future__ import annotations
-
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,9 @@ from sample_device_code import bundle, code_object, kernel_index, library, messa
 
 from rocm_sdk import BadLibraryError, Coverage, GpuCoverage, coverage
 from rocm_sdk._native import kernel_table_kind, kernel_table_names
+from rocm_sdk.base.zstd import import_zstd
+
+zstd = import_zstd()
 
 TYPES = "TensileLibrary_Type_HH_Contraction_l_Ailk_Bjlk_Cijk_Dijk"
 
@@ -53,9 +55,12 @@ def test_one_index_for_all(kernels: Path) -> None:
     assert (missing.verdict, missing.tables) == ("none", "none")
 
 
-@pytest.mark.parametrize("pack", [bytes, zlib.compress], ids=["plain", "zlib"])
-def test_an_index_for_each_target(kernels: Path, pack: type[bytes]) -> None:
-    end = ".dat" if pack is bytes else ".dat.zlib"
+@pytest.mark.parametrize(
+    ("pack", "end"),
+    [(bytes, ".dat"), (zlib.compress, ".dat.zlib"), (zstd.compress, ".dat")],
+    ids=["plain", "zlib", "zstd, as nixpkgs has them"],
+)
+def test_an_index_for_each_target(kernels: Path, pack: Callable[[bytes], bytes], end: str) -> None:
     tuned, fallback = f"{TYPES}_gfx1030", f"{TYPES}_fallback"
     write(kernels / f"TensileLibrary_lazy_gfx1030{end}", pack(kernel_index({"gfx1030": [tuned], "": [fallback]})))
     write(kernels / f"TensileLibrary_lazy_gfx1100{end}", pack(kernel_index({"": [fallback]})))
@@ -194,7 +199,8 @@ def test_the_names_in_tables(tmp_path: Path) -> None:
     content = message({0: "T_gfx90a-xnack+", 7: "T_gfx90a-xnack+", 9: "T_fallback", 11: {"T_gfx1030": 1}})
     mapping = write(tmp_path / "TensileLiteLibrary_lazy_Mapping.dat", zlib.compress(content))
     assert kernel_table_names(mapping) == (("gfx90a:xnack+", "T_gfx90a-xnack+"), (None, "T_fallback"))
-    for damaged in (content[:-3], b"", b"\x78\x9c" + bytes(9), message([1])):
+    assert kernel_table_names(write(mapping, zstd.compress(content)))[1] == (None, "T_fallback")
+    for damaged in (content[:-3], b"", b"\x78\x9c" + bytes(9), message([1]), zstd.compress(content)[:-3], b"\x28"):
         with pytest.raises(BadLibraryError):
             kernel_table_names(write(mapping, damaged))
     with pytest.raises(BadLibraryError, match="its name is not that of an index"):

@@ -1,7 +1,5 @@
 """Targets in the names of loose files, as Python tells them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocm_sdk import _native

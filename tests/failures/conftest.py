@@ -3,8 +3,6 @@
 One file for each failure that users met.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

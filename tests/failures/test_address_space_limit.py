@@ -1,11 +1,10 @@
 """The address space of the process is limited (`ulimit -v`): the files are intact, and nothing is to be reinstalled."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys
 
+from programs import completed
 from sample_site import Site, clean_environment
 
 MEGABYTE = 1 << 20
@@ -43,7 +42,7 @@ def test_an_import_without_memory() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
         command = [sys.executable, "-c", "import rocm_sdk"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=lower)
+        done = completed(command, preexec_fn=lower)
         if "no memory for the extension of rocm_sdk" in done.stderr:
             said.add("words")
         assert "make wheel" not in done.stderr

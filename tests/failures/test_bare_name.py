@@ -1,7 +1,5 @@
 """A program opens libamd_smi.so by its bare name, which wheels do not have on the linker's path."""
 
-from __future__ import annotations
-
 from sample_site import Site
 
 OPEN = "; import ctypes; print(ctypes.CDLL('libamd_smi.so').answer())"

@@ -1,7 +1,5 @@
 """A clang of the system, which `rocm-sdk env --compiler` would name, cannot compile HIP with this SDK."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,13 +1,12 @@
 """The metadata of packages says nothing of a GPU that the libraries have code for."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sysconfig
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import bundle, code_object, library, objects
 from sample_machine import Machine
 from sample_report import install, run_test
@@ -30,12 +29,9 @@ def site(linked_site: Site) -> Site:
 
 
 def targets(site: Site, machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         [str(Path(sysconfig.get_path("scripts"), "rocm-sdk")), "targets", *words],
         env=clean_environment() | {"PYTHONPATH": str(site.path), "ROCM_SDK_ROOTFS": str(machine.root)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

@@ -1,7 +1,5 @@
 """clang looks for its files in lib/clang/18.0.0, and they are in lib/clang/18."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sample_devel import DevelSite, core_files, member

@@ -1,7 +1,5 @@
 """Two builds on one environment call `rocm-sdk init` at the same time."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

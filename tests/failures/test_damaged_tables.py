@@ -1,7 +1,5 @@
 """A dependency's tables hold garbage, as after a disk error or a faulty tool: the linker would end the process."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The development package is installed and nothing has extracted its tree yet, so that other tools do not find it."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

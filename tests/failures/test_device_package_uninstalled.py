@@ -1,7 +1,5 @@
 """A device package of the old scheme was uninstalled, and took the shared `__init__.py` with it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,18 +1,16 @@
 """A library asks for an executable stack, which glibc refuses from 2.41 on."""
 
-from __future__ import annotations
-
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import completed
 from sample_report import install, run_test
-from sample_site import Site, clean_environment, run_python
+from sample_site import Site, run_interpreter, run_python
 
 from rocm_sdk import _native
 from rocm_sdk.installed.distributions import Distribution
@@ -27,12 +25,8 @@ int hipGetDeviceCount(int *n) { int add(int x) { return x + *n; } return *n = ap
 
 def fixed(site: Site) -> str:
     """What `rocm-sdk test --fix` says that it did."""
-    result = subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", "test", "--only", "libraries,files", "--deep", "--fix"],
-        env=clean_environment() | {"PYTHONPATH": str(site.path)},
-        capture_output=True,
-        text=True,
-        check=False,
+    result = run_interpreter(
+        "-m", "rocm_sdk", "test", "--only", "libraries,files", "--deep", "--fix", check=False, PYTHONPATH=str(site.path)
     )
     assert "Traceback" not in result.stderr
     return result.stderr
@@ -75,7 +69,7 @@ def test_a_library_that_asks_for_none_keeps_its_file(linked_site: Site) -> None:
     path = linked_site.library("libamdhip64.so.7")
     before = path.stat()
     command = [sys.executable, "-m", "rocm_sdk_build", "clear-execstack", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     assert (done.returncode, done.stdout) == (1, f"{path} is unchanged: it asks for none\n")
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -89,7 +83,7 @@ def test_the_fix_without_what_writes_libraries(linked_site: Site, tmp_path: Path
     (tmp_path / "packages/rocm_sdk").symlink_to(Path(_native.__file__).parent)
     program = f"import sys; sys.path[:0] = {[str(tmp_path / 'packages'), str(linked_site.path)]!r}\n"
     program += "from rocm_sdk.cli import main; sys.exit(main(['test', '--only', 'libraries', '--fix']))"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-I", "-S", "-c", program])
     assert f"{path} is unchanged: rocm-sdk-build is not installed: make wheel && " in done.stderr
     assert path.read_bytes() == before
 

@@ -1,14 +1,10 @@
 """HIP and HSA of a system-wide ROCm, the math libraries of the SDK: each library is there once, and yet it is a mix."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from sample_report import install, run_test
-from sample_site import LIBRARIES, Site, clean_environment, compile_library
+from sample_site import LIBRARIES, Site, compile_library, run_interpreter
 
 
 def test_it_is_named(linked_site: Site, tmp_path: Path, program: Callable[..., int]) -> None:
@@ -28,11 +24,5 @@ def test_the_libraries_of_a_sound_process_are_shown(linked_site: Site, program: 
     path = linked_site.library("librocsparse.so.1", package=LIBRARIES)
     install(linked_site)
     pid = program(linked_site.path, f"import ctypes; ctypes.CDLL({str(path)!r})")
-    result = subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", "test", "--pid", str(pid)],
-        env=clean_environment() | {"PYTHONPATH": str(linked_site.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = run_interpreter("-m", "rocm_sdk", "test", "--pid", str(pid), check=False, PYTHONPATH=str(linked_site.path))
     assert result.stdout == f"{path}    from the SDK\n\nno problems. Exit status 0.\n"

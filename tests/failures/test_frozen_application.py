@@ -1,7 +1,5 @@
 """A program was frozen: it carries the SDK, and pip does not know of it."""
 
-from __future__ import annotations
-
 from sample_report import install
 from sample_site import Site
 

@@ -1,7 +1,5 @@
 """The SDK was built on a newer system than this one."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable
 from pathlib import Path

@@ -1,12 +1,10 @@
 """GPUs in a condition in which they hang, crash or are slow: the report names it before a program meets it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_machine import GIB, TOPOLOGY, Machine
+from sample_machine import GIB, TOPOLOGY, Machine, machine_of
 from sample_report import install, run_test
 from sample_site import Site
 
@@ -16,8 +14,7 @@ DEVICE = "sys/bus/pci/devices/0000:01:00.0"
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     """Strix Halo, and nothing wrong with it."""
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
+    machine = machine_of(tmp_path / "machine")
     machine.gpu(1, "gfx1151", device_id=0x1586)
     machine.write(f"{DEVICE}/power/runtime_status", "active\n")
     machine.write(f"{DEVICE}/fw_version/mes_fw_version", "0x00000080\n")

@@ -1,7 +1,5 @@
 """A minimal container lacks a library that the distribution brings: libnuma, libatomic ..."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from pathlib import Path

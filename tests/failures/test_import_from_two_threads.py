@@ -1,7 +1,5 @@
 """Two threads import and initialise at the same time."""
 
-from __future__ import annotations
-
 from sample_site import LIBRARIES, Site
 
 

@@ -1,7 +1,5 @@
 """pip was interrupted while it removed a package."""
 
-from __future__ import annotations
-
 from sample_report import install, run_test
 from sample_site import Site
 

@@ -1,7 +1,5 @@
 """The integrated GPU is node 1, the discrete one node 2: the packages of the discrete one count."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sample_machine import Machine

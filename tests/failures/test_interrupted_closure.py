@@ -1,7 +1,5 @@
 """rocm-sdk-build was killed while it made the SDK of an environment smaller, file by file."""
 
-from __future__ import annotations
-
 import json
 
 from sample_closure import closure

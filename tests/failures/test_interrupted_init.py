@@ -1,7 +1,5 @@
 """`rocm-sdk init` was killed half way."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,13 +1,12 @@
 """The files of two builds of rocBLAS were put together: the index of one leads to tables of the other."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sysconfig
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import bundle, code_object, kernel_index, library, objects
 from sample_report import install
 from sample_site import LIBRARIES, Site, clean_environment
@@ -31,12 +30,9 @@ def kernels(linked_site: Site) -> Path:
 
 
 def check_gpu(kernels: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         [str(Path(sysconfig.get_path("scripts"), "rocm-sdk")), "check-gpu", "--gpu", "gfx1100", *words],
         env=clean_environment() | {"PYTHONPATH": str(kernels.parents[3])},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

@@ -1,14 +1,12 @@
 """/dev/kfd is there, and this user must not open it."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_machine import Machine
+from sample_machine import machine_of
 from sample_site import Site
 
 
@@ -16,9 +14,7 @@ from sample_site import Site
 def test_the_group_is_named(linked_site: Site, report_of_other_user: Callable[..., str]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
-        machine = Machine(Path(directory, "machine"))
-        machine.cpu(0)
-        machine.gpu(1, "gfx1100")
+        machine_of(Path(directory, "machine"), "gfx1100")
         Path(directory, "machine/dev/kfd").chmod(0o660)
         output = report_of_other_user(linked_site, "--only", "gpus", ROCM_SDK_ROOTFS=f"{directory}/machine")
     assert "W-GPU-017  /dev/kfd cannot be opened" in output

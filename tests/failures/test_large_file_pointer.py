@@ -1,7 +1,5 @@
 """A database of kernels is a pointer of Git LFS: the package was built without the large files."""
 
-from __future__ import annotations
-
 from sample_report import install, run_test
 from sample_site import CORE, Site
 

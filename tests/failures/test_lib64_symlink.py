@@ -1,7 +1,5 @@
 """lib64 of a virtual environment is a link to lib, and sys.path has both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`pip install rocm` without its extra: the libraries package is not installed."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from typing import Any

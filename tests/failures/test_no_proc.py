@@ -1,12 +1,10 @@
 """A chroot or container without /proc: files are listed there, and what cannot be written says why."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import bundle, library, objects
 from sample_site import clean_environment
 
@@ -23,13 +21,7 @@ def test_the_cause_and_the_fix(tmp_path: Path) -> None:
     path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942"))])
     code = [sys.executable, "-m", "rocm_sdk", "code", str(path)]
     words = [*code, "--keep", "gfx942", "--output", str(tmp_path / "new.so")]
-    done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", COMMANDS, "sh", *words],
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed(["unshare", "--mount", "sh", "-c", COMMANDS, "sh", *words], env=clean_environment())
     if "unshare" in done.stderr or done.returncode == 77:
         pytest.skip(f"nothing may be mounted here: {done.stderr}")
     assert "new.so cannot be written without /proc: /proc is not mounted here" in done.stderr

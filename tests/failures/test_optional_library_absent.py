@@ -1,7 +1,5 @@
 """A library that an SDK may lack is absent, or one of a newer release: nothing is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

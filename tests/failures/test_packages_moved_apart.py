@@ -1,7 +1,5 @@
 """A platform directory was moved: RPATHs do not lead to what they need."""
 
-from __future__ import annotations
-
 import pytest
 from sample_report import install, run_test
 from sample_site import CORE, Site, compile_library

@@ -1,7 +1,5 @@
 """A tool that changed the RPATH left program headers that contradict each other."""
 
-from __future__ import annotations
-
 import struct
 import sys
 from collections.abc import Callable

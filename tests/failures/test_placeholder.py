@@ -1,7 +1,5 @@
 """The empty packages that the public index has under the names of the SDK."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

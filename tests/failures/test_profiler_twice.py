@@ -1,7 +1,5 @@
 """rocprofiler-sdk was brought by an external profiler before the SDK's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,13 +1,12 @@
 """ROCM_SDK_ROOT leads to a file system that is mounted read-only, as an image of an SDK is."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_report import run_test
 from sample_site import CORE, Site
 
@@ -28,7 +27,7 @@ def image(tmp_path: Path) -> Iterator[Site]:
     image.write("rocm_sdk_devel-7.10.0.dist-info/RECORD", "rocm_sdk_devel-7.10.0.dist-info/RECORD,,\n")
     place = str(image.path)
     for options in (["--bind", place], ["-o", "remount,bind,ro"]):
-        mount = subprocess.run(["mount", *options, place], capture_output=True, text=True, check=False)
+        mount = completed(["mount", *options, place])
         if mount.returncode != 0:
             pytest.skip(f"no file system can be mounted here: {mount.stderr.strip()}")
     yield image

@@ -1,7 +1,5 @@
 """Two libraries that have, and call, functions of the same names: found before loading and in a process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

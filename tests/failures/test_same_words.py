@@ -1,14 +1,12 @@
 """The same failure has the same code, title and fix in an exception, in `rocm-sdk test` and in a C program."""
 
-from __future__ import annotations
-
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import completed
 from sample_report import run_test
 from sample_site import Site, compile_library
 
@@ -48,7 +46,7 @@ def test_a_damaged_dependency(
     (found,) = (each for each in said.problems if each["severity"] == "error")
     assert (found["code"], found["fix"]) == (outcome.code, outcome.fix)
     assert {"amdhip64", "hipsparse", "rocsparse"} <= set(found["breaks"])
-    result = subprocess.run([c_program, linked_site.path, "hipsparse"], capture_output=True, text=True, check=False)
+    result = completed([c_program, linked_site.path, "hipsparse"])
     assert result.returncode == 1
     (line,) = re.findall(r"^(?:[EW]-[A-Z]+-\d+ .*)$", result.stderr, re.MULTILINE)
     assert line == f"{found['code']} {found['title']}"

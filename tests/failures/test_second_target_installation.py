@@ -1,7 +1,5 @@
 """A second `pip install --target` passed over the directories that packages share, or replaced them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Libraries with initial-exec TLS have used up the reserve of the process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

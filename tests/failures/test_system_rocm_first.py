@@ -1,7 +1,5 @@
 """A system-wide ROCm comes first in LD_LIBRARY_PATH."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A full disk or an interrupted copy left a part of a library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,14 +1,12 @@
 """Two copies of libamd_smi in one process: the SDK's, and one that another package brought."""
 
-from __future__ import annotations
-
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_report import install, run_test
 from sample_site import Site, clean_environment, compile_library
 
@@ -61,7 +59,7 @@ def test_a_process_that_root_may_not_read(linked_site: Site, program: Callable[.
     pid = str(program(linked_site.path, "import os; os.setuid(65534)"))
     dropped = ["setpriv", "--bounding-set=-all"]
     command = [*dropped, sys.executable, "-m", "rocm_sdk", "test", "--pid", pid]
-    result = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    result = completed(command, env=clean_environment())
     assert f"E-PROC-004  process {pid} cannot be looked at" in result.stdout, result.stderr
     assert "--cap-add=SYS_PTRACE" in result.stdout
     assert "a process that runs" not in result.stdout

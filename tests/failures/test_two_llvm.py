@@ -1,7 +1,5 @@
 """A graphics driver's libLLVM and the SDK's in one process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,3 +27,18 @@ def test_only_symbols_of_one_version_collide(
     said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
     assert said.codes == codes
     assert said.only("W-PROC-002")["path"] == str(theirs)
+
+
+@pytest.mark.parametrize("of_sdk", [False, True], ids=["the SDK has none", "the SDK has it"])
+def test_what_a_library_of_the_sdk_needs_is_no_mixture(
+    linked_site: Site, tmp_path: Path, program: Callable[..., int], *, of_sdk: bool
+) -> None:
+    """comgr of a distribution needs the system's libLLVM. One in the place of the SDK's own is another ROCm's."""
+    theirs = llvm(tmp_path / "system/libLLVM.so.19.1", "19.1")
+    comgr = linked_site.library("libamd_comgr.so.3", needed=(theirs,))
+    if of_sdk:
+        llvm(linked_site.path / CORE / "lib/llvm/lib/libLLVM.so.19.1", "19.1")
+    install(linked_site)
+    code = f"import ctypes; ctypes.CDLL({str(theirs)!r}); ctypes.CDLL({str(comgr)!r})"
+    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
+    assert said.codes == ({"W-PROC-002"} if of_sdk else set())

@@ -1,7 +1,5 @@
 """The SDK was upgraded while a program runs that uses it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +18,7 @@ def test_the_replaced_files_are_named(linked_site: Site, program: Callable[..., 
     said = run_test(linked_site.path, "--pid", str(process))
     found = said.only("E-PROC-003")
     assert found["path"] == str(path)
-    assert found["fix"] == "start the program again"
+    assert found["fix"] == "by hand: start the program again"
 
 
 def test_a_name_that_was_away_for_a_while(linked_site: Site, program: Callable[..., int]) -> None:

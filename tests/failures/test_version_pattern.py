@@ -1,7 +1,5 @@
 """A program was compiled for another release of the SDK, and says so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

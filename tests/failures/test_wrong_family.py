@@ -1,7 +1,5 @@
 """The packages of another GPU's family are installed: pip had cached the selector of another machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Packages were copied from a machine with another processor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

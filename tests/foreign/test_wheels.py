@@ -3,13 +3,12 @@
 The small ones are in the suite; ROCM_SDK_TEST_FOREIGN=all (`make test-foreign`) takes all, which are 1.5 GB.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +16,9 @@ import pytest
 from fetched_packages import BUILD
 from sample_site import clean_environment
 
-SMALL = {"amdsmi", "hip-python", "pyrsmi", "rocm-bindings-core", "jax-rocm7-plugin"}
-SYSTEMS = ("manylinux_2_39_x86_64", "manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux2014_x86_64")
+SMALL = {"amdsmi-7.0.2", "hip-python-10.0.0.0.1.2", "pyrsmi-1.1.0", "rocm-bindings-core-10.0.0.0.1.2"}
+SMALL |= {"jax-rocm7-plugin-0.10.2", "rocm-bindings-hip-10.0.0.0.1.2", "pyamdgpuinfo-2.1.8", "numba-hip-0.2.1"}
+SYSTEMS = (*(f"manylinux_2_{minor}_x86_64" for minor in (39, 34, 28, 27, 24, 17)), "manylinux2014_x86_64")
 NONE = "-"
 
 
@@ -28,6 +28,10 @@ class Wheel(NamedTuple):
     first: str | None
     last: str | None
     codes: list[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.project}-{self.version}"
 
 
 def wheels() -> list[Wheel]:
@@ -42,7 +46,7 @@ def wheels() -> list[Wheel]:
 
 def fetch(wheel: Wheel) -> Path:
     """The wheel for CPython 3.11, whichever runs the tests: it is read and not installed."""
-    directory = BUILD / "wheels-of-the-index" / f"{wheel.project}-{wheel.version}"
+    directory = BUILD / "wheels-of-the-index" / wheel.name
     if not list(directory.glob("*.whl")):
         words = ["--no-deps", "--only-binary", ":all:", "--python-version", "3.11", "--dest", str(directory)]
         words += [word for system in SYSTEMS for word in ("--platform", system)]
@@ -58,9 +62,9 @@ def fetch(wheel: Wheel) -> Path:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the wheels are for x86-64")
-@pytest.mark.parametrize("wheel", wheels(), ids=lambda wheel: f"{wheel.project}-{wheel.version}")
+@pytest.mark.parametrize("wheel", wheels(), ids=lambda wheel: wheel.name)
 def test_what_is_said_of_it(wheel: Wheel, tmp_path: Path) -> None:
-    if wheel.project not in SMALL and os.environ.get("ROCM_SDK_TEST_FOREIGN") != "all":
+    if wheel.name not in SMALL and os.environ.get("ROCM_SDK_TEST_FOREIGN") != "all":
         pytest.skip("it is large: make test-foreign")
     command = [sys.executable, "-m", "rocm_sdk", "check", str(fetch(wheel)), "--sdk", str(tmp_path), "--json"]
     said = subprocess.run(
@@ -70,3 +74,21 @@ def test_what_is_said_of_it(wheel: Wheel, tmp_path: Path) -> None:
     assert verdict["releases"] == {"first": wheel.first, "last": wheel.last}
     codes = [each["code"] for each in verdict["problems"] if each["severity"] != "note"]
     assert [code for code in codes if code != "E-PKG-020"] == wheel.codes  # another CPython runs the tests
+    if "loads" in verdict["verdict"].partition(";")[0].split()[:1]:
+        assert absent_by_ldd(fetch(wheel), tmp_path / "files") == set()
+
+
+def absent_by_ldd(wheel: Path, directory: Path) -> set[str]:
+    """The libraries that the linker of this system does not find for the wheel's modules, where pip puts them.
+
+    What auditwheel adds (NAME.libs) is loaded by these, with their RPATH.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(directory)
+    found = (path for path in directory.rglob("*.so*") if not path.parent.name.endswith(".libs"))
+    libraries = [path for path in found if path.read_bytes()[:4] == b"\x7fELF"]
+    told = "".join(
+        subprocess.run(["ldd", str(path)], env=clean_environment(), capture_output=True, text=True, check=True).stdout
+        for path in libraries
+    )
+    return {line.split()[0] for line in told.splitlines() if line.endswith("not found")}

@@ -1,13 +1,7 @@
 /* Any bytes as `dist_info.json`. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz_target.h"
 #include "memory_file.h"
 #include "sdk/build_info.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;

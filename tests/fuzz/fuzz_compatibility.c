@@ -1,21 +1,9 @@
 /* Any text as the target of code, as that of a GPU, and as the name of a file. The input is two texts, with a line
  * break between them. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "device_code/file_target.h"
+#include "fuzz_target.h"
 #include "gpu/target_id.h"
 #include "rocm_sdk/compatibility.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(bool holds) {
-    if (!holds) {
-        abort();
-    }
-}
 
 static void check_pair(const char *code, const char *gpu, unsigned version) {
     rsdk_compatibility official = rsdk_compatibility_check(code, version, gpu, 0);

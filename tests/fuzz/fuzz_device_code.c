@@ -1,28 +1,16 @@
 /* Any bytes as a file that may hold device code: the readers give an error, or images that lie in the file and kernels
  * whose metadata is whole. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "device_code/kernels.h"
 #include "device_code/message_pack.h"
 #include "elf_mutation.h"
+#include "fuzz_target.h"
 #include "gpu/targets.h"
 #include "memory_file.h"
 #include "rocm_sdk/device_code.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
 /* Half of the changes to an ELF file know what it is. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed) {
     return mutate(bytes, size, limit, seed, seed % 2 != 0);
-}
-
-static void require(int condition) {
-    if (!condition) {
-        abort();
-    }
 }
 
 static int lies_in_file(uint64_t offset, uint64_t size, size_t file_size) {

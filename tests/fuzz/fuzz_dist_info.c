@@ -1,12 +1,6 @@
 /* Any bytes as `_dist_info.py`. What is read must be fit for a directory name. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz_target.h"
 #include "sdk/dist_info.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void check_name(const char *name) {
     if (name != NULL && strchr(name, '/') != NULL) {

@@ -1,13 +1,8 @@
 /* Any bytes as a library that is to be loaded: its tables are read within the file, and in bounded time. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "elf/elf_file.h"
 #include "elf_mutation.h"
+#include "fuzz_target.h"
 #include "memory_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Half of the changes know what an ELF file is; the others reach into the tables. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed) {
@@ -18,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = rsdk_elf_file_read_checked(memory_file(bytes, size), SIZE_MAX, &arena, &file, &error);
+    rsdk_status status = rsdk_elf_file_read_checked(memory_file(bytes, size), SIZE_MAX, NULL, &arena, &file, &error);
     if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
         abort();
     }

@@ -1,15 +1,9 @@
 /* Any bytes as a library whose symbols are looked up: within its tables, and in bounded time. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
 #include "elf_mutation.h"
+#include "fuzz_target.h"
 #include "memory_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Half of the changes know what an ELF file is; the others reach into the tables. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed) {

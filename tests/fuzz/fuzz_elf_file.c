@@ -1,20 +1,15 @@
 /* Any bytes as a library file: the reader gives an error, or texts that end. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_library_names.h"
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "elf/stub.h"
 #include "elf_mutation.h"
+#include "fuzz_target.h"
 #include "loader/linker_search.h"
 #include "memory_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Three of four changes know what an ELF file is. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed) {
@@ -31,6 +26,7 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_elf_sections sections;
     size_t length = 0;
     rsdk_strings compilers = {0};
+    rsdk_unique_strings libraries = {0};
     rsdk_file opened = {0};
     if (rsdk_file_open(path, &opened, NULL) != RSDK_OK) {
         abort();
@@ -40,6 +36,10 @@ static void check_sections(const char *path, rsdk_arena *arena) {
         length += length_of(sections.items[i].name);
     }
     if (rsdk_elf_compilers_read(&opened, &sections, arena, &compilers, &error) != RSDK_OK || compilers.count > 64) {
+        abort();
+    }
+    if (rsdk_elf_library_names_read(&opened, &sections, arena, &libraries, &error) != RSDK_OK ||
+        libraries.list.count > 1024) {
         abort();
     }
     if ((status != RSDK_OK && status != RSDK_BAD_ELF) || (status != RSDK_OK && sections.count > 0) ||

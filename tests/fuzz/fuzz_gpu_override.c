@@ -1,14 +1,8 @@
 /* Any text as HSA_OVERRIDE_GFX_VERSION: what is taken for a version is what sscanf takes for one, which ROCm asks. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz_target.h"
 #include "gpu/override.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_isa_version ours = {0}, wanted = {0};

@@ -1,12 +1,6 @@
 /* Any bytes as KFD's attribute files. An error names the file; what is accepted has the keys that it must have. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz_target.h"
 #include "gpu/properties.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void check(rsdk_status status, rsdk_error *error) {
     if (status != RSDK_OK && (status != RSDK_IO_ERROR || strstr(error->message, "nodes/1: ") == NULL) &&

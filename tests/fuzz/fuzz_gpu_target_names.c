@@ -1,12 +1,6 @@
 /* Any text as a target id and as a list of targets and families. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz_target.h"
 #include "rocm_sdk/gpu.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* An id in normal form is its own normal form. */
 static void check_id(const char *text) {

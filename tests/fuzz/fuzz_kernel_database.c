@@ -1,22 +1,10 @@
 /* Any bytes as one of Tensile's tables: the readers give an error, or names that lie in the file. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "device_code/kernel_database.h"
+#include "fuzz_target.h"
 #include "memory_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 typedef rsdk_status (*read_function)(const char *path, rsdk_arena *arena, rsdk_kernel_database *database,
                                      rsdk_error *error);
-
-static void require(int condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 /* A compressed file may hold a thousand times its size. */
 static size_t largest_content(const uint8_t *bytes, size_t size) {

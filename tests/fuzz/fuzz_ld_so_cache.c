@@ -1,12 +1,6 @@
 /* Any bytes as the linker's cache. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz_target.h"
 #include "loader/linker_search.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;

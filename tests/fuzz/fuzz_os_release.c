@@ -1,20 +1,12 @@
 /* Any bytes as os-release. The system is one that a distribution is, and a comment changes nothing. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "diagnosis/system.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "fuzz_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static const char comment[] = "# ID=debian\nVERSION_ID=arch\n";
     const size_t before = sizeof comment - 1;
     char *text = malloc(before + size + 1);
-    if (text == NULL) {
-        abort();
-    }
+    require(text != NULL);
     (void)memcpy(text, comment, before);
     (void)memcpy(text + before, bytes, size);
     text[before + size] = '\0';

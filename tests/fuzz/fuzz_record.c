@@ -1,18 +1,6 @@
 /* Any bytes as the text of a RECORD. Each path is a piece of the text behind the one before, and each row ends. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz_target.h"
 #include "sdk/record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(bool holds) {
-    if (!holds) {
-        abort();
-    }
-}
 
 /* The path of an unquoted row holds nothing that ends one. */
 static void check_path(const char *path, bool is_quoted) {

@@ -1,17 +1,6 @@
 """A machine with GPUs for each test."""
 
-from pathlib import Path
-
 import pytest
-from sample_machine import Machine
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    """A machine with a CPU node and amdgpu, and no GPU yet."""
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    return machine
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """Which code runs on which GPU, held against a model that is written from LLVM's and ROCm's rules."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -2,14 +2,14 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 from other_user import OtherUser, program_with_rights, variables_of_program
-from sample_machine import GIB, TOPOLOGY, Machine
+from programs import completed
+from sample_machine import GIB, TOPOLOGY, Machine, machine_of
 from sample_site import Site, clean_environment
 
 import rocm_sdk
@@ -36,9 +36,24 @@ def test_all_that_is_said_of_a_gpu(machine: Machine) -> None:
     assert (gpu.pci_address, gpu.render_node) == ("0000:c1:00.0", "/dev/dri/renderD130")
     assert (gpu.uuid, gpu.unique_id, gpu.hive_id) == ("GPU-abcdef0123456789", 0xABCDEF0123456789, 77)
     assert (gpu.compute_units, gpu.xcc_count, gpu.memory) == (304, 8, 192 * GIB)
+    assert (gpu.hip_processors, gpu.marketing_name) == (304, None), "amdgpu.ids does not name it"
     assert (gpu.gpu_class, gpu.gpu_id, gpu.vendor_id, gpu.device_id) == ("data centre", 40002, 0x1002, 0x74A1)
     assert (gpu.partition, gpu.partition_count, gpu.usable, gpu.why_not) == (0, 1, True, None)
     assert rocm_sdk.check_gpu_access(root=machine.root) == ()
+
+
+def test_what_hip_and_rocminfo_print(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HIP counts pairs of compute units on what it takes for RDNA, and both name a GPU as amdgpu.ids does."""
+    machine.gpu(1, "gfx1100")
+    machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n")
+    machine.write("sys/bus/pci/devices/0000:01:00.0/revision", "0xc8\n")
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    assert (gpu.marketing_name, gpu.compute_units, gpu.hip_processors) == ("AMD Radeon RX 7900 XTX", 96, 48)
+    machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n")
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "9.0.10")
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    assert (gpu.marketing_name, gpu.compute_units, gpu.hip_processors) == (None, 96, 96)
+    assert gpu.name.startswith("AMD Radeon RX 7900 XTX"), "of our own table"
 
 
 def test_a_chip_that_is_newer_than_the_tables_hides_no_other(machine: Machine) -> None:
@@ -178,8 +193,7 @@ def test_a_program_with_the_rights_of_another_looks_at_the_real_one(
     site: Site, other_user: OtherUser, tmp_path: Path
 ) -> None:
     """AT_SECURE is set where a program is set-user-ID: who starts it must not choose files that it reads."""
-    machine = Machine(site.path / "machine")
-    machine.cpu(0)
+    machine = machine_of(site.path / "machine")
     machine.gpu(1, "gfx1100", unique_id=0xABCD)
     code = "import rocm_sdk; print([gpu.unique_id for gpu in rocm_sdk.gpus()])"
     variables = variables_of_program(other_user, site.path)
@@ -263,13 +277,7 @@ def test_nodes_that_the_device_cgroup_hides(machine: Machine, tmp_path: Path) ->
     hidden = [f"{machine.root}/{TOPOLOGY}/nodes/2/{name}" for name in ("gpu_id", "properties")]
     strace = ["strace", "-f", "-o", str(tmp_path / "trace"), "-e", "inject=read,pread64:error=EPERM"]
     only = [word for path in hidden for word in ("-P", path)]
-    result = subprocess.run(
-        [*strace, *only, sys.executable, "-c", program],
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = completed([*strace, *only, sys.executable, "-c", program], env=clean_environment())
     if "PTRACE" in result.stderr:
         pytest.skip(f"strace may not trace here: {result.stderr.splitlines()[0]}")
     assert result.returncode == 0, result.stderr

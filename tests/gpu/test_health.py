@@ -133,8 +133,8 @@ def test_the_memory_of_an_integrated_gpu(machine: Machine) -> None:
     machine.write(f"{device.relative_to(machine.root)}/mem_info_gtt_total", f"{64 * GIB}\n")
     state, text, _ = item(machine, "memory")
     assert state == "fact"
-    assert "HIP sees 68.7 GB; set aside by the firmware of the machine: 0.5 GB" in text
-    assert "(GTT): 68.7 GB" in text
+    assert "HIP sees 68.7 GB. The firmware reserves 0.5 GB. " in text
+    assert "The GPU may take 68.7 GB more of system memory (GTT), " in text
     assert "ttm.pages_limit, which cannot be read" in text
     machine.write("sys/module/ttm/parameters/pages_limit", "16777216\n")
     assert "ttm.pages_limit=16777216 (" in item(machine, "memory")[1]

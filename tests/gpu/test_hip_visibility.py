@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sample_machine import GIB, Machine
+from sample_machine import GIB, Machine, machine_of
+from sample_runtime import TEXTS_OF_643, runtime
+from sample_site import Site
 
 import rocm_sdk
 
@@ -14,7 +16,6 @@ ABORTS = "W-GPU-033"
 
 # Settings whose answer differs on purpose from that of HIP 6.4.3.
 DIFFERENT = {
-    "ROCR_VISIBLE_DEVICES=0b1": "only a ROCm that was built with glibc 2.38 or newer reads it so: AMD's is not",
     "HSA_OVERRIDE_GFX_VERSION=9.5.0": "ROCm 7.0 knows gfx950, and which ROCm will run is not known here",
     "HSA_OVERRIDE_GFX_VERSION=12.5.0": "newer ROCm knows gfx1250, and which ROCm will run is not known here",
 }
@@ -35,14 +36,21 @@ ROWS = tuple(rows())
 @pytest.fixture(scope="module")
 def four_gpus(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """The machine of the file's header: GPU n is node n + 1."""
-    machine = Machine(tmp_path_factory.mktemp("machine"))
-    machine.cpu(0)
+    machine = machine_of(tmp_path_factory.mktemp("machine"))
     numbers = {"gfx1100": 0x1122334455667788, "gfx942": 0xABCDEF0123456789, "gfx1030": 0xABCD00000000001A}
     for node, (target, number) in enumerate(numbers.items(), 1):
         memory = (8 if target == "gfx1030" else 16) * GIB
         machine.gpu(node, target, memory=memory, unique_id=number, location_id=(node + 2) << 8, capability=SRAM_ECC)
     machine.gpu(4, "gfx90a", unique_id=0, domain=1, location_id=0x2303, capability=SRAM_ECC)
     return machine
+
+
+@pytest.fixture(scope="module")
+def site_of_debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SDK with a runtime that shows what Debian's 6.4.3 shows."""
+    site = Site(tmp_path_factory.mktemp("site"))
+    runtime(site, *TEXTS_OF_643)
+    return site.path
 
 
 def answer(machine: Machine) -> str:
@@ -55,8 +63,9 @@ def answer(machine: Machine) -> str:
 
 @pytest.mark.parametrize(("settings", "hip"), ROWS, ids=[repr(settings) for settings, _ in ROWS])
 def test_our_answer_is_that_of_hip(
-    four_gpus: Machine, monkeypatch: pytest.MonkeyPatch, settings: str, hip: str
+    four_gpus: Machine, site_of_debian: Path, monkeypatch: pytest.MonkeyPatch, settings: str, hip: str
 ) -> None:
+    monkeypatch.syspath_prepend(str(site_of_debian))
     for setting in re.split(" (?=[A-Z0-9_]+=)", settings) if settings else ():
         name, _, value = setting.partition("=")
         monkeypatch.setenv(name, value)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_INPUTS = ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE", "README.md", "csrc", "rocm_sdk", "scripts")
@@ -35,13 +36,8 @@ def run_module(source_tree: Path) -> Run:
     def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore", "CFLAGS": "-O1"}  # quick
         settings["CC"] = str(ROOT / "tests/stored_compiler")
-        return subprocess.run(
-            [sys.executable, "-m", *arguments],
-            cwd=source_tree,
-            env={**os.environ, **settings, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
+        return completed(
+            [sys.executable, "-m", *arguments], cwd=source_tree, env={**os.environ, **settings, **environment}
         )
 
     return run

@@ -1,13 +1,12 @@
 """PyInstaller and no options: the hook that the wheel brings collects the SDK."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_devel import make_wheel
 from sample_site import CORE, LIBRARIES, Site, clean_environment
 
@@ -50,19 +49,12 @@ def test_a_frozen_program_carries_the_sdk(python: Path, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     for form in FORMS:
         command = [str(python), "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", form]
-        made = subprocess.run(
-            [*command, "--distpath", f"dist{form}", "program.py"],
-            cwd=tmp_path,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        made = completed([*command, "--distpath", f"dist{form}", "program.py"], cwd=tmp_path, env=clean_environment())
         assert made.returncode == 0, made.stderr
     (python.parents[1]).rename(tmp_path / "gone")  # what it was made from is not there where it runs
     for form, program in FORMS.items():
         command = [str(tmp_path / f"dist{form}" / program)]
-        run = subprocess.run(command, cwd="/", env=clean_environment(), capture_output=True, text=True, check=False)
+        run = completed(command, cwd="/", env=clean_environment())
         assert run.returncode == 0, run.stderr
         frozen, version, answer, path = run.stdout.splitlines()[0].split(" ", 3)
         assert (frozen, version, answer) == ("True", "7.10.0", "42")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -29,7 +30,7 @@ def check_installed(python: Path, source_tree: Path) -> Path:
     header = (source_tree / "csrc/include/rocm_sdk/version.h").read_text()
     assert f'#define RSDK_VERSION "{shown[0]}"' in header
     script = python.parent / "rocm-sdk"
-    command = subprocess.run([script, "--help"], cwd="/", capture_output=True, text=True, check=False)
+    command = completed([script, "--help"], cwd="/")
     assert command.returncode == 0, command.stderr
     return Path(shown[1])
 

@@ -1,7 +1,5 @@
 """How the SDK was installed, read from what installers leave: the command of a fix follows from it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser
+from programs import completed
 from sample_devel import DevelSite, as_root, core_files
 
 from rocm_sdk.installed import installer
@@ -289,12 +288,9 @@ def test_a_read_only_file_system_is_said(tmp_path: Path) -> None:
     place.mkdir()
     program = "import rocm_sdk.installed.installer, sys; print(rocm_sdk.installed.installer._obstacle(sys.argv[1]))"
     script = 'mount -t tmpfs -o ro none "$1" || exit 77; exec "$2" -c "$3" "$1"'
-    done = subprocess.run(
+    done = completed(
         ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh", place, sys.executable, program],
         env={**os.environ, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     if "unshare" in done.stderr or done.returncode == 77:
         pytest.skip(f"nothing may be mounted here: {done.stderr}")

@@ -1,7 +1,5 @@
 """The command in every place and by every installer: paths that a first line cannot name, links, zip files."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -10,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_site import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,14 +46,7 @@ def run(tmp_path: Path) -> Run:
     def call(
         *command: str | Path, check: bool = True, cwd: str | Path = "/", **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        result = subprocess.run(
-            [*map(str, command)],
-            env=clean_environment() | settings | variables,
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        result = completed([*map(str, command)], env=clean_environment() | settings | variables, cwd=cwd)
         assert not check or result.returncode == 0, (command, result.stdout, result.stderr)
         return result
 

@@ -1,7 +1,5 @@
 """The indexes, and an environment to install into."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -12,6 +10,7 @@ from pathlib import Path
 import pytest
 from environments import environment_with_pip
 from package_index import index_of
+from programs import completed
 from sample_machine import machine_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -67,15 +66,7 @@ def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
     ) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"ROCM_SDK_ROOTFS": str(machine.root), "ROCM_SDK_INDEX": whl_next} | variables
         command = [sys.executable, "-m", "rocm_sdk", "install", *arguments, "--python", str(python)]
-        result = subprocess.run(
-            command,
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        result = completed(command, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL)
         assert status in (None, result.returncode), result.stdout + result.stderr
         return result
 

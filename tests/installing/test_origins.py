@@ -1,7 +1,5 @@
 """Where the packages of a choice come from: each from the index, or it is a file that the user named."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocm_sdk.installing.asking import Package

@@ -1,7 +1,5 @@
 """The provider of wheel variants, as variantlib loads and asks it, beside that of rocm-bootstrap."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -10,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_machine import Machine
+from programs import completed
+from sample_machine import machine_of
 
 import rocm_sdk
 
@@ -65,22 +64,12 @@ def run(
     python: Path | str, code: str, root: Path, text: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"ROCM_SDK_ROOTFS": str(root)} | variables
-    return subprocess.run(
-        [str(python), "-c", code], input=text, env=environment, cwd=root, capture_output=True, text=True, check=False
-    )
-
-
-def machine_of(root: Path, *names: str) -> Path:
-    machine = Machine(root)
-    machine.cpu(0)
-    for node, name in enumerate(names, 1):
-        machine.gpu(node, name)
-    return machine.root
+    return completed([str(python), "-c", code], input=text, env=environment, cwd=root)
 
 
 @pytest.mark.parametrize("names", MACHINES, ids="-".join)
 def test_variantlib_loads_it_by_its_entry_point(environment: Path, tmp_path: Path, names: tuple[str, ...]) -> None:
-    said = run(environment, LOAD, machine_of(tmp_path / "machine", *names))
+    said = run(environment, LOAD, machine_of(tmp_path / "machine", *names).root)
     assert said.returncode == 0, said.stderr
     supported, all_values = json.loads(said.stdout)
     assert supported == [["gfx_arch", True, list(dict.fromkeys(names))]]
@@ -89,7 +78,7 @@ def test_variantlib_loads_it_by_its_entry_point(environment: Path, tmp_path: Pat
 
 
 def test_targets_of_one_package_are_one_value_and_unknown_ones_none(environment: Path, tmp_path: Path) -> None:
-    root = machine_of(tmp_path / "machine", "gfx1250", "gfx1250", "gfx999", "gfx1100")
+    root = machine_of(tmp_path / "machine", "gfx1250", "gfx1250", "gfx999", "gfx1100").root
     said = run(environment, LOAD, root)
     assert said.returncode == 0, said.stderr
     assert json.loads(said.stdout)[0] == [["gfx_arch", True, ["gfx1250", "gfx1100"]]]
@@ -107,7 +96,7 @@ def variants(plugin: str) -> str:
 
 @pytest.mark.parametrize("names", MACHINES, ids="-".join)
 def test_the_order_is_that_of_rocm_bootstrap(site: Path, tmp_path: Path, names: tuple[str, ...]) -> None:
-    root = machine_of(tmp_path / "machine", *names)
+    root = machine_of(tmp_path / "machine", *names).root
     pytest.importorskip("rocm_bootstrap")
     path = {"PYTHONPATH": f"{site}:{Path(rocm_sdk.__file__).parent.parent}"}
     ours = run(sys.executable, ASK, root, variants(OURS), **path)
@@ -120,6 +109,6 @@ def test_the_order_is_that_of_rocm_bootstrap(site: Path, tmp_path: Path, names: 
 def test_it_cannot_stand_beside_rocm_bootstrap(site: Path, tmp_path: Path) -> None:
     pytest.importorskip("rocm_bootstrap")
     path = {"PYTHONPATH": f"{site}:{Path(rocm_sdk.__file__).parent.parent}"}
-    said = run(sys.executable, LOAD, machine_of(tmp_path / "machine", "gfx1100"), **path)
+    said = run(sys.executable, LOAD, machine_of(tmp_path / "machine", "gfx1100").root, **path)
     assert said.returncode != 0
     assert "Two plugins use the same entry point name 'amd'" in said.stderr

@@ -1,13 +1,11 @@
 """`rocm-sdk install WHEEL`: the release of ROCm that its files fit, and within it the one that its name says."""
 
-from __future__ import annotations
-
 import subprocess
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_devel import make_wheel
 from sample_site import compile_library
 
 from rocm_sdk.doctor.verdicts.wheel_releases import releases_of_wheels
@@ -23,14 +21,7 @@ def wheel(directory: Path, name: str, *sonames: str) -> str:
     needed = tuple(compile_library(stubs / soname, soname) for soname in sonames)
     library = compile_library(stubs / "_ext.so", None, "", needed)
     project, version = name.split("-")
-    path = directory / f"{name}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.write(library, f"{project}/_ext.so")
-        head = f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n"
-        archive.writestr(f"{name}.dist-info/METADATA", head)
-        archive.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n")
-        archive.writestr(f"{name}.dist-info/RECORD", "")
-    return str(path)
+    return str(make_wheel(directory, project, {f"{project}/_ext.so": library.read_bytes()}, version))
 
 
 ASKED = {
@@ -75,7 +66,7 @@ def test_the_newest_release_that_fits(install: Run, tmp_path: Path) -> None:
     made = wheel(tmp_path / "wheels", "app_rocm_10_7-1", "libamdhip64.so.7", "libamd_smi.so.27")
     said = install(made, "--print")
     assert "rocm[libraries,device-gfx1100]==10.0.1" in said.stdout
-    assert "ROCm 10.7, which the name of a wheel says, is not to be had: its files fit ROCm >=10.0, too" in said.stderr
+    assert "the name of a wheel says ROCm 10.7, and no index has that; its files also fit ROCm >=10.0" in said.stderr
     assert "finds no solution" in said.stderr  # why it is not
 
 

@@ -1,7 +1,5 @@
 """Tables in two segments without a gap between: patchelf makes such files, and the dynamic linker reads them."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """ROCM_SDK_FALLBACK: where no package of the SDK is installed, a whole ROCm from elsewhere."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Libraries that define the same functions, and call them by name: each calls its own, in whatever order they are asked
 for. The stand-ins have what rocm_smi64 and amd_smi have: amd_smi contains rocm_smi's functions."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from pathlib import Path
 

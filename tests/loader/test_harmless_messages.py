@@ -1,7 +1,5 @@
 """Exceptions and warnings hold text of files: as texts they are harmless, their attributes are exact."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import os

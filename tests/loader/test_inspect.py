@@ -65,6 +65,10 @@ def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
     sections = _native.inspect_library(library).sections
     assert [(s.name, s.offset, s.size) for s in sections] == [(n, int(o, 16), int(z, 16)) for n, o, z in rows]
     assert {"", ".text", ".dynamic", ".bss", ".shstrtab"} <= {section.name for section in sections}
+    extents = _native.section_extents(library)
+    assert [row[2:] for row in extents] == [section[1:] for section in sections]
+    kinds = {section.name: row[:2] for section, row in zip(sections, extents, strict=True)}
+    assert [kinds[name] for name in ("", ".text", ".bss")] == [(0, 0), (1, 6), (8, 3)]  # sh_type, sh_flags
 
 
 def test_a_file_without_sections(tmp_path: Path) -> None:
@@ -75,6 +79,7 @@ def test_a_file_without_sections(tmp_path: Path) -> None:
     library.write_bytes(content)
     facts = _native.inspect_library(library)
     assert (facts.sections, facts.damages) == ((), ())
+    assert _native.section_extents(library) == ()
 
 
 def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
@@ -88,6 +93,8 @@ def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
     assert damage.code == "E-LIB-006"
     assert "names of its sections" in damage.detail
     assert damage.message == f"{library}: {damage.detail}"
+    with pytest.raises(BadLibraryError, match="names of its sections"):
+        _native.section_extents(bytes(library))
 
 
 def objcopy(library: Path, *options: str) -> None:
@@ -139,8 +146,11 @@ def test_what_is_no_library(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(BadLibraryError, match="libx") as found:
         _native.inspect_library(path)
     assert found.value.message == f"{path}: {found.value.detail}"
-    with pytest.raises(LibraryNotFoundError):
-        _native.inspect_library(tmp_path / "nothing")
+    with pytest.raises(BadLibraryError, match="not an ELF file"):
+        _native.section_extents(path)
+    for read in (_native.inspect_library, _native.section_extents):
+        with pytest.raises(LibraryNotFoundError):
+            read(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize(("count", "is_refused"), [(1 << 14, False), ((1 << 14) + 1, True)])

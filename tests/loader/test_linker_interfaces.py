@@ -1,7 +1,5 @@
 """Beside others that use the linker's interfaces: LD_AUDIT, LD_PRELOAD, dlmopen; and while files disappear."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from textwrap import dedent

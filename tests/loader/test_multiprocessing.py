@@ -1,7 +1,5 @@
 """Children of multiprocessing, however they are started: they load, and values and errors come back."""
 
-from __future__ import annotations
-
 import pytest
 from sample_site import LIBRARIES, Site
 

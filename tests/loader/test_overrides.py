@@ -1,7 +1,5 @@
 """ROCM_SDK_LIBRARY_<shortname> and the argument `overrides`: a file in place of the SDK's own."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

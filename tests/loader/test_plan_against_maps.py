@@ -1,7 +1,5 @@
 """The files that a plan names are the ones that are loaded: load_plan beside /proc/self/maps after loading."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Before the loader reads a library that lies on a file server, it asks the kernel for the whole blocks around."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

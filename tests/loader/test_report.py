@@ -1,7 +1,5 @@
 """ROCM_SDK_REPORT: each process writes once what it has loaded, and its load does not depend on that."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 from other_user import OtherUser, program_with_rights, variables_of_program
-from sample_site import CORE, LIBRARIES, Site, clean_environment
+from sample_site import CORE, LIBRARIES, Site, clean_environment, run_interpreter
 from system_calls import traced
 
 LOAD = "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['hipsparse'])"
@@ -243,13 +241,7 @@ def test_an_index_with_a_password_is_left_out(sdk: Site, reports: Path) -> None:
 
 
 def merged(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", "test", "--merge", directory, *words],
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_interpreter("-m", "rocm_sdk", "test", "--merge", directory, *words, check=False)
 
 
 def write_ranks(sdk: Site, directory: Path, tasks: range, node: str, **variables: str) -> None:

@@ -1,7 +1,5 @@
 """Cost grows as the number of libraries grows, and no faster: four times as many may not take sixteen times as long."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """open_sdk(): an SDK that is asked several times is read once, and answers as the functions of the same names."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from pathlib import Path

@@ -3,15 +3,13 @@
 The packages and the loader are used in each, as a library and as the command.
 """
 
-from __future__ import annotations
-
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from other_user import OtherUser
+from programs import completed
 from sample_site import LIBRARIES, Site, clean_environment
 
 import rocm_sdk
@@ -53,7 +51,7 @@ def use(library: str, *options: str, first: str = "", **environment: str | None)
     merged = clean_environment() | environment
     variables = {name: value for name, value in merged.items() if value is not None}
     command = [sys.executable, *options, str(program)]
-    result = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    result = completed(command, env=variables)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.startswith("7.10.0\n")
     assert "Traceback" not in result.stderr

@@ -1,7 +1,5 @@
 """A ROCm of many read-only prefixes, as a store of Nix has it: a tree of links makes one of them for the loader."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Warnings point at the line, outside the package, whose call led to them; the command says them in its own form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

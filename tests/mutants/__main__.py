@@ -8,8 +8,6 @@ tests fails; C programs that notice nothing are tried under the sanitizers as we
 the table says why it changes nothing. Exit status 0 where none survives, else 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -1,7 +1,5 @@
 """The SDK of Debian's ROCm packages in each shape."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

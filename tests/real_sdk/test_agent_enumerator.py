@@ -2,8 +2,6 @@
 kernel has its files, in a mount namespace with a tree of ours there.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -11,7 +9,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from sample_machine import Machine
+from programs import completed
+from sample_machine import Machine, machine_of
 from sample_site import clean_environment
 
 from rocm_sdk_build.inputs.apt import Apt
@@ -33,13 +32,8 @@ exec "$@"
 
 def in_place(machine: Machine, *command: str) -> subprocess.CompletedProcess[str]:
     """Runs a command with the machine's files where the kernel has them."""
-    return subprocess.run(
-        ["unshare", "-m", "sh", "-c", _MOUNT, "sh", str(machine.root), *command],
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
+    return completed(
+        ["unshare", "-m", "sh", "-c", _MOUNT, "sh", str(machine.root), *command], env=clean_environment(), timeout=120
     )
 
 
@@ -53,8 +47,7 @@ def enumerator() -> Path:
 
 
 def test_both_name_the_same_targets(tmp_path: Path, enumerator: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
+    machine = machine_of(tmp_path / "machine")
     machine.cpu(1)
     machine.gpu(2, "gfx90a")
     machine.gpu(3, "gfx1100")

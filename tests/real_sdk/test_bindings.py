@@ -30,11 +30,11 @@ def test_each_reference_binds_as_foreseen(each_debian_sdk: Path, tmp_path: Path)
     bound = json.loads(run_python(LOAD, PYTHONPATH=site, **debugging(tmp_path / "told")).stdout)
     linker = linker_bindings(tmp_path / "told")
     foreseen = compare("foreseen", _of(references), linker)
-    assert foreseen["compared"] > 20_000
+    assert foreseen["compared"] > 15_000
     assert foreseen["not known"] == 0
     assert foreseen["without relocation"] <= 5  # HIP asks dlsym for pthread_setaffinity_np
     process = compare("of the process", [each for each in _of(bound) if site in each[0]], linker)
-    assert process["compared"] > 20_000
+    assert process["compared"] > 15_000
     assert process["not known"] < process["compared"] / 20
 
 

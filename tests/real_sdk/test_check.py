@@ -1,12 +1,11 @@
 """`rocm-sdk check` of Debian's ROCm, and of what was built for it and for another release."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from programs import completed
 from sample_site import CORE, clean_environment
 
 GPU = ("--gpu", "gfx1030")
@@ -14,12 +13,9 @@ SOURCE = "extern int hipGetDeviceCount(int *); int f(void) { int n; return hipGe
 
 
 def check(site: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         [sys.executable, "-m", "rocm_sdk", "check", *map(str, words), *GPU],
         env=clean_environment() | {"PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
@@ -45,7 +41,7 @@ def test_a_library_that_was_built_for_it(debian_sdk: Callable[[str], Path], tmp_
     bad = build(tmp_path / "bad.so", hip, SOURCE.replace("hipGetDeviceCount", "hipOfTheFuture"))
     said = check(site, bad)
     assert said.returncode == 1
-    assert "E-LIB-020: bad.so does not fit what it needs: it needs hipOfTheFuture, which none" in said.stdout
+    assert "E-LIB-020: it does not fit what it needs: it needs hipOfTheFuture, which none" in said.stdout
     subprocess.run(["patchelf", "--replace-needed", hip.name, "libamdhip64.so.7", good], check=True)
     other = check(site, good)
     line, problem = other.stdout.splitlines()[:2]

@@ -1,7 +1,5 @@
 """The rules of compatibility beside those of AMD's comgr, which looks bundles through without a GPU."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

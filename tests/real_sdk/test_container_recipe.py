@@ -1,7 +1,5 @@
 """The recipe of docs/closure.md, as the page prints it: two stages on a Debian that debootstrap made."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sample_closure
+from programs import completed
 from sample_closure import VERSION, write_sdk
 from sample_devel import as_root
 
@@ -38,7 +37,7 @@ def buildah(tmp_path: Path) -> Iterator[list[str]]:
     if shutil.which("buildah") is None or shutil.which("debootstrap") is None:
         pytest.skip("buildah or debootstrap is not on this system")
     possible = [ROOT / "scripts/debian-system", "possible"]
-    done = subprocess.run(possible, capture_output=True, text=True, check=False)
+    done = completed(possible)
     if done.returncode:
         pytest.skip(f"no Debian system can be made here: {done.stderr.strip()}")
     storage = tmp_path / "storage"
@@ -65,7 +64,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     own = sorted((ROOT / "build/wheel").glob("*.whl"))
     command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]
     command += ["--dest", str(directory / "wheels"), "--python-version", PYTHON, *map(str, own)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     if done.returncode:
         pytest.skip(f"pip cannot fetch what rocm-sdk-build requires: {done.stderr.strip().splitlines()[-1]}")
     page = (ROOT / "docs/closure.md").read_text(encoding="utf-8")
@@ -112,7 +111,7 @@ def size_of(run: Callable[..., str], image: str) -> int:
 @pytest.mark.timeout(600)
 def test_the_recipe(buildah: list[str], context: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*words: str | Path) -> str:
-        done = subprocess.run([*buildah, *map(str, words)], capture_output=True, text=True, check=False)
+        done = completed([*buildah, *map(str, words)])
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.strip()
 

@@ -3,8 +3,6 @@
 The table in docs/devel.md says the same. Those that have to be downloaded are skipped where that is impossible.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
@@ -17,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from fetched_packages import BUILD, install, install_torch, tag
+from programs import completed
 from sample_report import run_test
 from sample_site import CORE, clean_environment
 
@@ -77,9 +76,7 @@ def discovery_of(release: str, torch: Path) -> Path:
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", *platform, "-d", str(directory)]
         environment = os.environ | {"PIP_CONSTRAINT": os.devnull, "PIP_CONFIG_FILE": os.devnull}
         environment.pop("PIP_FIND_LINKS", None)
-        done = subprocess.run(
-            [*command, f"torch=={release}"], env=environment, capture_output=True, text=True, check=False
-        )
+        done = completed([*command, f"torch=={release}"], env=environment)
         if done.returncode != 0:
             pytest.skip(f"torch {release} cannot be downloaded: {done.stderr.strip().splitlines()[-1]}")
         (wheel,) = directory.glob("torch-*.whl")
@@ -123,12 +120,12 @@ def test_torch(site: Path, torch: Path, release: str, with_tree: str, warns: boo
 # ---- hipconfig, CMake, triton
 
 
-def test_hipconfig(site: Path, tmp_path: Path) -> None:
+def test_hipconfig(site: Path) -> None:
     """The environment's command starts the tree's program, which answers the tree; core's own program answers core."""
-    environment = tmp_path / "venv"
+    environment = site.with_name("venv")
     packages = environment / "lib/python3.12/site-packages"
     packages.parent.mkdir(parents=True)
-    shutil.copytree(site, packages, copy_function=shutil.copy2, symlinks=True)
+    shutil.copytree(site, packages, copy_function=os.link, symlinks=True)
     (environment / "bin").mkdir()
     (dist_info,) = packages.glob("rocm_sdk_core-*.dist-info")
     place = Place(CORE, dist_info.name, DEVEL, "")
@@ -176,6 +173,8 @@ def test_triton(site: Path) -> None:
     triton = BUILD / f"triton-{tag()}"
     if problem := install(triton, *TRITON):
         pytest.skip(f"triton cannot be installed for this Python: {problem}")
+    for name in ("bin", "lib"):  # what it has for NVIDIA takes a third of its disk, and nothing here uses it
+        shutil.rmtree(triton / "triton/backends/nvidia" / name, ignore_errors=True)
     program = "from triton.backends.amd import driver\nprint(driver._get_path_to_hip_runtime_dylib())"
     environment = clean_environment() | {"PYTHONPATH": f"{site}:{triton}"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

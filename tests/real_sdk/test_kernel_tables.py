@@ -1,7 +1,5 @@
 """The tables of kernels of Debian's rocBLAS and hipBLASLt, against the library of msgpack, which reads them whole."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

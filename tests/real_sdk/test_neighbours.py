@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from debian_sdk import rocm
 from fetched_packages import BUILD, install, install_torch, tag
 from linker_bindings import compare, debugging, linker_bindings
+from programs import completed
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
@@ -110,9 +112,9 @@ print(hiprand.hiprandGetVersion())
 """
     result = run_python(program, PYTHONPATH=f"{debian_sdk('none')}:{bindings}")
     version, devices, random_version = result.stdout.splitlines()
-    assert "50221153" in version
+    assert rocm().hip_version in version
     assert "hipErrorNoDevice" in devices or "hipSuccess" in devices
-    assert "201009" in random_version
+    assert rocm().rocrand_version in random_version
 
 
 def test_bindings_fail_without_us(debian_sdk: Callable[[str], Path], bindings: Path) -> None:
@@ -125,7 +127,7 @@ def test_bindings_fail_without_us(debian_sdk: Callable[[str], Path], bindings: P
 def test_import_torch_brings_the_libraries_in(debian_sdk: Callable[[str], Path], torch: Path, tmp_path: Path) -> None:
     """A CPU torch imports `torch._rocm_init` like every other, and calls its initialize()."""
     names = ("amd_comgr", "amd_smi", "amdhip64", "hiprand", "hipsparse", "hipblaslt")
-    torch_with_hook(torch, tmp_path, names, "5.2.3")
+    torch_with_hook(torch, tmp_path, names, rocm().version)
     program = """
 import torch, rocm_sdk
 names = (library.location.shortname for library in rocm_sdk.loaded_libraries())
@@ -222,12 +224,9 @@ def test_torch_distributed_run(whole_site: Site, torch: Path, tmp_path: Path) ->
     script = tmp_path / "work.py"
     script.write_text(DISTRIBUTED)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    result = subprocess.run(
+    result = completed(
         [*launcher, str(script), str(tmp_path)],
         env=clean_environment() | {"PYTHONPATH": f"{tmp_path}:{whole_site.path}:{torch}", "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert result.returncode == 0, result.stderr
     assert [(tmp_path / f"rank-{rank}").read_text() for rank in (0, 1)] == ["3.0 22 ()\n"] * 2
@@ -247,13 +246,8 @@ def test_workers_of_pytest(site: Site, tmp_path: Path) -> None:
         "    rocm_sdk.find_libraries('hipsparse')\n"
     )
     command = [sys.executable, "-m", "pytest", "-n2", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
-    result = subprocess.run(
-        [*command, "-W", "error", str(tmp_path)],
-        cwd=tmp_path,
-        env=clean_environment() | {"PYTHONPATH": str(site.path)},
-        capture_output=True,
-        text=True,
-        check=False,
+    result = completed(
+        [*command, "-W", "error", str(tmp_path)], cwd=tmp_path, env=clean_environment() | {"PYTHONPATH": str(site.path)}
     )
     assert "1 failed, 6 passed" in result.stdout, result.stdout
     assert "rocm_sdk.errors.LibraryNotFoundError: " in result.stdout
@@ -288,13 +282,10 @@ def test_a_kernel_of_a_notebook(site: Site, kernel: Path, tmp_path: Path) -> Non
     spec.parent.mkdir(parents=True)
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec.write_text(json.dumps({"argv": argv, "display_name": "Python", "language": "python"}))
-    result = subprocess.run(
+    result = completed(
         [sys.executable, "-c", NOTEBOOK, *cells],
         cwd=tmp_path,
         env=clean_environment() | {"PYTHONPATH": f"{site.path}:{kernel}", "JUPYTER_PATH": f"{tmp_path}/jupyter"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert result.returncode == 0, result.stderr
     answers = [ast.literal_eval(line) for line in result.stdout.splitlines()]
@@ -324,7 +315,7 @@ def test_virtual_environment_with_the_sdk_beside_an_editable_loader(
         text=True,
         check=True,
     )
-    assert result.stdout.split() == ["5.2.3", f"{debian_sdk('none')}/_rocm_sdk_core/lib/libamdhip64.so.5"]
+    assert result.stdout.split() == [rocm().version, f"{debian_sdk('none')}/_rocm_sdk_core/lib/libamdhip64.so.5"]
 
 
 def test_neighbours_were_tried(request: pytest.FixtureRequest) -> None:

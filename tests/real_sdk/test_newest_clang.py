@@ -2,12 +2,10 @@
 packages, unpacked and not installed.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,9 +42,9 @@ TARGETS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def tools() -> dict[str, str]:
-    """The environment in which the compiler and its tools find each other."""
+@pytest.fixture(scope="module")
+def tools() -> Iterator[dict[str, str]]:
+    """The environment in which the compiler and its tools find each other. What is unpacked goes afterwards."""
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no packages to take the compiler from")
     apt = Apt(BUILD / "newest-clang")
@@ -54,10 +52,11 @@ def tools() -> dict[str, str]:
     packages = [package for package in reached if package.name in {*NAMES, *LIBRARIES}]
     roots = apt.unpack(packages).values()
     libraries = ":".join(str(directory) for root in roots for directory in root.glob("usr/lib/*-linux-gnu"))
-    return {
+    yield {
         "PATH": ":".join([*(str(root / f"usr/lib/llvm-{VERSION}/bin") for root in roots), os.environ["PATH"]]),
         "LD_LIBRARY_PATH": libraries,
     }
+    apt.forget(packages)
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
 """`rocm-sdk test --sdk` on Debian's packages of ROCm and clang, unpacked below a staging directory by dpkg-deb."""
 
-from __future__ import annotations
-
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_prefix import run_on_prefix
 from sample_report import Said
 from sample_site import clean_environment
@@ -125,7 +123,7 @@ def test_without_network_and_rights(destdir: Path) -> None:
     """In a network namespace, and with nothing that may be written."""
     command = [sys.executable, "-m", "rocm_sdk", "test", "--sdk", destdir / "usr", "--destdir", destdir]
     quiet = ["unshare", "-rn", *map(str, command), "--skip", "E-PREFIX-004,E-PREFIX-009"]
-    done = subprocess.run(quiet, env=clean_environment(), capture_output=True, text=True, check=False)
+    done = completed(quiet, env=clean_environment())
     if "unshare failed" in done.stderr:
         pytest.skip(f"this machine makes no network namespace: {done.stderr.strip()}")
     assert done.returncode == 0, done.stdout + done.stderr

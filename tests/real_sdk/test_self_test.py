@@ -1,7 +1,5 @@
 """`rocm-sdk test` on Debian's libraries in each shape: AMD's real libraries, each loaded in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -9,16 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_site import clean_environment
 
 
 def self_test(site: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         [sys.executable, "-m", "rocm_sdk", "test", *options],
         env=clean_environment() | {"PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=300,
     )
 
@@ -27,7 +23,7 @@ def test_the_sdk_is_sound(each_debian_sdk: Path) -> None:
     result = self_test(each_debian_sdk, "--deep", "--json")
     assert result.returncode == 0, result.stdout
     subjects = {row["subject"]: row for row in json.loads(result.stdout)["subjects"]}
-    libraries = [path for path in each_debian_sdk.glob("_rocm_sdk_*/lib/**/*.so*") if not path.is_symlink()]
+    libraries = [path for path in each_debian_sdk.glob("_rocm_sdk_*/lib/**/lib*.so*") if not path.is_symlink()]
     assert subjects["libraries"]["count"] == len(libraries) > 20
     assert subjects["files"]["count"] >= len(libraries)
     assert subjects["api"]["count"] >= 8

@@ -1,17 +1,17 @@
 """HIP compiled by a clang of a distribution, with the variables of `rocm-sdk env --compiler`: no GPU is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from debian_sdk import rocm
+from programs import completed
 from sample_site import clean_environment
 
 from rocm_sdk import device_code
@@ -19,15 +19,6 @@ from rocm_sdk_build.inputs.apt import Apt
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
-VERSION = 15  # the LLVM that Debian's device libraries are made with
-NAMES = (
-    f"clang-{VERSION}",
-    f"clang-tools-{VERSION}",
-    f"lld-{VERSION}",
-    f"libclang-common-{VERSION}-dev",
-    f"llvm-{VERSION}",
-)
-LIBRARIES = (f"libllvm{VERSION}", f"libclang-cpp{VERSION}")
 SOURCE = """
 #include <hip/hip_runtime.h>
 __global__ void saxpy(float a, const float *x, float *y) {
@@ -42,20 +33,32 @@ int main() {
 """
 
 
-@pytest.fixture(scope="session")
-def tools() -> dict[str, str]:
-    """The environment in which the compiler and its tools find each other. RESOURCES: the directory of its headers."""
+@pytest.fixture(scope="module")
+def tools() -> Iterator[dict[str, str]]:
+    """The environment in which the compiler and its tools find each other. RESOURCES: the directory of its headers.
+
+    What is unpacked goes afterwards.
+    """
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no packages to take the compiler from")
+    version = rocm().clang
+    names = [f"clang-{version}", f"clang-tools-{version}", f"lld-{version}", f"llvm-{version}"]
+    names += [f"libclang-common-{version}-dev", *rocm().clang_libraries]
     apt = Apt(BUILD / "vanilla-clang")
-    packages = [package for package in apt.closure([*NAMES], ()) if package.name in {*NAMES, *LIBRARIES}]
+    packages = [package for package in apt.closure(names, ()) if package.name in names]
     roots = list(apt.unpack(packages).values())
-    (resources,) = (path for root in roots for path in root.glob(f"usr/lib/llvm-{VERSION}/lib/clang/*/include"))
-    return {
-        "PATH": ":".join([*(str(root / f"usr/lib/llvm-{VERSION}/bin") for root in roots), os.environ["PATH"]]),
+    (resources,) = (
+        path for root in roots for path in root.glob(f"usr/lib/llvm-{version}/lib/clang/*/include/stddef.h")
+    )
+    for runtime in (path for root in roots for path in root.glob(f"usr/lib/llvm-{version}/lib/clang/*/lib")):
+        if not (resources.parents[1] / "lib").exists():  # the driver finds it where its headers are
+            (resources.parents[1] / "lib").symlink_to(runtime)
+    yield {
+        "PATH": ":".join([*(str(root / f"usr/lib/llvm-{version}/bin") for root in roots), os.environ["PATH"]]),
         "LD_LIBRARY_PATH": ":".join(str(place) for root in roots for place in root.glob("usr/lib/*-linux-gnu")),
-        "RESOURCES": str(resources.parent),
+        "RESOURCES": str(resources.parents[1]),
     }
+    apt.forget(packages)
 
 
 def test_a_source_compiles_for_two_targets(
@@ -64,20 +67,14 @@ def test_a_source_compiles_for_two_targets(
     site = copy_of_debian_sdk("rpath")
     environment = clean_environment() | {"PYTHONPATH": str(site)}
     command = [str(SCRIPT), "env", "--compiler", "clang", "--targets", "gfx1030,gfx906", "--json"]
-    asked = subprocess.run(
-        command, env=environment | {"PATH": tools["PATH"]}, capture_output=True, text=True, check=False
-    )
+    asked = completed(command, env=environment | {"PATH": tools["PATH"]})
     assert asked.returncode == 0, asked.stderr
     variables = json.loads(asked.stdout)["set"]
     source = tmp_path / "saxpy.hip"
     source.write_text(SOURCE)
     flags = ["-x", "hip", *shlex.split(variables["HIPFLAGS"]), f"-resource-dir={tools['RESOURCES']}"]
-    compiled = subprocess.run(
-        [variables["HIPCXX"], *flags, "-c", str(source), "-o", str(tmp_path / "saxpy.o")],
-        env=environment | tools,
-        capture_output=True,
-        text=True,
-        check=False,
+    compiled = completed(
+        [variables["HIPCXX"], *flags, "-c", str(source), "-o", str(tmp_path / "saxpy.o")], env=environment | tools
     )
     assert compiled.returncode == 0, compiled.stderr
     code = device_code(tmp_path / "saxpy.o")
@@ -102,13 +99,13 @@ def test_cmake_compiles_hip_beside_cuda(
     (programs / "nvcc").chmod(0o755)
     driver = shutil.which("clang++", path=tools["PATH"])
     assert driver is not None
-    (programs / f"clang++-{VERSION}").symlink_to(driver)
+    (programs / f"clang++-{rocm().clang}").symlink_to(driver)
     for each in (each for place in tools["PATH"].split(":") for each in Path(place).glob("*")):
         if each.name != "clang++" and not (programs / each.name).exists():
             (programs / each.name).symlink_to(each)
     environment = clean_environment() | tools | {"PYTHONPATH": str(site), "PATH": str(programs)}
     environment["HIP_CLANG_PATH"] = str(programs)  # where hipconfig looks; a Debian with clang has one
-    command = [str(SCRIPT), "env", "--compiler", f"clang-{VERSION}", "--targets", "gfx1030", "--json"]
+    command = [str(SCRIPT), "env", "--compiler", f"clang-{rocm().clang}", "--targets", "gfx1030", "--json"]
     told = json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     environment |= told["set"]
     environment["HIPFLAGS"] += f" -resource-dir={tools['RESOURCES']}"
@@ -123,7 +120,7 @@ def test_cmake_compiles_hip_beside_cuda(
     configure += ["-DCMAKE_TRY_COMPILE_PLATFORM_VARIABLES=CLANGRT_BUILTINS"]
     for words in (configure, ["--build", str(tmp_path / "out")]):
         command = [str(SCRIPT), "run", str(cmake), *words]  # the linker finds what the SDK's libraries need
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = completed(command, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
     (made,) = (tmp_path / "out").rglob("saxpy.hip.o")
     assert [each.target for each in device_code(made).targets] == ["gfx1030"]

@@ -1,7 +1,5 @@
 """Wheels of other projects on PyPI that carry HIP code: compressed bundles, RELR, thousands of relocations."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk.gpu_code.search import code_in
 from rocm_sdk_build.code.rewrite import Wish
@@ -35,7 +34,7 @@ def wheel_of(requirement: str, platform: str) -> Path:
     if not (found := list(BUILD.glob(f"{name}-*.whl"))):
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
         command += ["--python-version=3.11", f"--platform={platform}", "--dest", str(BUILD), requirement]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = completed(command)
         if done.returncode != 0:
             pytest.skip(f"{requirement} cannot be downloaded: {done.stderr.strip().splitlines()[-1]}")
         found = list(BUILD.glob(f"{name}-*.whl"))
@@ -62,7 +61,7 @@ def test_a_wheel(requirement: str, platform: str, count: int, targets: set[str],
     for each in made.rewritten:
         library = next(iter((tmp_path / "unpacked").glob(f"*/{each.path}")))
         assert os.access(library, os.R_OK)
-        told = subprocess.run(["eu-elflint", "--gnu-ld", str(library)], capture_output=True, text=True, check=False)
+        told = completed(["eu-elflint", "--gnu-ld", str(library)])
         assert "hip_fatbin" not in told.stdout
 
 

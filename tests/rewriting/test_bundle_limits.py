@@ -1,7 +1,5 @@
 """What takes bundles apart trusts nothing that the extension has told about them: the file may be another by now."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from pathlib import Path

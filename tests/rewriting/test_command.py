@@ -1,7 +1,5 @@
 """`rocm-sdk code --keep` and its siblings, as a user types them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -10,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_device_code import bundle, compressed, library, objects
-from sample_machine import Machine
+from programs import completed
+from sample_device_code import bundle, code_object, compressed, library, objects
+from sample_machine import machine_of
 
 from rocm_sdk import device_code
 from rocm_sdk_build.code.owners import checks_of
@@ -22,7 +21,7 @@ TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
 def rocm_sdk(*words: object, status: int = 0, **variables: str) -> str:
     """What `rocm-sdk code WORDS` prints."""
     command = [sys.executable, "-m", "rocm_sdk", "code", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+    done = completed(command, env={**os.environ, **variables})
     assert done.returncode == status, done
     return done.stderr if status else done.stdout
 
@@ -45,6 +44,30 @@ def test_keep(path: Path, tmp_path: Path) -> None:
     assert listed[2] == "  gfx1030 100.0 kB"
 
 
+GENERIC = {"hipv4-amdgcn-amd-amdhsa--gfx11-generic": code_object(0x54 | 1 << 24, abi=4, size=5000)}
+
+
+def test_what_drops_nothing_leaves_the_file_as_it_is(tmp_path: Path) -> None:
+    """It grew: by the note, and what the new place of the code takes."""
+    path = library(tmp_path / "libx.so", [bundle(objects("gfx1100", size=5000) | GENERIC)])
+    output = tmp_path / "new.so"
+    told = rocm_sdk(path, "--keep", "gfx1100", "--output", output)
+    assert told.startswith(f"{output}   ")
+    assert told.endswith(" kB, 1 bundle, as it was: all of its code is kept\n")
+    assert output.read_bytes() == path.read_bytes()
+    assert output.stat().st_mode == path.stat().st_mode
+    told = rocm_sdk(path, "--keep", "gfx1100", "--dry-run")
+    assert told.endswith(", as it was: all of its code is kept, nothing written\n")
+
+
+def test_exact(tmp_path: Path) -> None:
+    path = library(tmp_path / "libx.so", [bundle(objects("gfx1100", size=5000) | GENERIC)])
+    for gpu, kept in (("gfx1100", "gfx1100"), ("gfx1101", "gfx11-generic")):
+        rocm_sdk(path, "--keep", gpu, "--exact", "--output", tmp_path / gpu)
+        assert [each.target for each in device_code(tmp_path / gpu).targets] == [kept]
+    assert "--exact needs --keep" in rocm_sdk(path, "--exact", "--compress", "--output", tmp_path / "x", status=2)
+
+
 def test_several_files_and_a_dry_run(path: Path, tmp_path: Path) -> None:
     other = library(tmp_path / "liby.so", [compressed(bundle(objects(*TARGETS)), 3)])
     told = rocm_sdk(path, other, "--keep", "gfx94X-all", "--dry-run").splitlines()
@@ -56,8 +79,7 @@ def test_several_files_and_a_dry_run(path: Path, tmp_path: Path) -> None:
 
 
 def test_of_this_machine(path: Path, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
+    machine = machine_of(tmp_path / "machine")
     without = rocm_sdk(path, "--keep", "machine", "--dry-run", status=1, ROCM_SDK_ROOTFS=str(machine.root))
     assert "no GPU of this machine is known" in without
     machine.gpu(1, "gfx90a")
@@ -92,19 +114,20 @@ def test_misuse(path: Path, words: list[str], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "status", "message"),
     [
         (
             ["--keep", "gfx1100"],
+            1,
             "has no code that gfx1100 runs: it has code for gfx90a:xnack-, gfx942, gfx1030 [E-CODE-012]",
         ),
-        (["--keep", "gfx103"], "gfx103"),
-        (["--keep", ","], "names no target"),
-        (["--retarget", "gfx1100:gfx1101"], "gfx1101 is not known to have the instructions of gfx1100"),
+        (["--keep", "gfx103"], 2, "gfx103"),
+        (["--keep", ","], 1, "names no target"),
+        (["--retarget", "gfx1100:gfx1101"], 1, "gfx1101 is not known to have the instructions of gfx1100"),
     ],
 )
-def test_refused(path: Path, tmp_path: Path, words: list[str], message: str) -> None:
-    assert message in rocm_sdk(path, *words, "--output", tmp_path / "new.so", status=1)
+def test_refused(path: Path, tmp_path: Path, words: list[str], status: int, message: str) -> None:
+    assert message in rocm_sdk(path, *words, "--output", tmp_path / "new.so", status=status)
     assert not (tmp_path / "new.so").exists()
 
 

@@ -1,13 +1,12 @@
 """`rocm-sdk code DIRECTORY --keep` drops the data of other GPUs, from directories and wheels of every form."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_data_files import GEMM, OTHER_DATA, by_directory, flat, hipblaslt, merged, write
 from sample_device_code import FLAGS, bundle, code_object, kernel_index, library, objects
 
@@ -56,7 +55,7 @@ def assert_record(root: Path) -> None:
 
 def code(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rocm_sdk", "code", *map(str, words), "--no-load"]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def verdicts(root: Path) -> dict[str, tuple[str, str | None, str | None]]:

@@ -1,7 +1,5 @@
 """The flag for an executable stack: which code needs it, and how it is cleared."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess
@@ -9,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from programs import completed
 
 from rocm_sdk import RewriteError, _native
 from rocm_sdk_build.code.executable_stack import clear_executable_stack, writes_trampolines
@@ -21,9 +20,9 @@ PT_GNU_STACK = 0x6474E551
 
 
 def by_mistake(path: Path) -> Path:
-    """A library with an assembler file that has no .note.GNU-stack."""
+    """A library with an assembler file that has no .note.GNU-stack. Debian 13's linker wants the option, too."""
     source = ".text\n.globl answer\nanswer: mov $42, %eax\nret\n"
-    return compile_file(["gcc", "-shared", "-x", "assembler", "-"], path, source)
+    return compile_file(["gcc", "-shared", "-Wl,-z,execstack", "-x", "assembler", "-"], path, source)
 
 
 def cleared(path: Path) -> bool:
@@ -75,7 +74,7 @@ define void @outer(i8* %t) {
 """)
     path = tmp_path / "libtrampoline.so"
     command = ["clang", "-shared", "-fPIC", "-Wno-override-module", str(source), "-o", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     if "expected type" in done.stderr:
         pytest.skip("this clang has no pointers with types")
     assert done.returncode == 0, done.stderr

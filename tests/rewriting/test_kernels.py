@@ -1,7 +1,5 @@
 """Kernels and their metadata. Judges: llvm-readelf, which prints the notes, and a reader of msgpack in Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,20 +1,20 @@
 """kpack archives with fewer targets, and msgpack."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 
 import pytest
-from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 from message_pack import unpack
 from sample_device_code import FLAGS, code_object, kpack, message
 
 from rocm_sdk import RewriteError, device_code
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.code.kpack import pack, read_archive
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+
+zstd = import_zstd()
 
 KERNELS = {
     f"lib/libx.so.1#{number}": {

@@ -1,7 +1,5 @@
 """What the reader of kpack archives refuses, and what the check of a new archive notices."""
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Callable

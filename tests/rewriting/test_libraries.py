@@ -1,7 +1,5 @@
 """Libraries and programs with less code: linked for real in many forms, loaded for real, and seen by other tools."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The table of limits is in docs/reliability.md.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -17,15 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from backports import zstd
 from sample_device_code import FLAGS, bundle, code_object, library, objects
 
 from rocm_sdk import BadLibraryError, RewriteError, device_code
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.__main__ import main
 from rocm_sdk_build.code.bundles import HOLE_LIMIT, PLAIN_LIMIT, RATIO_LIMIT
 from rocm_sdk_build.code.elf64 import SHT_RELR, Elf, pack_sections, read_elf
 from rocm_sdk_build.code.kpack import CONTENTS_LIMIT, KERNEL_LIMIT, pack
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+
+zstd = import_zstd()
 
 _SECONDS, _BYTES = 5, 100 << 20
 PLAIN = bundle(objects("gfx1030", "gfx942", size=9000))

@@ -1,7 +1,5 @@
 """What new files are, and what they never are: rights, owners, names, and what lies where they go."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import errno
@@ -19,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from other_user import USER, OtherUser, become_possible, open_directory
+from programs import completed
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError
@@ -57,7 +56,7 @@ def test_a_link_of_another_user_to_a_directory(tree: Path, tmp_path: Path) -> No
     command = [sys.executable, "-m", "rocm_sdk_build", "code", "--no-load", "--keep", "gfx1030", "--output", str(link)]
     command.append(str(tree / "lib/libx.so"))
     os.lchown(link, USER, USER)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     assert (done.returncode, list((tmp_path / "his").iterdir())) == (1, [])
     assert f"{link}: is a link of user {USER}, who chose the directory behind it: name that" in done.stderr
     os.lchown(link, 0, 0)
@@ -158,6 +157,14 @@ def test_directories_that_nobody_may_write_to() -> None:
 
 
 # ---- what has the name of the output
+
+
+def test_a_directory_in_which_nothing_can_be_made(tmp_path: Path) -> None:
+    """It is named, and no file that was to be in it."""
+    path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942"))])
+    with pytest.raises(FileNotFoundError) as caught:
+        rewrite_file(str(path), "/proc/new", Wish(("gfx1030",)))
+    assert caught.value.filename == "/proc"
 
 
 def make_fifo(path: Path) -> None:
@@ -362,5 +369,5 @@ def test_a_file_of_a_tree_that_may_not_be_read(other_user: OtherUser) -> None:
         file.touch(0)
         words = ("code", place / "site", "--keep", "gfx1030", "--output", place / "out/slim")
         ran = other_user.run("-m", "rocm_sdk_build", *words)
-        assert (ran.returncode, ran.stderr) == (1, f"rocm-sdk: {file}: Permission denied\n")
+        assert (ran.returncode, ran.stderr) == (1, f"rocm-sdk-build: {file}: Permission denied\n")
         assert list((place / "out").iterdir()) == []

@@ -1,7 +1,5 @@
 """What is refused: the error names the file and the cause, the original is unchanged, and nothing is left behind."""
 
-from __future__ import annotations
-
 import os
 import random
 import struct
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from programs import completed
 from sample_device_code import HIPK, bundle, code_object, compressed, library, message, objects
 
 from rocm_sdk import BadLibraryError, RewriteError, RocmSdkError, device_code
@@ -199,18 +198,27 @@ def test_a_library_that_does_not_load_here(tmp_path: Path) -> None:
     assert "the original does not load here" in str(made.remark)
 
 
-def test_without_the_module_for_zstd(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("install", "fix"),
+    [
+        ("'pip install backports.zstd'", "python -m pip install backports.zstd  # with the Python "),
+        ("None", "by hand: use a Python that was built with libzstd"),
+    ],
+    ids=["before 3.14", "3.14"],
+)
+def test_without_the_module_for_zstd(tmp_path: Path, install: str, fix: str) -> None:
     (tmp_path / "x.co").write_bytes(compressed(PLAIN, 3))
     program = (
         "import sys\n"
         "sys.modules['backports.zstd'] = sys.modules['compression.zstd'] = None\n"
         "from rocm_sdk_build.code.rewrite import *\n"
+        f"from rocm_sdk_build.code import compression; compression.ZSTD_INSTALL = {install}\n"
         f"rewrite_file({str(tmp_path / 'x.co')!r}, None, Wish(('gfx1030',)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-c", program])
     assert "its code is compressed with zstd" in done.stderr
     assert "[E-CODE-011]\n  fix: " in done.stderr
-    assert done.stderr.splitlines()[-1].endswith("python -m pip install backports.zstd")
+    assert f"fix: {fix}" in done.stderr.splitlines()[-1]
 
 
 # ---- damaged files ----

@@ -1,7 +1,5 @@
 """New files on a small file system: the room is looked for before anything is written, and nothing is left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_devel import as_root
 from sample_device_code import bundle, compressed, objects
 from sample_site import clean_environment
@@ -28,7 +27,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "none", str(place)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = completed(command)
     if done.returncode:
         pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
     yield place
@@ -74,13 +73,7 @@ def test_code_that_is_decompressed_needs_room(small: Path, tmp_path: Path) -> No
             compressed(bundle({f"hipv4-amdgcn-amd-amdhsa--{name}": data for name, data in entries.items()}), 3)
         )
         words = ["code", str(path), "--keep", "gfx1030", "--output", str(small / "new.co")]
-        done = subprocess.run(
-            [sys.executable, "-m", "rocm_sdk", *words],
-            env={**clean_environment(), "TMPDIR": str(small)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = completed([sys.executable, "-m", "rocm_sdk", *words], env={**clean_environment(), "TMPDIR": str(small)})
         if number == 0:
             cause = f"{path} cannot be rewritten: its code takes {kept} bytes when it is decompressed"
             assert f"{cause}, more than the disk has" in done.stderr

@@ -1,7 +1,5 @@
 """Libraries that are split from their code: HIP's way to it, walked anew, ends at the same code objects."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess
@@ -10,15 +8,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from backports import zstd
 from message_pack import unpack
 from sample_code_libraries import FORMS, PACKED, PLAIN, SIZE, TARGETS, build, content
 from sample_device_code import BUNDLE_MAGIC, FLAGS, HOST, bundle, code_object, compressed, library, objects
 
 from rocm_sdk import RewriteError, coverage, device_code
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.gpu_code.note import describe_history
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
+
+zstd = import_zstd()
 
 PLACE = Place("lib/libx.so.1", "../.kpack/math_@GFXARCH@.kpack")
 

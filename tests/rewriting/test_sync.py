@@ -1,7 +1,5 @@
 """The order in which a new file reaches the disk: its content, then its name."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How `rocm-sdk code --keep` starts rocm-sdk-build, and what it says where that is not installed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -11,6 +9,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import bundle, library, objects
 
 import rocm_sdk
@@ -31,7 +30,7 @@ def run(packages: Path, *words: str, before: str = "") -> subprocess.CompletedPr
         f"import sys; sys.path.insert(0, {str(packages)!r}); {before}\nfrom rocm_sdk.cli import main; sys.exit(main())"
     )
     command = [sys.executable, "-I", "-S", "-c", program, "code", *words]
-    return subprocess.run(command, cwd=packages.parent, capture_output=True, text=True, check=False)
+    return completed(command, cwd=packages.parent)
 
 
 def installed_builder(packages: Path, version: str) -> None:
@@ -75,7 +74,7 @@ def test_a_module_of_that_name_in_the_current_directory_is_not_run(tmp_path: Pat
     path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx90a"))])
     command = [sys.executable, "-c", "import sys; sys.path.remove(''); from rocm_sdk.cli import main; sys.exit(main())"]
     words = ["code", path.name, "--keep", "gfx1030", "--output", "new.so"]
-    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = completed([*command, *words], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "planted" not in done.stdout
     assert (tmp_path / "new.so").exists()

@@ -1,7 +1,5 @@
 """Programs that the self test starts: what they are allowed."""
 
-from __future__ import annotations
-
 import resource
 
 import pytest

@@ -1,7 +1,5 @@
 """The reader of installed distributions: what cannot be used is a value, and nothing is read without a bound."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

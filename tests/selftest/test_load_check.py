@@ -1,7 +1,5 @@
 """load_check: whatever a library does to its process, the others are loaded, the time is kept and nothing is left."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
@@ -23,9 +21,12 @@ DAEMON = """
     if (fork() == 0) {
         setsid();
         if (fork() == 0) {
-            FILE *out = fopen(getenv("PID_FILE"), "w");
+            char name[4096];
+            snprintf(name, sizeof name, "%s.new", getenv("PID_FILE"));
+            FILE *out = fopen(name, "w");
             fprintf(out, "%d", (int)getpid());
             fclose(out);
+            rename(name, getenv("PID_FILE"));
             for (;;) pause();
         }
         _exit(0);
@@ -109,8 +110,8 @@ def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
     [
         ("#!/bin/sh\nexit 0\n", "exit status 0, 0 results for 2 libraries"),
         ("#!/bin/sh\nexit 3\n", "exit status 3, 0 results for 2 libraries"),
-        ("#!/bin/sh\nprintf '0\\0loaded\\0000\\0001\\000\\000\\000'\n", "a result for /a.so, which was not in hand"),
-        ("#!/bin/sh\nprintf '0\\0begun\\0000\\0001\\000\\000\\000'\n", "0 results for 2 libraries"),
+        ("#!/bin/sh\nprintf '0\\0loaded\\0000\\0001\\000\\000\\000' >/proc/self/fd/$4\n", "a result for /a.so"),
+        ("#!/bin/sh\nprintf '0\\0begun\\0000\\0001\\000\\000\\000' >/proc/self/fd/$4\n", "0 results for 2 libraries"),
         ("#!/bin/sh\nkill -9 $$\n", "was killed by signal 9 before it loaded anything"),
     ],
 )
@@ -124,7 +125,7 @@ def test_results_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_no_path_at_all() -> None:
     assert load() == []
-    assert subprocess.run([PROGRAM, "1", "1", "1"], input=b"", capture_output=True, check=True).stdout == b""
+    assert subprocess.run([PROGRAM, "1", "1", "1", "1"], input=b"", capture_output=True, check=True).stdout == b""
 
 
 def test_a_crash_and_its_last_words(build: Build) -> None:
@@ -242,10 +243,11 @@ def test_no_core_dump(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        (["0", "1", "1"], b"", "0: not a number from 1 to 1024"),
-        (["1", "x", "1"], b"", "x: not a number"),
-        (["1", "1"], b"", "usage: load_check"),
-        (["1", "1", "1"], b"/no/end", "must end in NUL"),
+        (["0", "1", "1", "1"], b"", "0: not a number from 1 to 1024"),
+        (["1", "x", "1", "1"], b"", "x: not a number"),
+        (["1", "1", "1"], b"", "usage: load_check"),
+        (["1", "1", "1", "99"], b"", "the descriptor of the results: Bad file descriptor"),
+        (["1", "1", "1", "1"], b"/no/end", "must end in NUL"),
     ],
 )
 def test_wrong_usage(arguments: list[str], text: bytes, said: str) -> None:

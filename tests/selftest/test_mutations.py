@@ -1,7 +1,5 @@
 """Each single change to a sound installation is found; garbage in any file stops no check."""
 
-from __future__ import annotations
-
 import os
 import random
 import stat

@@ -1,20 +1,17 @@
 """Reports of many nodes: their names, what they say of the node, and how they are compared."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_machine import Machine
+from sample_machine import machine_of
 from sample_report import install
-from sample_site import Site, clean_environment
+from sample_site import Site, run_interpreter
 
 from rocm_sdk._native import report_name
 from rocm_sdk.doctor.nodes import reading
@@ -26,14 +23,7 @@ HOST = socket.gethostname()
 
 
 def rocm_sdk(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", *map(str, words)],
-        env=clean_environment() | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return run_interpreter("-m", "rocm_sdk", *map(str, words), check=False, **variables)
 
 
 @pytest.fixture
@@ -79,7 +69,8 @@ def test_nodes_that_differ(sdk: Site, tmp_path: Path) -> None:
     } <= set(lines)
     assert any(line.startswith("not readable: cut.json: it is cut or no JSON") for line in lines)
     page = (tmp_path / "page.html").read_text()
-    assert '<li class="other">node4</li>' in page
+    assert '<li class="other"><a href="#group' in page  # what differs is one step away
+    assert '">node4</a></li>' in page
     assert "node5 (no report)" in page
     found = json.loads(rocm_sdk("test", "--merge", tmp_path, "--json").stdout)
     assert [group["nodes"] for group in found["groups"]] == [["node4"], ["node1", "node2", "node3"]]
@@ -119,8 +110,7 @@ def test_what_a_report_says_of_its_node(sdk: Site, tmp_path: Path) -> None:
 def test_the_firmware_of_gpus(sdk: Site, tmp_path: Path) -> None:
     """That of processors, which have no cores for it, is none."""
     for node, version in (("n1", 41), ("n2", 41), ("n3", 42)):
-        machine = Machine(tmp_path / node)
-        machine.cpu(0)
+        machine = machine_of(tmp_path / node)
         machine.gpu(1, "gfx942", fw_version=version, sdma_fw_version=7)
         root = tmp_path / "root"
         root.unlink(missing_ok=True)
@@ -197,9 +187,7 @@ def test_ten_thousand_reports(sdk: Site, tmp_path: Path) -> None:
         (tmp_path / f"all/{number:05}.json").write_text(json.dumps(document))
     size = sum(path.stat().st_size for path in (tmp_path / "all").iterdir())
     words = ["test", "--merge", str(tmp_path / "all"), "--expect", "node[00000-09999]"]
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, *words], env=clean_environment(), capture_output=True, text=True, check=False
-    )
+    done = run_interpreter("-c", MEASURE, *words, check=False)
     *lines, last = done.stdout.splitlines()
     seconds, kibibytes = json.loads(last)
     print(f"{size / 1e6:.0f} MB: {seconds:.2f} s, {kibibytes} KiB")
@@ -239,9 +227,7 @@ def test_hostile_reports_among_honest_ones(sdk: Site, tmp_path: Path) -> None:
     (place / "rank.json").write_text(json.dumps(document | {"of": "rank"}))
     page = tmp_path / "page.html"
     words = ["test", "--merge", str(place), "--html", str(page), "--json"]
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, *words], env=clean_environment(), capture_output=True, text=True, check=False
-    )
+    done = run_interpreter("-c", MEASURE, *words, check=False)
     assert not done.stderr
     text, _, last = done.stdout.rstrip().rpartition("\n")
     found = json.loads(text)
@@ -370,14 +356,7 @@ def test_hostile_lists(tmp_path: Path, case: str, source: str) -> None:
     words = ["-c", _WITHIN, "test", "--merge", str(tmp_path)]
     words += ["--expect", HOSTILE_LISTS[case]] if source == "--expect" else []
     variables = {"SLURM_JOB_NODELIST": HOSTILE_LISTS[case]} if source != "--expect" else {}
-    done = subprocess.run(
-        [sys.executable, *words],
-        env=clean_environment() | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_interpreter(*words, check=False, **variables)
     assert done.returncode == 2
     assert done.stderr.startswith(f"rocm-sdk: {source}: ")
     assert len(done.stderr) < 500

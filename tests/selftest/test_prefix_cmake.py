@@ -1,7 +1,5 @@
 """What `rocm-sdk test --sdk` says of packages that CMake has written, and what find_package says of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -9,6 +7,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_prefix import run_on_prefix
 
 PROJECT = """\
@@ -44,9 +43,7 @@ CMAKE = Path(sysconfig.get_path("scripts"), "cmake")  # of PyPI, a requirement o
 
 
 def cmake(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [CMAKE, *words], env=os.environ | variables, capture_output=True, text=True, check=False, timeout=120
-    )
+    return completed([CMAKE, *words], env=os.environ | variables, timeout=120)
 
 
 @pytest.fixture(params=["lib", "lib/x86_64-linux-gnu"])

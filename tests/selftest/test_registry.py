@@ -7,12 +7,13 @@ import typing
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk import _native
 from rocm_sdk.doctor.report.text import problem_text
-from rocm_sdk.doctor.subject_table import SUBJECTS
 from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
 from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems.subject_table import SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
@@ -38,6 +39,8 @@ def test_a_subject_runs_for_the_codes_in_its_module() -> None:
     """`rocm-sdk test --only CODE` would pass without a look, and `explain CODE` say that all is well."""
     modules = {name: ROOT / f"rocm_sdk/doctor/subjects/{name}.py" for name in SUBJECTS}
     codes = {name: {"-".join(each) for each in CODE.findall(path.read_text())} for name, path in modules.items()}
+    faults = (ROOT / "rocm_sdk/doctor/file_faults.py").read_text()
+    codes["files"].update("-".join(each) for each in CODE.findall(faults))
     for code in set().union(*codes.values()):
         rows = [SUBJECTS[name] for name in SUBJECTS if code in codes[name]]
         assert any(row.may_report(code) or row.may_report(code, of_prefix=True) for row in rows), code
@@ -62,7 +65,7 @@ def test_an_entry_is_whole(code: "_native.Code") -> None:
 
 # Words that stand for a fact in a command, and make no sentence of a title or a cause.
 _NOT_IN_SENTENCES = re.compile(
-    r"[A-Z]{4,}==|--|\b(INDEX|BYTES|GROUP|PACKAGE|DISTRIBUTION)\b|site-packages/"
+    r"[A-Z]{4,}==|--|\b[A-Z]\b(?!\+\+)|\b(INDEX|BYTES|GROUP|PACKAGE|DISTRIBUTION)\b|site-packages/"
     r"|\b(glibc|version|has|in|path|metadata|library|package) an? (file|newer|older|another)\b"
     r"|\ba known name\b|\banother number\b"
 )
@@ -101,7 +104,7 @@ def test_an_unknown_code_is_an_error() -> None:
 
 def explain(*words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "rocm_sdk", "explain", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return completed(command)
 
 
 def test_explain() -> None:
@@ -112,7 +115,7 @@ def test_explain() -> None:
     listed = explain().stdout.splitlines()
     assert [line.split()[0] for line in listed] == list(ENTRIES)
     unknown = explain("E-LIB-0002")
-    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "there is no code E-LIB-0002; did you mean " in unknown.stderr
 
 

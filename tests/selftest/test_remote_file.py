@@ -1,13 +1,11 @@
 """A file of a web server that is read in parts, and a server that does something else meanwhile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
+from web_server import serving
 
 from rocm_sdk.web.remote_file import BLOCK, RemoteFile
 from rocm_sdk.web.server import Server, TooLargeError, WebError
@@ -57,11 +55,8 @@ def shelf() -> Iterator[Shelf]:
     handler = type("Handler", (_Handler,), {"shelf": Shelf()})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         handler.shelf.address = f"http://127.0.0.1:{server.server_port}/x.whl"  # type: ignore[attr-defined]
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield handler.shelf  # type: ignore[attr-defined]
-        server.shutdown()
-        thread.join()
+        with serving(server):
+            yield handler.shelf  # type: ignore[attr-defined]
 
 
 def opened(shelf: Shelf, limit: int = SIZE) -> RemoteFile:

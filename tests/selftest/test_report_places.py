@@ -1,7 +1,5 @@
 """Where reports are written: a file gets its name when it is complete; a pipe, terminal or device is written to."""
 
-from __future__ import annotations
-
 import os
 import pty
 import stat

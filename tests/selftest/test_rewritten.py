@@ -1,7 +1,5 @@
 """`rocm-sdk test` says at each run what was done to a library."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

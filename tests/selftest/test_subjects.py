@@ -1,22 +1,18 @@
 """What single subjects find, beyond the corpus of tests/failures."""
 
-from __future__ import annotations
-
-import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, core_files, device_files, libraries_files, link, member
+from sample_devel import DevelSite, device_files
 from sample_device_code import code_object
-from sample_machine import Machine
+from sample_hiprtc import hiprtc
+from sample_machine import Machine, machine_of
 from sample_report import install, run_test
 from sample_site import CORE, LIBRARIES, Site, compile_library
 
 import rocm_sdk
-from rocm_sdk.doctor.subjects.devel import _cmake_fault
 
 # ---- packages
 
@@ -146,20 +142,6 @@ def test_a_library_that_is_another(sdk: Site) -> None:
     assert found["title"] == "hiprtc has no function hiprtcCreateProgram"
 
 
-# What hiprtc has of a compiler: a program's code is what `code` says.
-HIPRTC = """
-int hiprtcCreateProgram(void) {{ return 0; }}
-int hiprtcCompileProgram(void *program, int count, const char **options) {{ {compile} }}
-const char *hiprtcGetErrorString(int status) {{ return status == 6 ? "HIPRTC_ERROR_COMPILATION" : "?"; }}
-int hiprtcGetProgramLogSize(void *program, unsigned long *size) {{ return *size = 20, 0; }}
-int hiprtcGetProgramLog(void *program, char *log) {{ return __builtin_strcpy(log, "no such header"), 0; }}
-static const unsigned char code[] = {{{code}}};
-int hiprtcGetCodeSize(void *program, unsigned long *size) {{ return *size = sizeof code, 0; }}
-int hiprtcGetCode(void *program, char *to) {{ return __builtin_memcpy(to, code, sizeof code), 0; }}
-int hiprtcDestroyProgram(void) {{ return 0; }}
-"""
-
-
 @pytest.mark.parametrize(
     ("compile", "code", "cause"),
     [
@@ -173,7 +155,7 @@ int hiprtcDestroyProgram(void) {{ return 0; }}
 )
 def test_run_time_compilation(sdk: Site, compile: str, code: bytes, cause: str | None) -> None:  # noqa: A002
     """What hiprtc compiled is read by our own reader."""
-    sdk.library("libhiprtc.so.7", HIPRTC.format(compile=compile, code=",".join(map(str, code))))
+    sdk.library("libhiprtc.so.7", hiprtc(compile, code))
     install(sdk)
     said = run_test(sdk.path, "--only", "api")
     if cause is None:
@@ -183,152 +165,6 @@ def test_run_time_compilation(sdk: Site, compile: str, code: bytes, cause: str |
     found = said.only("E-API-005")
     assert found["title"] == "hiprtc compiles no kernel for gfx1030"
     assert cause in found["cause"]
-
-
-# ---- the development tree
-
-
-@pytest.fixture
-def extracted(tmp_path: Path) -> DevelSite:
-    site = DevelSite(tmp_path / "site-packages")
-    site.install("rocm-sdk-core", core_files())
-    site.install("rocm-sdk-libraries", libraries_files())
-    cmake = [member(f"_rocm_sdk_devel/lib/cmake/hip/{name}.cmake", b"set(x 1)\n") for name in ("a", "b")]
-    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *cmake])
-    site.command("init")
-    return site
-
-
-def test_a_file_of_the_tree_is_gone(extracted: DevelSite) -> None:
-    path = extracted.tree / "lib/cmake/hip/a.cmake"
-    path.unlink()
-    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
-    assert (found["path"], found["cause"]) == (str(path), "it is missing")
-    assert "rocm-sdk-devel" in found["fix"]
-
-
-def test_many_files_of_the_tree_are_one_problem(tmp_path: Path) -> None:
-    site = DevelSite(tmp_path / "site-packages")
-    site.install("rocm-sdk-core", core_files())
-    headers = [member(f"_rocm_sdk_devel/include/{number:02}.h", b"") for number in range(65)]
-    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *headers])
-    site.command("init")
-    for header in (site.tree / "include").iterdir():
-        header.unlink()
-    (found,) = run_test(site.path, "--only", "devel").problems
-    assert found["title"].endswith("include/00.h (and 64 more)")
-    assert found["cause"] == "it is missing; also 01.h, 02.h ..."
-    assert found["facts"]["count"] == "65"
-
-
-def test_links_that_were_copied_as_directories_are_one_problem(tmp_path: Path) -> None:
-    site = DevelSite(tmp_path / "site-packages")
-    core = core_files() | {f"_rocm_sdk_core/lib/{number}/file": b"x" for number in range(10)}
-    site.install("rocm-sdk-core", core)
-    links = [link(f"_rocm_sdk_devel/lib/{number}", f"../../_rocm_sdk_core/lib/{number}") for number in range(10)]
-    members = [member("_rocm_sdk_devel/__init__.py"), *links, link("_rocm_sdk_devel/lib64", "lib")]
-    site.install_devel(members)
-    site.command("init")
-    copy = DevelSite(tmp_path / "copy/site-packages")
-    copy.path.rmdir()
-    shutil.copytree(site.path, copy.path)
-    (found,) = run_test(copy.path, "--only", "devel").problems
-    assert (found["code"], found["facts"]["count"]) == ("E-DEVEL-002", "11")
-    assert "rocm-sdk-devel==7.10.0" in found["fix"]
-
-
-def test_a_file_of_a_package_is_gone_and_the_tree_has_a_link_to_it(tmp_path: Path) -> None:
-    site = DevelSite(tmp_path / "site-packages")
-    site.install("rocm-sdk-core", core_files())
-    site.install_devel(
-        [
-            member("_rocm_sdk_devel/__init__.py"),
-            link("_rocm_sdk_devel/lib/libamdhip64.so.7", "../../_rocm_sdk_core/lib/libamdhip64.so.7"),
-        ]
-    )
-    site.command("init")
-    (site.core / "lib/libamdhip64.so.7").unlink()
-    (found,) = run_test(site.path, "--only", "files,devel").problems
-    assert (found["code"], found["path"]) == ("E-FILE-001", str(site.core / "lib/libamdhip64.so.7"))
-    (same,) = run_test(site.path, "--only", "devel").problems
-    assert (same["title"], same["fix"]) == (found["title"], found["fix"])
-
-
-def test_a_cmake_package_that_cannot_be_read(extracted: DevelSite) -> None:
-    (extracted.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
-    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")
-    assert found["cause"] == "its parentheses are not balanced: 1 are opened, 0 closed"
-
-
-def test_a_cmake_package_that_is_no_file(extracted: DevelSite) -> None:
-    path = extracted.tree / "lib/cmake/hip/a.cmake"
-    path.unlink(missing_ok=True)
-    os.mkfifo(path)
-    assert run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")["cause"] == "it is not a regular file"
-
-
-def test_what_a_compiler_leaves_goes(extracted: DevelSite, tmp_path: Path) -> None:
-    place = tmp_path / "temporary"
-    place.mkdir()
-    for name in ("lib/llvm/bin/clang", "bin/hipcc"):
-        program = extracted.tree / name
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.unlink(missing_ok=True)
-        program.write_text(f'#!/bin/sh\necho said > "$TMPDIR/probe-$$.o"; echo >> {tmp_path}/{program.name}\n')
-        program.chmod(0o755)
-    run_test(extracted.path, "--only", "devel", TMPDIR=str(place))
-    assert (tmp_path / "hipcc").exists()
-    assert (tmp_path / "clang").read_text() == "\n"
-    assert len(list(place.iterdir())) == 1, "that of clang -print-resource-dir, which compiles nothing"
-
-
-def test_a_device_package_that_came_later(extracted: DevelSite) -> None:
-    extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
-    assert run_test(extracted.path, "--only", "devel").only("W-DEVEL-007")["fix"].startswith("rocm-sdk init")
-    said = run_test(extracted.path, "--only", "devel", "--fix")
-    assert "updated the development tree" in said.stderr
-    assert said.codes == set()  # what was fixed is not listed
-    assert run_test(extracted.path, "--only", "devel").codes == set()
-
-
-def test_a_tree_elsewhere_is_not_fixed(extracted: DevelSite, tmp_path: Path) -> None:
-    extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
-    said = run_test(tmp_path, "--target", str(extracted.path), "--only", "devel", "--fix")
-    assert "the development tree is unchanged" in said.stderr
-    assert run_test(extracted.path, "--only", "devel").codes == {"W-DEVEL-007"}
-
-
-def test_neither_archive_nor_tree(extracted: DevelSite) -> None:
-    shutil.rmtree(extracted.tree)
-    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
-    assert found["cause"] == "it has neither the archive nor the tree"
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("set(x 1)", None),
-        ('set(x ")")', None),
-        ("set(x [[)]]) # )", None),
-        ("#[=[ ) ]] ]=] set(x)", None),
-        (r'set(x "\")" \) [^[:alnum:]])', None),
-        ("set(x 1", "1 are opened, 0 closed"),
-        ('set(x "1)', 'the text that begins with " does not end'),
-        ("set(x [==[1]])", "the text that begins with [==[ does not end"),
-        ("", "empty"),
-        ("set(\0)", "not text"),
-    ],
-)
-def test_cmake_texts(text: str, fault: str | None) -> None:
-    found = _cmake_fault(text)
-    assert found is None if fault is None else fault in str(found)
-
-
-@pytest.mark.parametrize("text", ["[[" * 500_000, '"' * 1_000_001, "#[[" * 300_000, "\\" * 1_000_001, " [" * 500_000])
-def test_cmake_garbage_takes_no_time(text: str) -> None:
-    begin = time.monotonic()
-    _cmake_fault(text)
-    assert time.monotonic() - begin < 20
 
 
 # ---- the environment
@@ -347,9 +183,7 @@ def test_cmake_garbage_takes_no_time(text: str) -> None:
     ],
 )
 def test_variables(sdk: Site, tmp_path: Path, variables: dict[str, str], code: str | None) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx1100")
+    machine = machine_of(tmp_path / "machine", "gfx1100")
     packages = DevelSite(sdk.path)
     packages.install("rocm-sdk-device-gfx1100", device_files("gfx1100"))
     said = run_test(sdk.path, "--only", "environment", ROCM_SDK_ROOTFS=str(machine.root), **variables)
@@ -360,9 +194,7 @@ def test_variables(sdk: Site, tmp_path: Path, variables: dict[str, str], code: s
 
 
 def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    machine.cpu(0)
-    machine.gpu(1, "gfx942")
+    machine = machine_of(tmp_path / "machine", "gfx942")
     found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
     assert found["title"] == "the GPU gfx942 has no packages"
     assert "gfx94" in found["fix"]

@@ -1,14 +1,12 @@
 """What could not be checked is a problem, and never passes."""
 
-from __future__ import annotations
-
 import os
 import resource
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
+from programs import completed
 from sample_devel import DevelSite
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site, clean_environment
@@ -48,7 +46,7 @@ def test_safe_path_keeps_what_the_user_has_set(tmp_path: Path) -> None:
     for safe in ({}, {"PYTHONSAFEPATH": "1"}):
         environment = clean_environment() | {"PYTHONPATH": str(tmp_path / "first")} | safe
         command = [sys.executable, "-c", "import sys\nif sys.path[0] == '': del sys.path[0]\n" + code]
-        run = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        run = completed(command, env=environment, cwd=tmp_path)
         assert run.stdout.startswith("Ended(status=0, output='found\\n'"), (safe, run)
 
 

@@ -12,6 +12,7 @@ from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
+from rocm_sdk_build.output.page_list import add_page_list
 from rocm_sdk_build.output.proof import prove
 from rocm_sdk_build.output.selector import write_selector
 from rocm_sdk_build.output.unpacked import unpack
@@ -37,7 +38,11 @@ def make_wheels(plan: Plan) -> list[Path]:
         _warn_of_sizes(made, wish.size_limit)
         if wish.is_checked:
             _log.info("testing %d packages", len(made))
-            prove((path for path in made if path.suffix == ".whl"), scratch / "installed")
+            wheels = [path for path in made if path.suffix == ".whl"]
+            prove(wheels, scratch / "installed")
+            if wish.records_pages:
+                _log.info("recording what a load touches")
+                add_page_list(wheels, scratch / "installed", scratch, wish.key, wish.jobs)
         if wish.makes_packages:
             appeared = _appear(made, fresh, dist, wish.loader)
         else:

@@ -30,6 +30,7 @@ class Wish(NamedTuple):
     deflate: bool = True
     devel_compression: str = "none"  # of the development tree's archive: a key of DEVEL_ARCHIVES
     is_checked: bool = True  # the packages are installed and tested before they appear
+    records_pages: bool = False  # core carries a page list, which the test of the packages records
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
     platform_tag: str | None = None  # of all wheels; None: each has that of its files

@@ -10,6 +10,7 @@ from rocm_sdk import loader_version
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.files.wheels import Wheel
 from rocm_sdk_build.output.site_directory import SitePackage
+from rocm_sdk_build.packages.debian_copyright import licences_of_debian
 from rocm_sdk_build.packages.making import Making, check_processors
 from rocm_sdk_build.packages.metadata import metadata_text, wheel_text
 from rocm_sdk_build.packages.sbom import ArtifactDigests, sbom_name, sbom_text
@@ -35,7 +36,8 @@ class Writer:
         metadata = metadata_text(package, sdk, self._plan.rules.metadata, making.licences)
         write_dist_info(site / info, metadata, wheel_text(making.tag), staged.entry_points)
         digests = {each.directory.name: self._digests.of(each) for each in making.artifacts}
-        text = sbom_text(package.distribution, sdk.version, loader_version, digests)
+        debian = licences_of_debian(making.licences)
+        text = sbom_text(package.distribution, sdk.version, loader_version, digests, debian=debian)
         write_text(site / info / sbom_name(package.distribution), text)
         with output as fresh:
             if staged.development is not None:

@@ -16,7 +16,7 @@ from rocm_sdk_build.output.proof import read_back
 from .beside import compare_beside
 from .comparison import compare
 from .installation import Installation
-from .listing import list_packages
+from .listing import LOADER, list_packages
 from .problems import Problem, Problems, again
 from .wheel_facts import WheelFacts, read_facts
 
@@ -32,6 +32,11 @@ class Checked(NamedTuple):
     def versions(self) -> list[str]:
         """Of the packages; one, unless that is a problem."""
         return sorted({each.version for each in self.packages if each.is_of_sdk})
+
+    @property
+    def has_loader(self) -> bool:
+        """Whether the loader is there, which the selector requires: another index may have it."""
+        return any(each.project == LOADER for each in self.packages)
 
 
 def check(directory: Path, scratch: Path) -> Checked:

@@ -103,7 +103,7 @@ def _group(
     if more := [
         each for each in selector.families if families and not families.issuperset(_targets_of(each, families))
     ]:
-        problems.tell(file.path, f"chooses {', '.join(more)}, of which the packages do not say", again(SELECTOR))
+        problems.tell(file.path, f"chooses {', '.join(more)}, which no package names", again(SELECTOR))
     _tell_lacking(file, pool, facts, problems)
     required = (*selector.requires, *(each.requirement for each in selector.extras))
     wanted = {canonicalize_name(each.name) for each in required}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rocm_sdk import Coverage, coverage
 from rocm_sdk.terminal.output import complain
+from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.proof_choice import UNSAFE, why_untried
 from rocm_sdk_build.closure.choosing.roots import Roots, open_roots
 from rocm_sdk_build.closure.choosing.selection import GpuChoice, Selection, select
@@ -19,7 +20,7 @@ from rocm_sdk_build.closure.choosing.trace import trace
 from rocm_sdk_build.closure.disk_use import Pruned
 from rocm_sdk_build.closure.proving.proof import Attempt, Proof, find_attempt, prove
 from rocm_sdk_build.closure.writing.forms.table import writer_of
-from rocm_sdk_build.closure.writing.metadata import ClosureVersion
+from rocm_sdk_build.closure.writing.metadata import ClosureVersion, add_file
 from rocm_sdk_build.closure.writing.site import Recipe, Site, write_site
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
@@ -47,7 +48,9 @@ class Request(NamedTuple):
     form: str = "site"
     base: str = ""  # the image below that of the form oci
     keeps_version: bool = False
+    may_link: bool = False  # files that stay as they are become other names of the SDK's
     proof: str | None = None  # of `choosing.proof_choice`
+    records_pages: bool = False  # it gets a page list
 
 
 class Made(NamedTuple):
@@ -76,7 +79,9 @@ def make_closure(request: Request) -> Made:
             attempt = attempt_of(request, roots, scratch)
             site = write_closure(sdk, selection, recipe_of(request, roots), scratch / SITE)
             proof = prove(sdk, roots, selection, site, request.gpus, attempt) if attempt is not None else None
-            with _refusing_another(request.output):
+            if proof is not None and proof.page_list is not None:
+                add_file(site.place, "rocm-sdk-core", proof.page_list.place, proof.page_list.text)
+            with _refusing_another(request.output), waiting(f"writing the {request.form} {request.output.name}"):
                 output_size = write_output(site.place, request.output, scratch)
     return Made(
         request,
@@ -92,11 +97,13 @@ def make_closure(request: Request) -> Made:
 
 def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
     """How the closure is tried; None: not at all. PackagingError, before it is written, if there is no way here."""
-    if why_untried(request.proof, roots) is not None:
+    if (why := why_untried(request.proof, roots)) is not None:
+        if request.records_pages:
+            raise PackagingError(f"--record-pages loads the libraries, as the proof does, and not: {why}", "--proof")
         return None
     named = ", ".join(each.name for each in roots.applications) or "the SDK's libraries"
     complain(f"the proof runs code of what you name: {named}")
-    return find_attempt(scratch, may_be_unsafe=request.proof == UNSAFE)
+    return find_attempt(scratch, may_be_unsafe=request.proof == UNSAFE, records_pages=request.records_pages)
 
 
 @contextmanager
@@ -122,7 +129,8 @@ def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
 def selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
     """What belongs to the closure. PackagingError for a library that nobody has."""
     choice = GpuChoice(request.gpus, request.unofficial, request.exact)
-    selection = select(sdk, roots, choice, _traced(sdk, request))
+    with waiting("choosing what is needed"):
+        selection = select(sdk, roots, choice, _traced(sdk, request))
     if selection.needed.missing:
         raise PackagingError(
             f"neither the SDK nor this system has {', '.join(selection.needed.missing)}",
@@ -142,7 +150,7 @@ def recipe_of(request: Request, roots: Roots) -> Recipe:
     )
     version = ClosureVersion(request.gpus, request.keeps_version)
     requires = tuple(line for each in roots.applications for line in each.requires)
-    return Recipe(wish, version, request.command, requires)
+    return Recipe(wish, version, request.command, requires, may_link=request.may_link)
 
 
 def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
@@ -151,7 +159,8 @@ def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place
     gpus = recipe.wish.gpus
     if not gpus:
         return site
-    code = coverage(gpus, site.place)
+    with waiting("reading the GPU code"):
+        code = coverage(gpus, site.place)
     _refuse_gpus_without_code(site, code, gpus)
     return site._replace(code=code)
 

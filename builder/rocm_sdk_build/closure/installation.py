@@ -6,7 +6,9 @@ installer (uv's --link-mode symlink) is used only if the file behind it is the o
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 import stat
 from collections.abc import Iterator
 from functools import cached_property
@@ -16,19 +18,21 @@ from typing import NamedTuple
 from rocm_sdk.base.walking import DEPTH_LIMIT
 from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution
 from rocm_sdk.installed.installation import current
-from rocm_sdk.installed.record import digest_text
+from rocm_sdk.installed.record import RecordedFile, digest_text
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
 # The development tree: its distribution, and how the name of its directory begins. It has links to files of packages.
 DEVELOPMENT, DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
+_SHA256 = re.compile(r"sha256=([\w-]{43})", re.ASCII)
 
 
 class SdkFile(NamedTuple):
     """A file of a distribution. path is relative to `site`, the directory of the packages; source is where the file is.
 
-    link: the text of a relative link, else None. size is in bytes, that of a link 0.
+    link: the text of a relative link, else None. size is in bytes, that of a link 0. row is that of RECORD, and record
+    what RECORD was when it was read.
     """
 
     path: str
@@ -37,6 +41,8 @@ class SdkFile(NamedTuple):
     distribution: str
     size: int
     link: str | None
+    row: RecordedFile
+    record: os.stat_result | None
 
     @property
     def package(self) -> str:
@@ -47,6 +53,20 @@ class SdkFile(NamedTuple):
     def place(self) -> str:
         """The path below the package's directory."""
         return self.path.partition("/")[2]
+
+    def recorded_digest(self, now: os.stat_result) -> str | None:
+        """The SHA-256 that RECORD has, in hexadecimal digits, if the file has not changed since: it has the size of
+        RECORD, and what its times say was written, and changed otherwise, before RECORD was. now: facts of the file.
+
+        Installers write RECORD last. A file that was copied with its times, or that got another name since, as a hard
+        link of uv's cache does in a second environment, is taken for one that may have changed.
+        """
+        digest, record = _SHA256.fullmatch(self.row.digest), self.record
+        if digest is None or record is None or now.st_size != self.row.size:
+            return None
+        if max(now.st_mtime_ns, now.st_ctime_ns) >= min(record.st_mtime_ns, record.st_ctime_ns):
+            return None
+        return base64.urlsafe_b64decode(f"{digest[1]}=").hex()
 
 
 class SdkPackage(NamedTuple):
@@ -130,13 +150,14 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
             scripts.append(row.path)
         elif row.path.startswith(DEVELOPMENT_TREE):
             tree.append(row.path)
-        elif (file := _file(site, row.path, row.digest, distribution.name)) is not None:
+        elif (file := _file(site, row, distribution)) is not None:
             files[file.path] = file
     return SdkPackage(distribution, files, tuple(scripts), tuple(tree))
 
 
-def _file(site: str, path: str, digest: str, distribution: str) -> SdkFile | None:
+def _file(site: str, row: RecordedFile, owner: Distribution) -> SdkFile | None:
     """None for a directory, and for a file that is not there, which `rocm-sdk test` reports."""
+    path, distribution = row.path, owner.name
     if os.path.isabs(path) or "\0" in path:
         raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is no file of a package")
     source = Path(site, path)
@@ -149,19 +170,19 @@ def _file(site: str, path: str, digest: str, distribution: str) -> SdkFile | Non
     if stat.S_ISDIR(facts.st_mode):  # of the development tree, so that pip removes it
         return None
     if stat.S_ISREG(facts.st_mode):
-        return SdkFile(path, site, source, distribution, facts.st_size, None)
+        return SdkFile(path, site, source, distribution, facts.st_size, None, row, owner.record_facts)
     if not stat.S_ISLNK(facts.st_mode):
         raise PackagingError(f"{source}: is neither a file nor a link", "install the package again")
     text = str(source.readlink())
     if not os.path.isabs(text):
         if os.path.normpath(os.path.join(os.path.dirname(path), text)).startswith("../"):
             raise PackagingError(f"{source}: the link leads out of the packages", "install the package again")
-        return SdkFile(path, site, source, distribution, 0, text)
+        return SdkFile(path, site, source, distribution, 0, text, row, owner.record_facts)
     real = Path(os.path.realpath(source))
-    if not real.is_file() or not digest or digest_text(sha256_of(real)) != digest:
+    if not real.is_file() or not row.digest or digest_text(sha256_of(real)) != row.digest:
         what = f"{source}: the file behind the link is not the one of RECORD"
         raise PackagingError(what, "install the package again")
-    return SdkFile(path, site, real, distribution, real.stat().st_size, None)
+    return SdkFile(path, site, real, distribution, real.stat().st_size, None, row, owner.record_facts)
 
 
 def _leaves(site: str, path: str) -> bool:

@@ -173,7 +173,7 @@ class _Decompression:
         size = self.found.plain_size
         self.scratch.reserve(size)
         payload = (self.found.offset + layout.size, self.found.size - layout.size)
-        with BundleHash() as hashed:
+        with BundleHash(size) as hashed:
             pieces = hashed.passing(decompressed(read_range(self.descriptor, *payload, self.path), method, self.path))
             entries = self._take(pieces)
             if entries is None or hashed.value() != digest:

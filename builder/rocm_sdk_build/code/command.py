@@ -11,7 +11,8 @@ from functools import partial
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.gpu_code.options import is_asked_for, misuse
-from rocm_sdk.terminal.output import complain, succeeds, tell
+from rocm_sdk.gpu_support.comgr import cache_problem
+from rocm_sdk.terminal.output import attempt, complain, remember_done, status_of, tell
 from rocm_sdk_build.files.new_file import is_directory
 
 from .choice import chosen_gpus
@@ -26,7 +27,7 @@ _SHOWN = 3  # of files that are left for one reason
 
 
 def run(options: Namespace, select_for: Callable[[tuple[str, ...], bool], Select]) -> int:
-    """Writes each file; status 1 if one cannot be rewritten, 2 for options that do not go together.
+    """Writes each file; status 1 if one cannot be rewritten, 2 for wrong usage.
 
     select_for: gives what trees hold for GPUs, with what only patched runtimes try or without.
     """
@@ -35,20 +36,23 @@ def run(options: Namespace, select_for: Callable[[tuple[str, ...], bool], Select
         complain(wrong)
         return 2
     if options.extract:
-        done = [succeeds(name, partial(_extract, name, options)) for name in options.files]
-        return 0 if all(done) else 1
+        return max(attempt(name, partial(_extract, name, options)) for name in options.files)
     try:
         kept = chosen_gpus(options.keep, "--keep") if options.keep else ()
         pairs = tuple(map(parse_pair, options.retarget))
     except RocmSdkError as error:
         complain(error.message, error.fix)
-        return 1
+        return status_of(error)
     compressed = True if options.compress else False if options.decompress else None
-    wish = Wish(kept, options.also_unofficial, compressed, pairs, options.force, not options.no_load)
+    wish = Wish(
+        kept, options.also_unofficial, compressed, pairs, options.force, not options.no_load, exact=options.exact
+    )
     order = Order(wish, select_for(kept, options.also_unofficial) if kept else select_all)
     place = None if options.dry_run else options.output
-    done = [succeeds(name, partial(_rewrite, name, place, order)) for name in options.files]
-    return 0 if all(done) else 1
+    status = max(attempt(name, partial(_rewrite, name, place, order)) for name in options.files)
+    for each in cache_problem() if options.compress and place is not None else ():
+        complain(f"{each.title}: {each.cause} [{each.code}]", each.fix)
+    return status
 
 
 def _rewrite(name: str, place: str | None, order: Order) -> None:
@@ -72,11 +76,14 @@ def _make(name: str, output: str | None, order: Order) -> None:
 def _extract(name: str, options: Namespace) -> None:
     with naming_place(options.extract):
         found = extract_code(name, options.extract, any_ratio=options.force)
+    if found:
+        remember_done(f"{counted(len(found), 'file')} in {options.extract}")
     for made in found:
         tell(f"{made.path}   {size_text(made.size)}")
 
 
 def _tell_tree(made: RewrittenTree) -> None:
+    _remember(made.output)
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
     count = sum(kind.dropped for kind in made.kinds)
     dropped = f", {counted(count, 'file')} dropped" if count else ""
@@ -108,10 +115,19 @@ def _tell_left(files: Iterable[Left], about: str = "") -> None:
             tell(f"  {lead} as they are: {counted(len(paths), 'file')}: {why}: {', '.join(paths[:_SHOWN])}{more}")
 
 
+def _remember(output: str | None) -> None:
+    if output is not None:
+        remember_done(f"{output} is written")
+
+
 def _tell(made: Rewritten) -> None:
+    _remember(made.output)
     bundles = counted(made.bundle_count, "bundle")
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
-    if made.output is None:
+    if made.is_copy:
+        end = ", nothing written" if made.output is None else ""
+        tell(f"{made.output or made.path}   {size_text(made.size)}, {bundles}, as it was: all of its code is kept{end}")
+    elif made.output is None:
         tell(f"{made.path}   {sizes}, {bundles}, nothing written")
     else:
         tell(f"{made.output}   {sizes}, {bundles}{_check_of(made)}")

@@ -1,6 +1,6 @@
 """Reads compressed streams piece by piece: zlib of the standard library, zstd of Python 3.14 or its backport.
 
-A second thread hashes the pieces, because hashing takes as long as decompressing.
+A second thread hashes the pieces of large data, because hashing takes as long as decompressing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Protocol
 
-from rocm_sdk.base.zstd import import_zstd
+from rocm_sdk.base.zstd import ZSTD_INSTALL, import_zstd
 from rocm_sdk.gpu_code.refusal import refusal
 
 ZLIB, ZSTD = 0, 1  # by the numbers of compressed bundles
 _LIMIT = 1 << 20  # bytes of a decompressed piece, whatever the data claims
 _WAITING = 4  # pieces that are not hashed yet
+_HASH_SIZE = 8
 
 
 class _Codec(Protocol):
@@ -31,7 +32,8 @@ def zstd_module(path: str) -> _Codec:
     try:
         return import_zstd()  # type: ignore[no-any-return]
     except ImportError as error:
-        raise refusal(path, code="E-CODE-011") from error
+        repair = None if ZSTD_INSTALL is None else f"python -m {ZSTD_INSTALL}"
+        raise refusal(path, code="E-CODE-011", repair=repair) from error
 
 
 def decompressed(packed: Iterator[bytes], method: int, path: str) -> Iterator[bytes]:
@@ -68,34 +70,45 @@ def _unpacked(packed: Iterator[bytes], stream: Any) -> Iterator[bytes]:
             yield stream.decompress(b"", _LIMIT)
 
 
-class BundleHash:
-    """The hash of a plain bundle: the first 8 bytes of its MD5. It is computed in a thread of its own."""
+def bundle_hash(pieces: Iterable[bytes]) -> bytes:
+    """The hash of a plain bundle: the first 8 bytes of its MD5."""
+    digest = hashlib.md5(usedforsecurity=False)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.digest()[:_HASH_SIZE]
 
-    def __init__(self) -> None:
+
+class BundleHash:
+    """The same of pieces that pass by. Of a bundle of several pieces it is computed in a thread of its own.
+
+    size: of the bundle. To start a thread takes as long as to hash a hundred kilobytes.
+    """
+
+    def __init__(self, size: int) -> None:
         self._digest = hashlib.md5(usedforsecurity=False)
-        self._worker = ThreadPoolExecutor(1)
+        self._worker = ThreadPoolExecutor(1) if size > _LIMIT else None
         self._waiting: deque[Future[None]] = deque()
 
     def __enter__(self) -> BundleHash:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._worker.shutdown()
-
-    def update(self, piece: bytes) -> None:
-        """Takes the next piece; waits while several are not hashed yet."""
-        if len(self._waiting) >= _WAITING:
-            self._waiting.popleft().result()
-        self._waiting.append(self._worker.submit(self._digest.update, piece))
+        if self._worker is not None:
+            self._worker.shutdown()
 
     def passing(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """The pieces, which are hashed meanwhile."""
+        """The pieces, which are hashed meanwhile; waits while several are not hashed yet."""
         for piece in pieces:
-            self.update(piece)
+            if self._worker is None:
+                self._digest.update(piece)
+            else:
+                if len(self._waiting) >= _WAITING:
+                    self._waiting.popleft().result()
+                self._waiting.append(self._worker.submit(self._digest.update, piece))
             yield piece
 
     def value(self) -> bytes:
         """The hash of what came so far."""
         while self._waiting:
             self._waiting.popleft().result()
-        return self._digest.digest()[:8]
+        return self._digest.digest()[:_HASH_SIZE]

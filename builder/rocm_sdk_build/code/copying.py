@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterable, Iterator
 
@@ -11,8 +12,24 @@ from rocm_sdk.gpu_code.refusal import refusal
 from .pieces import Piece, read_range, write_all
 
 _CHUNK = 1 << 20
+_FICLONE = 0x40049409  # linux/fs.h
 # Errors of copy_file_range if the files are on different file systems, or on one that does not support it.
 _NOT_THERE = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
+
+
+def clone(source: int, target: int) -> bool:
+    """Makes an open, empty file share the data of another one until either is written; False where that is not done."""
+    try:
+        fcntl.ioctl(target, _FICLONE, source)
+    except OSError:
+        return False
+    return True
+
+
+def copy_whole(source: int, target: int, size: int, path: str) -> None:
+    """Makes an open, empty file what another one of `size` bytes is. path: of that, for errors."""
+    if not clone(source, target):
+        write_pieces(target, [Piece(0, source, 0, size)], path)
 
 
 def write_pieces(descriptor: int, pieces: Iterable[Piece], path: str) -> None:

@@ -8,7 +8,8 @@ from argparse import Namespace
 from rocm_sdk import RocmSdkError
 from rocm_sdk._native import inspect_library
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
-from rocm_sdk.terminal.output import tell
+from rocm_sdk.terminal.output import remember_done, tell
+from rocm_sdk_build.errors import AbsentInputError
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 
@@ -20,12 +21,16 @@ from .verification import refuse_without_proc
 def run(options: Namespace) -> int:
     """Prints what was done; status 1 if the library is unchanged."""
     path = options.file
+    if not os.path.lexists(path):
+        raise AbsentInputError(f"{path}: there is no such file", "name an installed library")
     try:
         why = _clear(path, options.record)
     except RocmSdkError as error:
         why = error.message
     except (OSError, ValueError) as error:
         why = str(error)
+    if not why:
+        remember_done(f"{path} asks for no executable stack any more")
     tell(f"{path} is unchanged: {why}" if why else f"cleared the flag for an executable stack of {path}")
     return 1 if why else 0
 

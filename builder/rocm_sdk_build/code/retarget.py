@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import targets
 from rocm_sdk._native import compatibility
-from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.errors import RewriteError
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .bundles import Change, Entry
@@ -36,13 +36,13 @@ class Pair(NamedTuple):
 
 
 def parse_pair(text: str) -> Pair:
-    """ "gfx1030:gfx1031". Raises UnknownTargetError if the second is not known to run the code of the first."""
+    """ "gfx1030:gfx1031". Raises RewriteError if the second is not known to run the code of the first."""
     code, _, gpu = text.partition(":")
     pair = Pair(targets.lookup(code).name, targets.lookup(gpu).name)
     one, other = targets.lookup(code), targets.lookup(gpu)
     fits = compatibility(pair.code, pair.gpu, None, True).fit == "unofficial"
     if not fits or (one.xnack, one.sramecc, one.major) != (other.xnack, other.sramecc, other.major):
-        raise UnknownTargetError(
+        raise RewriteError(
             f"{pair.gpu} is not known to have the instructions of {pair.code}", "see `Retargeting` in the documentation"
         )
     return pair

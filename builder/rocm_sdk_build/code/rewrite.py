@@ -19,11 +19,11 @@ from rocm_sdk_build.files.new_file import new_file, refuse_output
 
 from .bundles import Bundle, Entry, read_bundle, read_code
 from .choice import choose_images, choose_targets
-from .copying import write_pieces
+from .copying import copy_whole, write_pieces
 from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, addresses_of, read_host_file, write_host_file
 from .kpack import Archive, differs, is_archive, read_archive, write_archive
-from .new_bundles import NewBundle, build_compressed, build_plain, paired, place_in_row
+from .new_bundles import NewBundle, Packing, build_compressed, build_plain, paired, place_in_row
 from .new_note import pack_history
 from .pieces import read_range
 from .retarget import Pair, retargeted
@@ -84,6 +84,7 @@ class Rewritten(NamedTuple):
     loaded: bool  # the new file was loaded in a process of its own
     remark: str | None  # why not
     seconds: Seconds
+    is_copy: bool = False  # all of its code is kept, so it is as it was
 
 
 def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
@@ -96,8 +97,8 @@ def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
         return rewrite_input(source, output, wish)
 
 
-def rewrite_input(source: InputFile, output: str | None, wish: Wish) -> Rewritten:
-    """The same of an open file."""
+def rewrite_input(source: InputFile, output: str | None, wish: Wish, *, is_synced: bool = True) -> Rewritten:
+    """The same of an open file. is_synced: as of new_file."""
     path = source.path
     if output is not None:
         if os.path.exists(output) and os.path.samestat(os.stat(output), source.facts):
@@ -106,10 +107,10 @@ def rewrite_input(source: InputFile, output: str | None, wish: Wish) -> Rewritte
     code = None if is_archive(source.descriptor) else read_code(source.descriptor, path)
     directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
     refuse_without_proc(output)
-    with Scratch(directory) as scratch, new_file(output, source) as new:
+    with Scratch(directory) as scratch, new_file(output, source, is_synced=is_synced) as new:
         if code is None:
             return _rewrite_archive(read_archive(source.descriptor, path), new, output, wish)
-        return _Rewriting(path, source.descriptor, code, wish, scratch).run(new, output)
+        return _Rewriting(source, code, wish, scratch).run(new, output)
 
 
 def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish) -> Rewritten:
@@ -145,10 +146,11 @@ def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish)
 
 
 class _Rewriting:
-    def __init__(self, path: str, descriptor: int, code: DeviceCode, wish: Wish, scratch: Scratch) -> None:
-        self.path, self.descriptor, self.code, self.wish, self.scratch = path, descriptor, code, wish, scratch
+    def __init__(self, source: InputFile, code: DeviceCode, wish: Wish, scratch: Scratch) -> None:
+        self.source, self.code, self.wish, self.scratch = source, code, wish, scratch
+        self.path, self.descriptor = source.path, source.descriptor
         self.kept: set[str] = set()
-        self.retargeted = 0
+        self.dropped_count = self.retargeted = 0
         self.wanted: list[list[WantedImage]] = []
         self.hashing = self.verifying = 0.0
 
@@ -164,12 +166,23 @@ class _Rewriting:
         host = open_host_file(self.descriptor, self.path) if self.code.kind == _ELF else None
         if host is None and self.code.kind not in _LOOSE:
             raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
-        pairs = [(found, self._make(found)) for found in self.code.bundles]
+        taken = [self._take(found) for found in self.code.bundles]
         if not any(self.wanted) and (host is None or not self.wish.may_be_empty):
             raise _without_code(self.path, [each.target for each in self.code.targets], self.wish)
         if self.wish.retarget and not self.retargeted:
             wanted = ", ".join(f"{pair.code} without {pair.gpu}" for pair in self.wish.retarget)
             raise refusal(self.path, f"it has no code for {wanted}")
+        if not self.dropped_count and not self.retargeted and self.wish.compressed is None:
+            copy_whole(self.descriptor, new, self.code.size, self.path)
+            remark = "all of its code is kept"
+            seconds = Seconds(perf_counter() - start, 0.0, 0.0)
+            made = self._rewritten(output, self.code.size, self.kept, Verified(False, remark), seconds)
+            return made._replace(is_copy=True)
+        made_bundles = self._build(taken)
+        pairs = [
+            (found, (bundle, new_bundle))
+            for found, (bundle, _), new_bundle in zip(self.code.bundles, taken, made_bundles, strict=True)
+        ]
         verified = self._write_host(host, pairs, new) if host is not None else self._write_loose(pairs, new)
         size = os.fstat(new).st_size
         _refuse_growth(self.path, self.code.size, size, self.wish)
@@ -196,8 +209,8 @@ class _Rewriting:
 
     # ---- bundles ----
 
-    def _make(self, found: DeviceBundle) -> tuple[Bundle, NewBundle]:
-        """What takes the place of a bundle."""
+    def _take(self, found: DeviceBundle) -> tuple[Bundle, list[Entry]]:
+        """A bundle, and the entries of the one that takes its place."""
         chosen: Sequence[DeviceImage] = found.images
         if self.wish.gpus:
             chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial, self.wish.exact)
@@ -211,18 +224,26 @@ class _Rewriting:
             entry for entry in bundle.entries if entry.name not in images or id(images[entry.name]) in kept_images
         ]
         self.kept |= {image.target for image in chosen}
+        self.dropped_count += len(found.images) - len(chosen)
         for pair in self.wish.retarget:
             more = retargeted(entries, images, pair, self.path)
             images |= {entry.name: images[_name_before(entry, pair)] for entry in more}
             entries += more
             self.retargeted += len(more)
         self.wanted.append(_wanted(entries, images))
-        new = build_plain(entries, self.scratch)
-        compressed = bundle.version > 0 if self.wish.compressed is None else self.wish.compressed
-        if compressed:
-            version, method = (bundle.version, bundle.method) if bundle.version else (_VERSION, _ZSTD)
-            new = build_compressed(new, version, method, self.path, self.scratch)
-        return bundle, new
+        return bundle, entries
+
+    def _build(self, taken: Sequence[tuple[Bundle, Sequence[Entry]]]) -> list[NewBundle]:
+        """The new bundles: all are compressed, or each as it was."""
+        plain = [build_plain(entries, self.scratch) for _, entries in taken]
+        packings = {
+            number: Packing(new, *((bundle.version, bundle.method) if bundle.version else (_VERSION, _ZSTD)))
+            for number, (new, (bundle, _)) in enumerate(zip(plain, taken, strict=True))
+            if (bundle.version > 0 if self.wish.compressed is None else self.wish.compressed)
+        }
+        made = build_compressed([*packings.values()], self.path, self.scratch)
+        compressed = dict(zip(packings, made, strict=True))
+        return [compressed.get(number, new) for number, new in enumerate(plain)]
 
     # ---- files ----
 
@@ -244,7 +265,7 @@ class _Rewriting:
     def _history(self) -> History:
         """What the note of the new file says."""
         start = perf_counter()
-        history = history_of(self.code, self.descriptor, self.wish.steps())
+        history = history_of(self.code, self.descriptor, self.wish.steps(), self.source.sha256)
         self.hashing = perf_counter() - start
         return history
 
@@ -314,10 +335,11 @@ def open_host_file(descriptor: int, path: str) -> HostFile:
     return read_host_file(elf)
 
 
-def history_of(code: DeviceCode, descriptor: int, steps: tuple[Step, ...]) -> History:
-    """What the note of a new file says, in which this is done to the one that is open."""
+def history_of(code: DeviceCode, descriptor: int, steps: tuple[Step, ...], sha256: str | None = None) -> History:
+    """What the note of a new file says, in which this is done to the one that is open. sha256: its own, if known."""
     if code.history is not None:
         before = parse_history(code.history, code.path)
         return before._replace(steps=before.steps + steps)
-    digest = sha256_of_chunks(read_range(descriptor, 0, code.size, code.path))
-    return History(digest.hexdigest(), steps)
+    if sha256 is None:
+        sha256 = sha256_of_chunks(read_range(descriptor, 0, code.size, code.path)).hexdigest()
+    return History(sha256, steps)

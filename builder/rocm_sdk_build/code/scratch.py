@@ -13,7 +13,10 @@ class Scratch:
     """A file without a name, which is removed at the end of the block that uses it."""
 
     def __init__(self, directory: str) -> None:
-        self._file = tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-", buffering=0)  # noqa: SIM115 - __exit__
+        try:
+            self._file = tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-", buffering=0)  # noqa: SIM115 - __exit__
+        except OSError as error:  # which names a file that was not made
+            raise type(error)(error.errno, error.strerror, directory) from None
         self.descriptor = self._file.fileno()
         self._directory, self._end = directory, 0
 

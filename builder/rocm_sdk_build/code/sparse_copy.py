@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -12,10 +11,9 @@ from typing import BinaryIO
 from rocm_sdk import RewriteError
 from rocm_sdk_build.files.rest import Rest, copy_range
 
+from .copying import clone
 from .elf64 import HEADER, PT_LOAD, SECTION, SEGMENT, SHT_NOBITS, Elf, read_elf
 from .wrappers import FAT
-
-_FICLONE = 0x40049409
 
 
 def copy_file(original: Path, copy: Path) -> Rest | None:
@@ -26,9 +24,7 @@ def copy_file(original: Path, copy: Path) -> Rest | None:
     with original.open("rb") as source, copy.open("wb") as target:
         size = os.fstat(source.fileno()).st_size
         rest = None
-        try:
-            fcntl.ioctl(target, _FICLONE, source.fileno())
-        except OSError:
+        if not clone(source.fileno(), target.fileno()):
             rest = _code(source, original)
             copy_range(source, target, 0, rest.start if rest else size)
             if rest is not None:

@@ -109,7 +109,7 @@ def _hashed(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
 def _verify(archive: Archive, digests: dict[tuple[str, str], str], is_compressed: bool) -> None:
     kernels = {(kernel.key, kernel.target): kernel.ordinal for kernel in archive.kernels()}
     if kernels.keys() != digests.keys():
-        raise refusal(archive.path, "it has other kernels than it was to have", "E-CODE-013")
+        raise refusal(archive.path, "its kernels are not those that were asked for", "E-CODE-013")
     for place, number in kernels.items():
         offset, size = archive.blobs.offsets[number], archive.blobs.sizes[number]
         chunks = read_range(archive.descriptor, offset, size, archive.path)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
-from rocm_sdk_build.files.input_file import InputFile
+from rocm_sdk_build.files.input_file import ChangedInputError, InputFile
 from rocm_sdk_build.files.new_file import new_file
 
 from .bundles import read_code
 from .choice import choose_images
-from .copying import write_pieces
-from .pieces import Piece
+from .copying import copy_whole
 from .rewrite import Rewritten, Wish, rewrite_input
 
 if TYPE_CHECKING:
@@ -44,14 +43,25 @@ def write_tree_file(source: InputFile, place: str, wish: Wish, *, may_link: bool
         if found.rewritten is not None:
             os.unlink(place)
             found = TreeFile(source.facts.st_size)
-        with suppress(OSError):  # on another file system, or of another user
-            os.link(source.path, place)
+        if _linked(source, place):
             return found
     if found.rewritten is None:
         with new_file(place, source, is_synced=False) as new:
-            write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], source.path)
+            copy_whole(source.descriptor, new, source.facts.st_size, source.path)
     os.utime(place, ns=(source.facts.st_atime_ns, source.facts.st_mtime_ns))
     return found
+
+
+def _linked(source: InputFile, place: str) -> bool:
+    """Gives the file another name; False where that is refused: on another file system, or of another user."""
+    try:
+        os.link(source.path, place)
+    except OSError:
+        return False
+    now, before = os.lstat(place), source.facts
+    if not os.path.samestat(now, before) or (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        raise ChangedInputError(errno.ESTALE, "it changed while it was linked; let nothing write to it", source.path)
+    return True
 
 
 def _rewritten(source: InputFile, place: str, wish: Wish) -> TreeFile:
@@ -64,7 +74,7 @@ def _rewritten(source: InputFile, place: str, wish: Wish) -> TreeFile:
             return TreeFile(size)
         if _is_object_to_keep(code, wish):
             return TreeFile(size, is_complete=True)
-        made = rewrite_input(source, place, wish)
+        made = rewrite_input(source, place, wish, is_synced=False)
     except RocmSdkError as error:
         if error.code not in _LEFT:
             raise

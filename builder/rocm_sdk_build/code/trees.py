@@ -106,7 +106,7 @@ def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select 
     """
     if output is not None:
         if os.path.lexists(output):
-            raise refusal(path, f"{output} exists; a directory is written anew")
+            raise refusal(path, f"{output} exists; name a directory that does not")
         source, place = (Path(each).resolve() for each in (path, output))
         if place.is_relative_to(source):
             raise refusal(path, f"{output} lies in it, and would be copied into itself; name an output beside it")

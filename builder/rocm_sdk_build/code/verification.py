@@ -69,7 +69,7 @@ def verify_host_file(
     _compare_segments(old.elf, new.elf)
     _compare_sections(old, new)
     if code.history is None or parse_history(code.history, shown) != history:
-        raise _mismatch(shown, "its note is not the one that it was to have")
+        raise _mismatch(shown, "its note is not the one that was written")
     if [wrapper.place for wrapper in new.wrappers] != [wrapper.place for wrapper in old.wrappers]:
         raise _mismatch(shown, "its wrappers are not where they were")
     if marker is not None:

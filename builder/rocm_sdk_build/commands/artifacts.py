@@ -17,7 +17,7 @@ from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimate
 from rocm_sdk_build.packages.families import expand, names_in
 from rocm_sdk_build.packages.version import default_version
 
-from .options import add_count, add_version_file, add_writing, wish_of
+from .options import add_count, add_version_file, add_writing, tell_made, wish_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -91,8 +91,7 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         (write_estimates if options.json else tell_estimates)(estimate(wish, rules))
         return 0
-    for path in build(wish, rules):
-        print(path)
+    tell_made(build(wish, rules))
     return 0
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from rocm_sdk.base.value_text import counted
 from rocm_sdk.terminal.output import tell
 from rocm_sdk_build.checking.check import Checked, check
+from rocm_sdk_build.errors import AbsentInputError
+from rocm_sdk_build.output.extras import LOADER_FIX
 from rocm_sdk_build.packages.parts import short_name
 
 _SCHEMA = 1
@@ -29,12 +31,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the answer; status 1 if there is a problem, 2 without a directory."""
+    """Prints the answer; status 1 if there is a problem."""
     directory: Path = options.directory
     if not directory.is_dir():
-        print(f"error: {directory}: there is no such directory", file=sys.stderr)
-        print("fix: name the directory that has the packages", file=sys.stderr)
-        return 2
+        raise AbsentInputError(f"{directory}: there is no such directory", "name the directory that has the packages")
     found = check(directory, options.scratch or directory)
     if options.json:
         _print_document(directory, found)
@@ -52,7 +52,8 @@ def _print_text(directory: Path, found: Checked) -> None:
     if not found.tested and found.packages:
         tell("nothing was installed: the problems above come first")
     versions = ", ".join(found.versions) or "no version"
-    verdict = f"{counted(len(found.problems), 'problem')}" if found.problems else "complete"
+    complete = "complete" if found.has_loader else f"complete, but for rocm-sdk-loader: {LOADER_FIX}"
+    verdict = f"{counted(len(found.problems), 'problem')}" if found.problems else complete
     tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}: {verdict}")
 
 

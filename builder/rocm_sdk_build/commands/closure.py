@@ -7,6 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from rocm_sdk.terminal.output import remember_done
 from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
 from rocm_sdk_build.closure.closure import Request, make_closure
 from rocm_sdk_build.closure.in_place.pruning import prune_environment
@@ -17,6 +18,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import refuse_output
 
 DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
+LINK_MODES = ("copy", "hardlink")
 FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
 
 
@@ -55,7 +57,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--also", action="append", default=[], metavar="DISTRIBUTION", help="with --in-place: as torch (several times)"
     )
     place.add_argument("--form", choices=FORMS, help="what is written (site)")
+    place.add_argument(
+        "--link-mode", choices=LINK_MODES, help="hardlink: unchanged files are other names of the SDK's (copy)"
+    )
     place.add_argument("--base", default="", metavar="IMAGE", help="with oci: an image of the closure on this one")
+    place.add_argument(
+        "--record-pages", action="store_true", help="add what a load touches, as the proof sees it, for cold starts"
+    )
     place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
     proof = place.add_mutually_exclusive_group()
     proof.add_argument(
@@ -91,11 +99,14 @@ def run(options: argparse.Namespace) -> int:
         form=options.form or "site",
         base=options.base,
         keeps_version=options.keep_version,
+        may_link=options.link_mode == "hardlink",
         proof=options.proof,
+        records_pages=options.record_pages,
         output=options.output or DEFAULT_OUTPUT,
         command=_command_text(options),
     )
     made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
+    remember_done(f"{request.output} is written" if not options.in_place else "the SDK of this environment is smaller")
     if made is None:
         print("completed what was interrupted")
         return 0
@@ -112,6 +123,13 @@ def _refuse_places(options: argparse.Namespace) -> None:
     """PackagingError if the place of the result is not clear."""
     if options.in_place and (options.output is not None or options.form is not None):
         raise PackagingError("--in-place writes nothing but this environment", "leave out --output, --form")
+    if options.in_place and options.record_pages:
+        raise PackagingError(
+            "--record-pages belongs to a new closure: an environment has its own list",
+            "leave it out, and record afterwards: rocm-sdk init --record-pages",
+        )
+    if options.link_mode is not None and (options.in_place or options.form not in (None, "site")):
+        raise PackagingError("--link-mode belongs to --form site: other forms copy all", "leave out --link-mode")
     if options.also and not options.in_place:
         raise PackagingError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
 
@@ -121,15 +139,20 @@ _VALUES = (
     *(("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool")),
     ("--also", "also"),
 )
-_FLAGS = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
+_FLAGS = (
+    *(("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code")),
+    ("--record-pages", "record_pages"),
+)
 
 
 def _command_text(options: argparse.Namespace) -> str:
-    """The command that makes the same again. It does not say where: the same closure has the same bytes elsewhere."""
+    """The command that makes the same again. Its place is always the same: the closure has the same bytes elsewhere."""
     words = [word for option, name in _VALUES for value in getattr(options, name) for word in (option, value)]
     words += ["--gpu", options.gpu] if options.gpu is not None else []
     words += [option for option, name in _FLAGS if getattr(options, name)]
     words += ["--keep-version"] if options.keep_version else []
     words += ["--in-place"] if options.in_place else []
+    words += ["--form", options.form, "--output", str(DEFAULT_OUTPUT)] if options.form not in (None, "site") else []
+    words += ["--base", options.base] if options.base else []
     words += ["--trace", "--", *options.traced] if options.trace else []
     return shlex.join(["rocm-sdk-build", "closure", *words])

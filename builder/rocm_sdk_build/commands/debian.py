@@ -10,7 +10,7 @@ from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import PackagingError
 
-from .options import add_cache, add_parts, add_shape, add_writing, wish_of
+from .options import add_cache, add_parts, add_shape, add_writing, tell_made, wish_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -36,6 +36,5 @@ def run(options: argparse.Namespace) -> int:
         raise PackagingError("--mirror is the address of a suite's packages", "--suite SUITE")
     packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
     wish = Wish(packages, families=options.families, is_split=options.split)
-    for path in build_wheels(Source(options.cache, options.suite, options.mirror, names), wish, options.rules):
-        print(path)
+    tell_made(build_wheels(Source(options.cache, options.suite, options.mirror, names), wish, options.rules))
     return 0

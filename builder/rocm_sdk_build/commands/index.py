@@ -7,6 +7,8 @@ from pathlib import Path
 
 from rocm_sdk_build.output.index import write_index
 
+from .options import tell_made
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Where the packages are."""
@@ -26,6 +28,5 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the pages."""
-    for page in write_index(options.directory, options.root):
-        print(page)
+    tell_made(write_index(options.directory, options.root))
     return 0

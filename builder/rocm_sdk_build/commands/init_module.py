@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk._native import sdk_facts
+from rocm_sdk.terminal.output import remember_done
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import new_file
 from rocm_sdk_build.output.init_module import ESTABLISHED, checked, make, shortnames_for
@@ -40,5 +41,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         with new_file(str(options.output)) as new:
             os.write(new, module.text.encode())
+        remember_done(f"{options.output} is written")
     print(f"requires: {module.requirement}", file=sys.stderr if options.output is None else sys.stdout)
     return 0

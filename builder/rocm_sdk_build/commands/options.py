@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from rocm_sdk.base.value_text import counted
+from rocm_sdk.terminal.output import remember_done
 from rocm_sdk_build.building.wish import Wish
+from rocm_sdk_build.errors import PackagingError
 
 
 def add_shape(command: argparse.ArgumentParser, usual: str) -> None:
@@ -63,6 +67,8 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
         default=checks,
         help=f"install and test the packages before they appear ({'on' if checks else 'off'})",
     )
+    pages = "record what a load of the packages touches, when they are tested, and let core carry it for cold starts"
+    command.add_argument("--record-pages", action="store_true", help=pages)
     command.add_argument(
         "--keep-execstack",
         action="store_true",
@@ -96,8 +102,18 @@ def _size(text: str) -> int | None:
     return None if text == "none" else _count(text) * 1_000_000
 
 
+def tell_made(paths: Sequence[Path]) -> None:
+    """Prints the files that were made."""
+    if paths:
+        remember_done(f"{counted(len(paths), 'file')} in {os.path.commonpath([path.parent for path in paths])}")
+    for path in paths:
+        print(path)
+
+
 def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) -> Wish:
     """What `add_writing` has asked for."""
+    if options.record_pages and not options.check:
+        raise PackagingError("--record-pages loads the packages where they are tested", "add --check")
     return Wish(
         artifacts,
         output,
@@ -106,6 +122,7 @@ def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path
         deflate=options.wheel_compression,
         devel_compression=options.devel_compression,
         is_checked=options.check,
+        records_pages=options.record_pages,
         jobs=options.jobs,
         size_limit=options.size_limit,
         platform_tag=options.platform_tag,

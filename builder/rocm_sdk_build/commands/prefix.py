@@ -13,7 +13,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.prefix.roots import directories_of
 from rocm_sdk_build.inputs.rules import read_rules
 
-from .options import add_parts, add_writing, wish_of
+from .options import add_parts, add_writing, tell_made, wish_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -41,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
     options.version = options.version or _version_of(options.roots)
     packages = wish_of(options, options.roots, options.output)
     wish = Wish(packages, options.files, options.families, options.split, options.llvm)
-    for path in build(wish, read_rules(options.rules)):
-        print(path)
+    tell_made(build(wish, read_rules(options.rules)))
     return 0
 
 

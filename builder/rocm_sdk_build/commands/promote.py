@@ -8,6 +8,8 @@ from pathlib import Path
 from rocm_sdk_build.output.promotion import promote
 from rocm_sdk_build.packages.families import names_in
 
+from .options import tell_made
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Which packages, and of which release."""
@@ -20,6 +22,5 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints the packages of the release."""
     targets = None if options.keep_targets is None else frozenset(names_in(options.keep_targets))
-    for path in promote(options.directory, options.output, options.version, targets):
-        print(path)
+    tell_made(promote(options.directory, options.output, options.version, targets))
     return 0

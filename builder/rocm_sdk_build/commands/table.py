@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Collection
 from importlib import import_module
 
+from rocm_sdk.terminal.output_options import add_output_options
+from rocm_sdk.terminal.usage import HelpFormatter, epilog
+
 # Subcommand -> summary. Its module is NAME beside this file, "_" in it for "-", with add_arguments(command) and
 # run(options).
 COMMANDS = {
@@ -22,6 +25,26 @@ COMMANDS = {
     "clear-execstack": "make an installed library ask for no executable stack",
     "dlopen-dependencies": "list libraries that name other libraries without needing them",
     "demo": "install SDK wheels in a virtual environment and preload their libraries",
+    "completion": "print the completion script for a shell",
+}
+
+
+# One for each, which can be typed.
+EXAMPLES = {
+    "debian": "rocm-sdk-build debian --output dist",
+    "artifacts": "rocm-sdk-build artifacts --artifact-dir artifacts --output dist --version 7.10.0",
+    "prefix": "rocm-sdk-build prefix /opt/rocm --output dist --version 7.1.2 --families gfx94X-dcgpu",
+    "version": "rocm-sdk-build version --release-type nightly",
+    "promote": "rocm-sdk-build promote candidate --output release --version 7.10.0",
+    "check": "rocm-sdk-build check dist",
+    "index": "rocm-sdk-build index dist",
+    "init-module": "rocm-sdk-build init-module --for libtorch_hip.so --output _rocm_init.py",
+    "code": "rocm-sdk-build code librocblas.so.5 --keep gfx942 --output small",
+    "closure": "rocm-sdk-build closure --for torch --gpu gfx942 --output closure",
+    "clear-execstack": "rocm-sdk-build clear-execstack librocsolver.so.0",
+    "dlopen-dependencies": "rocm-sdk-build dlopen-dependencies _rocm_sdk_core",
+    "demo": "rocm-sdk-build demo --sample",
+    "completion": "rocm-sdk-build completion bash > ~/.local/share/bash-completion/completions/rocm-sdk-build",
 }
 
 
@@ -29,8 +52,9 @@ def add_commands(parser: argparse.ArgumentParser, wanted: Collection[str] = COMM
     """Adds all subcommands, those of `wanted` with their arguments: their modules alone are imported."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary)
+        command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter, epilog=epilog(EXAMPLES[name]))
         if name in wanted:
             module = import_module(f"{__package__}.{name.replace('-', '_')}")
             module.add_arguments(command)
+            add_output_options(command)
             command.set_defaults(run=module.run)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from typing import Any, NamedTuple
 
 import deflate
@@ -66,12 +67,24 @@ class _Stream(ctypes.Structure):
     )
 
 
+class _Room(threading.local):
+    """Where a thread decompresses its blocks: new memory for each takes as long as the half of decompressing it."""
+
+    def __init__(self) -> None:
+        self.content = bytearray(BLOCK + 1)
+        self._kept = (ctypes.c_char * len(self.content)).from_buffer(self.content)  # so that it stays in its place
+        self.address = ctypes.addressof(self._kept)
+
+
+_room = _Room()
+
+
 def _look_at(packed: bytes, data: bytes) -> _End:
     """Decompresses a block, and compares it with its data."""
-    zlib, room = _zlib(), ctypes.create_string_buffer(len(data) + 1)
+    zlib = _zlib()
     stream = _Stream()
     stream.next_in, stream.avail_in = ctypes.cast(ctypes.c_char_p(packed), ctypes.c_void_p), len(packed)
-    stream.next_out, stream.avail_out = ctypes.addressof(room), len(room)
+    stream.next_out, stream.avail_out = _room.address, len(data) + 1
     if zlib.inflateInit2_(ctypes.byref(stream), _RAW, zlib.zlibVersion(), ctypes.sizeof(stream)) != _Z_OK:
         raise MemoryError
     try:
@@ -81,7 +94,8 @@ def _look_at(packed: bytes, data: bytes) -> _End:
             last_part = last_part if stream.data_type & _IN_LAST_PART else end
     finally:
         zlib.inflateEnd(ctypes.byref(stream))
-    if status != _Z_STREAM_END or stream.avail_in or ctypes.string_at(room, stream.total_out) != data:
+    is_same = stream.total_out == len(data) and _room.content.startswith(data)  # compares without a copy
+    if status != _Z_STREAM_END or stream.avail_in or not is_same:
         raise PackagingError("libdeflate has compressed a block that zlib does not read as it was")
     return _End(last_part, len(packed) * 8 - end)
 

@@ -21,6 +21,7 @@ class InputFile(NamedTuple):
     file: BinaryIO
     facts: os.stat_result
     place: int | None  # the directory in which its name was looked up
+    sha256: str | None = None  # in hexadecimal digits, if the caller knows that of the content
 
     @property
     def descriptor(self) -> int:

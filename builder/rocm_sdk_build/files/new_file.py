@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from rocm_sdk.base.moving import sync_file
+
 from .input_file import InputFile
 from .scratch import scratch_directory
 
@@ -113,11 +115,7 @@ def move_files(files: Mapping[Path, Path]) -> None:
     for target in files.values():
         refuse_output(str(target))
     for path in files:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_file(str(path))
     for path, target in files.items():
         target.parent.mkdir(parents=True, exist_ok=True)
         path.replace(target)

@@ -121,7 +121,7 @@ class Member:
     def __init__(self, add_block: Callable[[bytes, bool], None]) -> None:
         self._add_block = add_block
         self._digest = hashlib.sha256()
-        self._waiting = bytearray()  # what is too little for a block, or may be the last one
+        self._waiting: bytes | bytearray = bytearray()  # a block; a full one may be the last of all
         self.size, self.crc = 0, 0
 
     def write(self, data: bytes) -> int:
@@ -129,10 +129,17 @@ class Member:
         self._digest.update(data)
         self.crc = crc32(data, self.crc)
         self.size += len(data)
-        self._waiting += data
-        while len(self._waiting) > BLOCK:
-            self._add_block(bytes(self._waiting[:BLOCK]), False)
-            del self._waiting[:BLOCK]
+        done = 0
+        while done < len(data):
+            if len(self._waiting) == BLOCK:
+                self._add_block(bytes(self._waiting), False)
+                self._waiting = bytearray()
+            taken = data[done : done + BLOCK - len(self._waiting)]
+            if len(taken) == BLOCK:
+                self._waiting = bytes(taken)  # no copy where it is all of `data`
+            else:
+                self._waiting += taken
+            done += len(taken)
         return len(data)
 
     def finish(self) -> tuple[str, str]:

@@ -33,6 +33,8 @@ class ZipWriter:
         member.create_system = _UNIX
         member.external_attr = (stat.S_IFREG | (0o755 if is_program else 0o644)) << 16
         member.compress_type, member.CRC = method, 0
+        # Without the flag Python 3.14 writes names in code page 437, which the directory of the archive does not.
+        member.flag_bits = _encoded(name)[1]
         member.header_offset = self._file.tell()
         self._is_large = size > _ZIP64_LIMIT
         self._file.write(member.FileHeader(zip64=self._is_large))

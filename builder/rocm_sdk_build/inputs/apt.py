@@ -15,13 +15,15 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from rocm_sdk.base.starting import find_program, run
-from rocm_sdk.base.value_text import size_text
+from rocm_sdk.base.value_text import counted, size_text
+from rocm_sdk.terminal.progress import waiting, with_progress
 from rocm_sdk_build.errors import PackagingError
 
 _MIRROR = "http://deb.debian.org/debian"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _INSTALLED_SIZE = re.compile(r"^Installed-Size: (\d+)$", re.MULTILINE)  # KiB
 _CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", re.MULTILINE)
+_KEPT = "the packages that are complete stay in the cache"  # after Ctrl-C
 _INSTALLED = re.compile(r"^Inst (\S+) ", re.MULTILINE)
 
 
@@ -132,7 +134,7 @@ class Apt:
         missing = [package for package in packages if not self._unpacked(package).exists()]
         self._refuse_without_room(missing)
         self._download([package for package in missing if not self._deb(package).exists()])
-        for package in missing:
+        for package in with_progress("unpacking packages", missing, len(missing), _KEPT):
             with tempfile.TemporaryDirectory(prefix=".partial-", dir=self._directory / "unpacked") as partial:
                 _run(["dpkg-deb", "--extract", str(self._deb(package)), f"{partial}/files"])
                 Path(partial, "files").rename(self._unpacked(package))
@@ -178,7 +180,8 @@ class Apt:
         command = self._apt("apt-get", "download", *(f"{package.name}={package.version}" for package in packages))
         with tempfile.TemporaryDirectory(prefix=".partial-", dir=self._directory / "debs") as partial:
             try:
-                _run(command, partial)
+                with waiting(f"downloading {counted(len(packages), 'package')}", left=_KEPT):
+                    _run(command, partial)
             except PackagingError as error:
                 self._updated.unlink(missing_ok=True)
                 error.fix = "a version may have been replaced since the package lists were read: run this again"

@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO
 
 from rocm_sdk.base.tar_reader import TarReader
 from rocm_sdk.base.walking import DEPTH_LIMIT
-from rocm_sdk.base.zstd import import_zstd
+from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input
@@ -94,7 +94,7 @@ def _zstd(archive: Path) -> Any:
     try:
         return import_zstd()
     except ImportError as error:
-        raise PackagingError(f"{archive}: Python cannot read zstd here", "pip install backports.zstd") from error
+        raise PackagingError(f"{archive}: Python cannot read zstd here", ZSTD_FIX) from error
 
 
 def _unpack(archive: Path, source: BinaryIO, directory: Path) -> None:

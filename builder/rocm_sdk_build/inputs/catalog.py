@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.walking import DEPTH_LIMIT
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError
 
 from .archives import MANIFEST, SUFFIXES, stem_of, unpack
 
@@ -66,7 +66,7 @@ def read_catalog(
     found: dict[str, Artifact] = {}
     for directory in directories:
         if not directory.is_dir():
-            raise PackagingError(f"{directory}: there is no such directory of artifacts")
+            raise AbsentInputError(f"{directory}: there is no such directory of artifacts")
         paths = _directories(directory, cache, is_wanted)
         own = [artifact for path in paths if (artifact := _read(path)) is not None]
         if not own and is_wanted is everything:

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.terminal.progress import waiting
 from rocm_sdk.web.links import PAGE_LIMIT, links_of
 from rocm_sdk.web.server import SCHEMES, Limits, Server, WebError, without_user
 from rocm_sdk_build.code.pieces import read_range, write_all
@@ -73,9 +74,10 @@ def _download(server: Server, directory: Path, families: Iterable[str], is_wante
     for path in place.iterdir():  # what an earlier run has downloaded
         if path.name not in chosen and not path.name.startswith(PREFIX):  # another run's, which may still need it
             path.unlink()
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(partial(_fetch, server), wanted):
-            pass
+    kept = "the archives that are complete stay for the next run"
+    with waiting("downloading archives", len(wanted), left=kept) as wait, ThreadPoolExecutor(_AT_ONCE) as pool:
+        for archive, _ in zip(wanted, pool.map(partial(_fetch, server), wanted), strict=True):
+            wait.step(archive.path.name)
     return place
 
 

@@ -18,7 +18,10 @@ from packaging.utils import canonicalize_name
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 
+from .rocm_selector.backend import LOADER
+
 SELECTOR = "rocm"
+LOADER_FIX = "put its wheel there (--loader where the packages are made), unless pip and uv get it from elsewhere"
 _OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(?!build$).+")  # rocm-sdk-build is part of no SDK
 _FAMILY = "{family}"
 
@@ -73,6 +76,14 @@ def lacking(files: Sequence[IndexedFile]) -> Iterator[tuple[IndexedFile, Needed]
             versions = there.get(canonicalize_name(needed.requirement.name), ())
             if not list(needed.requirement.specifier.filter(versions, True)):
                 yield file, needed
+
+
+def loader_needed(files: Sequence[IndexedFile]) -> tuple[Path, Requirement] | None:
+    """The selector that requires the loader, and how, if no file is one: another index may have it."""
+    if any(file.project == LOADER for file in files):
+        return None
+    found = ((file.path, needed.requirement) for file, needed in lacking(files) if not needed.extra)
+    return next(((path, each) for path, each in found if canonicalize_name(each.name) == LOADER), None)
 
 
 def needs_of(file: IndexedFile) -> Iterator[Needed]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,15 +14,17 @@ from urllib.parse import quote
 
 from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk_build.code.pieces import write_all
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.files.new_file import new_file, refuse_output
 from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .extras import IndexedFile, check_extras
+from .extras import LOADER_FIX, IndexedFile, check_extras, loader_needed
 from .package_files import PackageFile, find_packages
+
+_log = logging.getLogger(__name__)
 
 
 def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
@@ -34,6 +37,8 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
     """
     files = _find(directory, roots)
     check_extras(files)
+    if needed := loader_needed(files):
+        _log.warning("%s: requires %s, which is not there: %s", *needed, LOADER_FIX)
     projects: dict[str, list[IndexedFile]] = defaultdict(list)
     for file in files:
         projects[file.project].append(file)
@@ -67,7 +72,7 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
 def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
     for root in (directory, *roots):
         if not root.is_dir():
-            raise PackagingError(f"{root}: there is no such directory", "name the directory that has the packages")
+            raise AbsentInputError(f"{root}: there is no such directory", "name the directory that has the packages")
     packages = [*find_packages(directory), *(each for root in roots for each in find_packages(root, below=False))]
     if not packages:
         named = ", ".join(map(str, (directory, *roots)))

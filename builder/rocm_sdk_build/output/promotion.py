@@ -7,17 +7,14 @@ import json
 import re
 import shutil
 import tarfile
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from packaging.version import Version
 
-from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.members import unpack
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.text_files import write_text
@@ -29,6 +26,7 @@ from rocm_sdk_build.packages.version import check_version
 
 from .package_files import PackageFile, find_packages
 from .selector import write_selector_archive
+from .unpacked import unpack_wheel
 
 _DEVICE = "rocm-sdk-device-"
 _FAMILY_LINE = re.compile(r"(AVAILABLE|LINUX|WINDOWS)_TARGET_FAMILIES\.append\((.*)\)")
@@ -87,18 +85,7 @@ def _version_of(source: Path, packages: list[PackageFile], new: str) -> str:
 def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) -> Path:
     if path.suffix != ".whl":
         return _promote_selector(path, promotion, directory)
-
-    def refuse(what: str) -> PackagingError:
-        return PackagingError(f"{path}: {what}", "get the package from where it was made")
-
-    def no_room(size: int, free: int) -> PackagingError:
-        return PackagingError(f"{directory}: has {free} bytes free, and the members of {path} take {size}")
-
-    with refusing_damage(package_damage(path)), path.open("rb") as stream, open_zip(str(path), stream) as archive:
-        deflate = any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
-        for member, place in unpack(archive, str(site), refuse, no_room):
-            if not member.is_dir():
-                Path(place).chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
+    deflate = unpack_wheel(path, site)
     base = wheel_name(path).base
     info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
     _change_files(path, site, info, promotion)

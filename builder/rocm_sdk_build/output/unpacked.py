@@ -1,4 +1,4 @@
-"""The contents of packages in directories, in place of packages (`--no-build-packages`)."""
+"""The contents of packages in directories: in place of packages (`--no-build-packages`), or to be changed there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
+from rocm_sdk_build.files.members import unpack as unpack_members
 from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
 from rocm_sdk_build.files.wheel_name import wheel_name
 
@@ -38,6 +41,25 @@ def unpack(package: Path, parent: Path, scratch: Path) -> Path:
             target.chmod(mode)
     replace_directory(fresh, directory)
     return directory
+
+
+def unpack_wheel(wheel: Path, site: Path) -> bool:
+    """Writes what a wheel has to the new directory `site`, as `members_of` takes it; returns whether it was deflated.
+
+    PackagingError for a wheel that is damaged, and without room.
+    """
+
+    def refuse(what: str) -> PackagingError:
+        return PackagingError(f"{wheel}: {what}", "get the package from where it was made")
+
+    def no_room(size: int, free: int) -> PackagingError:
+        return PackagingError(f"{site.parent}: has {free} bytes free, and the members of {wheel} take {size}")
+
+    with refusing_damage(package_damage(wheel)), wheel.open("rb") as stream, open_zip(str(wheel), stream) as archive:
+        for member, place in unpack_members(archive, str(site), refuse, no_room):
+            if not member.is_dir():
+                Path(place).chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
+        return any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
 
 
 def _members(package: Path) -> Iterator[tuple[str, IO[bytes], int]]:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from rocm_sdk_build.inputs.rules import MetadataRule
 
+from .debian_copyright import expression_of_all
 from .dist_info import SdkFacts
 from .staging import Package
 
 _PYTHON = ">=3.10"  # as the loader
+_LICENCE = "License-Expression"
 
 
-def metadata_text(package: Package, sdk: SdkFacts, rules: Iterable[MetadataRule], licences: Iterable[str]) -> str:
-    """METADATA. licences: the files in `licenses`."""
+def metadata_text(package: Package, sdk: SdkFacts, rules: Iterable[MetadataRule], licences: Mapping[str, Path]) -> str:
+    """METADATA. licences: the files in `licenses`, by their paths there.
+
+    The licence is that of the rules, else that of Debian's copyright files where they all say one.
+    """
+    own = [rule for rule in rules if rule.package in (package.logical_name, "all")]
+    is_said = any(rule.field == _LICENCE for rule in own)
+    expression = None if is_said else expression_of_all(licences)
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {package.distribution}",
         f"Version: {sdk.version}",
         f"Summary: {package.summary}",
         "Description-Content-Type: text/markdown",
-        *(f"{rule.field}: {rule.value}" for rule in rules if rule.package in (package.logical_name, "all")),
+        *(f"{rule.field}: {rule.value}" for rule in own),
+        *([f"{_LICENCE}: {expression}"] if expression is not None else []),
         *(f"License-File: {path}" for path in licences),
         f"Requires-Python: {_PYTHON}",
         *(f"Requires-Dist: {each}" for each in package.requires),

@@ -65,14 +65,20 @@ def sbom_name(distribution: str) -> str:
     return f"sboms/{distribution}.cdx.json"
 
 
-def sbom_text(
-    distribution: str, version: str, builder: str, digests: Mapping[str, str], files: Mapping[str, str] = _NO_FILES
+def sbom_text(  # noqa: PLR0917
+    distribution: str,
+    version: str,
+    builder: str,
+    digests: Mapping[str, str],
+    files: Mapping[str, str] = _NO_FILES,
+    debian: Mapping[str, str | None] = _NO_FILES,
 ) -> str:
     """The document. builder: the version of this program. digests, files: SHA-256 of artifacts, and of files in the
-    package itself, by their names."""
+    package itself, by their names. debian: Debian's packages that the files are of -> licence; None: unknown."""
     from cyclonedx.model import HashAlgorithm, HashType  # here: the import takes longer than other commands
     from cyclonedx.model.bom import Bom, BomMetaData
     from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.model.license import LicenseExpression
     from cyclonedx.model.tool import ToolRepository
     from cyclonedx.output.json import JsonV1Dot6
 
@@ -87,10 +93,20 @@ def sbom_text(
         for kind, prefix, own in kinds
         for name, digest in sorted(own.items())
     ]
+    inputs += [
+        Component(
+            name=name,
+            type=ComponentType.LIBRARY,
+            bom_ref=f"debian:{name}",
+            licenses=[LicenseExpression(licence)] if licence is not None else [],
+        )
+        for name, licence in sorted(debian.items())
+    ]
     whole = _distribution(distribution, version)
     tool = Component(name=_BUILDER, version=builder, type=ComponentType.APPLICATION, bom_ref=_BUILDER)
     rows = (f"{name} {digest}" for own in (digests, files) for name, digest in sorted(own.items()))
-    facts = "\n".join([distribution, version, builder, *rows])
+    packages = (f"{name} {licence}" for name, licence in sorted(debian.items()))
+    facts = "\n".join([distribution, version, builder, *rows, *packages])
     date = _timestamp()
     bom = Bom(
         serial_number=uuid.uuid5(_NAMESPACE, facts),

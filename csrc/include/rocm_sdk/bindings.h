@@ -71,7 +71,8 @@ typedef struct rsdk_binding_pair {
 
 typedef struct rsdk_bindings rsdk_bindings;
 
-/* A dlopen that is to be followed. `mode` is of dlopen(3): RTLD_GLOBAL and RTLD_DEEPBIND count. RTLD_NOW is assumed. */
+/* A dlopen that is to be followed. `mode` is of dlopen(3): RTLD_GLOBAL and RTLD_DEEPBIND count. RTLD_NOW is assumed. A
+ * program, which dlopen refuses, is followed as the first thing in its own process: it is global. */
 typedef struct rsdk_opening {
     const char *path;
     int mode;

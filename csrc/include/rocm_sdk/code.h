@@ -189,7 +189,24 @@ typedef enum rsdk_code {
 
     RSDK_W_GPU_033 = 164,
 
-    RSDK_CODE_COUNT = 165
+    RSDK_W_CODE_018 = 165,
+
+    RSDK_E_ENV_010 = 166,
+    RSDK_E_ENV_011 = 167,
+    RSDK_E_ENV_012 = 168,
+    RSDK_E_ENV_013 = 169,
+
+    RSDK_E_PKG_023 = 170,
+    RSDK_E_PKG_024 = 171,
+
+    RSDK_E_FILE_009 = 172,
+
+    RSDK_E_PKG_025 = 173,
+
+    RSDK_W_ENV_014 = 174,
+    RSDK_W_ENV_015 = 175,
+
+    RSDK_CODE_COUNT = 176
 } rsdk_code;
 /* clang-format on */
 

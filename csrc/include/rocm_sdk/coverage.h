@@ -122,6 +122,7 @@ typedef struct rsdk_coverage_options {
     const char *const *gpus; /* target ids as rsdk_gpu.target; "gfx90a" stands for a GPU in any mode */
     size_t gpu_count;
     unsigned patches;              /* of the runtime, RSDK_PATCHES_*; 0: as AMD's */
+    bool without_spirv;            /* SPIR-V does not count: the runtime's comgr does not translate it */
     const char *kpack_path;        /* ROCM_KPACK_PATH: the archives, in place of those that libraries name; NULL */
     const char *kpack_disable;     /* ROCM_KPACK_DISABLE: where it says so, no archive is used; NULL */
     const char *kpack_path_prefix; /* ROCM_KPACK_PATH_PREFIX: archives that are tried first; NULL */

@@ -185,6 +185,9 @@ typedef struct rsdk_gpu {
 
     const char *hidden_by; /* the variable that hides it ("HIP_VISIBLE_DEVICES") where that is why; NULL */
     int rocr_index;        /* number among the GPUs that ROCR_VISIBLE_DEVICES leaves, which HIP and OpenCL count; -1 */
+
+    const char *marketing_name; /* its name in amdgpu.ids, which HIP and rocminfo print; NULL: it has none there */
+    unsigned hip_processors;    /* multiProcessorCount of HIP: compute units, from gfx10 on pairs of them (WGPs) */
 } rsdk_gpu;
 
 /* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. The

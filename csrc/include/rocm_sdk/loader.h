@@ -61,6 +61,15 @@ typedef enum rsdk_unversioned_names {
     RSDK_UNVERSIONED_NONE,
 } rsdk_unversioned_names;
 
+/* Whether what a load will touch is asked of the disk or file server at once, before the linker asks for one page after
+ * the other. What that is says a page list, which lies beside the SDK: rsdk_loader_record_pages. */
+typedef enum rsdk_read_ahead_wish {
+    RSDK_READ_AHEAD_IF_COLD,        /* once a file has to be brought; a thread asks, which has no part in the load */
+    RSDK_READ_AHEAD_NEVER,          /* no */
+    RSDK_READ_AHEAD_ALWAYS,         /* without a look at whether files are in memory */
+    RSDK_READ_AHEAD_WITHOUT_THREAD, /* as RSDK_READ_AHEAD_IF_COLD; the caller's thread asks, before it loads */
+} rsdk_read_ahead_wish;
+
 /* What to load. Absent libraries (rsdk_found_via) are skipped. */
 typedef struct rsdk_load_options {
     const char *const *shortnames;
@@ -76,8 +85,9 @@ typedef struct rsdk_load_options {
     /* NULL, or called before each dlopen, in the loading thread, lock held. */
     void (*report)(void *context, const char *line);
     void *report_context;
-    double watch_seconds;   /* > 0: a thread says on stderr which library has been loading for longer than that */
-    bool is_new_process;    /* rsdk_plan_new: as if this process had loaded nothing */
+    double watch_seconds; /* > 0: a thread says on stderr which library has been loading for longer than that */
+    bool is_new_process;  /* rsdk_plan_new: as if this process had loaded nothing */
+    rsdk_read_ahead_wish read_ahead;
     const char *ld_preload; /* the value of LD_PRELOAD, by which a warning names it; NULL: not set */
 } rsdk_load_options;
 
@@ -155,6 +165,12 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
  * library that neither the SDK nor the system has becomes a warning of *loaded. */
 rsdk_status rsdk_loader_preload_for(rsdk_sdk *sdk, const char *const *files, size_t count, rsdk_loaded **loaded,
                                     rsdk_error *error);
+
+/* Writes a page list: which pages of the SDK's libraries are in the memory of this process, for later loads to read
+ * ahead (rsdk_load_options.read_ahead). Called after a load, before the libraries are used. path: the list; NULL: that
+ * of the SDK, which takes the place of an earlier one. RSDK_IO_ERROR; RSDK_BAD_ARGUMENT if no library of the SDK is
+ * loaded. */
+rsdk_status rsdk_loader_record_pages(rsdk_sdk *sdk, const char *path, rsdk_error *error);
 
 void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing */
 

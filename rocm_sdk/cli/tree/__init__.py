@@ -1,35 +1,52 @@
 """`rocm-sdk tree`: the files that loading libraries brings into a process, with sizes and times."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import rocm_sdk
+from rocm_sdk._native import package_directory
 from rocm_sdk.cli.arguments import process_number
 from rocm_sdk.terminal.output import complain
 
 from .bindings import arrows_of
-from .plan_tree import Tree, loaded, plan_tree
+from .plan_tree import Tree, loaded, plan_tree, requested
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from rocm_sdk import Bindings
 
+    from .timing import Timing
+
+# Option -> what to do where a name is a file.
+_INSTEAD = {
+    "load": "leave --load out: the file is read and not loaded",
+    "timing": "leave --timing out: the file is read and not loaded",
+    "bindings": "name the file with --for",
+}
 EXAMPLE = "rocm-sdk tree hipsparse --load"
 DESCRIPTION = """\
 Show what loading libraries brings into a process: the files, their source, size and order, and why each is opened the
-way it is. A file is listed below the library that it comes with."""
+way it is. A file is listed below the library that it comes with. Of a file, a wheel or an installed distribution: what
+each of its files needs, what it opens by name, the libraries of the SDK below them, and what is missing."""
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """The libraries, and the form of the output."""
     parser.add_argument(
-        "shortnames",
+        "names",
         nargs="*",
-        metavar="SHORTNAME",
-        help="name of a library, as in amdhip64 or hipsparse (default: all that are installed)",
+        metavar="NAME",
+        help="short name of a library, as in amdhip64 or hipsparse (default: all that are installed); or a file, a"
+        " wheel, a directory or an installed distribution: what it needs is shown, and it is not loaded",
     )
     parser.add_argument("--load", action="store_true", help="load them, and show how long each took")
+    parser.add_argument(
+        "--timing",
+        action="store_true",
+        help="load them in processes of their own, cold and warm: which file waits, and for what",
+    )
     parser.add_argument(
         "--bindings",
         action="store_true",
@@ -68,23 +85,63 @@ def run(options: "Namespace") -> int:
     if (options.files or options.pid is not None) and not options.bindings:
         complain("--for and --pid are for --bindings: add it")
         return 2
+    if options.timing and (options.load or options.bindings or options.form not in {None, "json"}):
+        complain("--timing stands alone, and has the form of text or --json")
+        return 2
     if options.pid is not None:
         return _show_process(options)
-    shortnames = tuple(options.shortnames) if options.shortnames or options.files else None
-    tree, bindings = plan_tree(shortnames, tuple(options.files), has_bindings=options.bindings)
+    chosen, words = _divided(options.names)
+    if words and (refused := [name for name in _INSTEAD if getattr(options, name)]):
+        complain(f"--{refused[0]} is for short names, and {words[0]} is none", _INSTEAD[refused[0]])
+        return 2
+    shortnames = tuple(chosen) if options.names or options.files else None
+    tree, bindings = Tree((), ()), None
+    if chosen or not words:  # of files something can be told without an SDK, too
+        tree, bindings = plan_tree(shortnames, tuple(options.files), has_bindings=options.bindings)
+    timing = _timed(tree, shortnames) if options.timing else None
+    if timing is not None and options.form is None:
+        from .as_timing import tell_timing
+
+        tell_timing(tree, timing)
+        return 0
     if options.load:
         tree = loaded(tree, shortnames)
-    print(_text(tree, bindings, options.form))
+    if words:
+        from .files_tree import with_files
+
+        tree = with_files(tree, words)
+    print(_text(tree, bindings, timing, options.form, [*options.names, *options.files]))
     for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")
     return 0
+
+
+def _timed(tree: Tree, shortnames: tuple[str, ...] | None) -> "Timing":
+    from rocm_sdk.installed.page_list import PAGE_LIST
+
+    from .timing import timed
+
+    asked = requested(tree) if shortnames is None else shortnames
+    return timed(tree, asked, f"{package_directory('core')}/{PAGE_LIST}")
+
+
+def _divided(names: list[str]) -> tuple[list[str], list[str]]:
+    """The short names among them, and those of files and distributions. What may be a misspelt short name is one."""
+    from rocm_sdk.installed.catalog import shortnames_by_stem
+    from rocm_sdk.installed.others import find
+
+    known = {*shortnames_by_stem().values()}
+    words = [
+        name for name in names if name not in known and ("." in name or os.path.exists(name) or find(name) is not None)
+    ]
+    return [name for name in names if name not in words], words
 
 
 def _show_process(options: "Namespace") -> int:
     """What a process has bound. There is no tree: nothing says which library brought which in."""
     from .bindings import as_json, as_text
 
-    if options.shortnames or options.files or options.load or options.form not in {None, "json"}:
+    if options.names or options.files or options.load or options.form not in {None, "json"}:
         complain("--pid takes no libraries and no files, and has the form of text or --json")
         return 2
     bindings = rocm_sdk.process_bindings(options.pid)
@@ -92,7 +149,7 @@ def _show_process(options: "Namespace") -> int:
     return 0
 
 
-def _text(tree: Tree, bindings: "Bindings | None", form: str | None) -> str:
+def _text(tree: Tree, bindings: "Bindings | None", timing: "Timing | None", form: str | None, names: list[str]) -> str:
     if form == "dot":
         from .as_dot import as_dot
 
@@ -101,7 +158,7 @@ def _text(tree: Tree, bindings: "Bindings | None", form: str | None) -> str:
         from .as_svg import as_html, as_svg
 
         arrows = arrows_of(bindings) if bindings else []
-        return as_svg(tree, arrows) if form == "svg" else as_html(tree, arrows)
+        return as_svg(tree, arrows) if form == "svg" else as_html(tree, arrows, names)
     if bindings is not None:
         from . import bindings as bound
 
@@ -109,7 +166,7 @@ def _text(tree: Tree, bindings: "Bindings | None", form: str | None) -> str:
     if form == "json":
         from .as_json import as_json
 
-        return as_json(tree)
+        return as_json(tree, timing)
     from .as_text import as_text
 
     return as_text(tree, sys.stdout)

@@ -21,10 +21,32 @@ class File(NamedTuple):
         return os.path.basename(self.path)
 
 
-class Branch(NamedTuple):
-    """A step of the plan. brings: the files that come with it and with no step before it, without its own file."""
+class FileStep(NamedTuple):
+    """What a file asks for that is no library of the SDK, with the fields of a step of the plan.
 
-    step: LoadStep
+    method: "read"; "named" for a library of the SDK that such a file opens by name.
+    """
+
+    path: str
+    soname: str | None
+    reason: str
+    members: tuple[str, ...]
+    needed: tuple[str, ...]
+    outside: tuple[str, ...]
+    missing: tuple[str, ...]
+    shortname: str | None = None
+    method: str = "read"
+    requested: bool = True
+    rtld_global: bool = False
+
+
+class Branch(NamedTuple):
+    """A step of the plan, or a file with what it asks for.
+
+    brings: the files that come with it and with no step before it, without its own file.
+    """
+
+    step: LoadStep | FileStep
     file: File
     brings: tuple[File, ...]
     seconds: float | None  # in dlopen; None: it was not loaded, or was already in the process
@@ -69,21 +91,26 @@ def plan_tree(
         seen.add(step.path)
         new = [path for path in step.members if path not in seen]
         seen.update(new)
-        branches.append(Branch(step, _file(step.path, site), tuple(_file(path, site) for path in new), None))
+        branches.append(Branch(step, file_at(step.path, site), tuple(file_at(path, site) for path in new), None))
     return Tree(tuple(branches), plan.missing), bindings
+
+
+def requested(tree: Tree) -> tuple[str, ...]:
+    """The short names of the libraries that were asked for."""
+    names = (branch.step.shortname for branch in tree.branches if branch.step.requested)
+    return tuple(filter(None, names))
 
 
 def loaded(tree: Tree, shortnames: tuple[str, ...] | None) -> Tree:
     """The tree after loading its libraries. Errors as of preload_libraries()."""
-    requested = (branch.step.shortname for branch in tree.branches if branch.step.requested)
-    preload_libraries(*(filter(None, requested) if shortnames is None else shortnames))
-    seconds = dict(_own_seconds())
+    preload_libraries(*(requested(tree) if shortnames is None else shortnames))
+    seconds = dict(own_seconds())
     return tree._replace(
         branches=tuple(branch._replace(seconds=seconds.get(branch.file.path)) for branch in tree.branches)
     )
 
 
-def _own_seconds() -> Iterator[tuple[str, float]]:
+def own_seconds() -> Iterator[tuple[str, float]]:
     """The path of each library that was loaded, and its time without that of what it opens at run time."""
     libraries = preloaded_libraries()
     for number, library in enumerate(libraries):
@@ -92,6 +119,7 @@ def _own_seconds() -> Iterator[tuple[str, float]]:
             yield library.location.path, (library.seconds or 0) - sum(other.seconds or 0 for other in others)
 
 
-def _file(path: str, site: str) -> File:
+def file_at(path: str, site: str) -> File:
+    """The file of this path. Raises OSError."""
     location = path.removeprefix(f"{site}/")
     return File(path, location, os.stat(path).st_size)

@@ -80,7 +80,7 @@ class _Known(NamedTuple):
     outcome: bytes  # a digest
 
 
-def merge(directory: str, names: list[str], expected: Iterable[str]) -> Merged:
+def merge(directory: str, names: Iterable[str], expected: Iterable[str]) -> Merged:
     """Groups the reports of each kind. Of two groups of one size that of the first node's name is the norm.
 
     Reports are read one by one, and one of each group again. So the memory grows with their number alone.

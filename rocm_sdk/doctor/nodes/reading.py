@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from rocm_sdk.base.files import open_file
@@ -51,7 +51,7 @@ def names_of_reports(directory: str) -> list[str]:
     return sorted(each for each in os.listdir(directory) if each.endswith(_ENDING))
 
 
-def read_reports(directory: str, names: list[str]) -> Iterator[NodeReport | Unreadable]:
+def read_reports(directory: str, names: Iterable[str]) -> Iterator[NodeReport | Unreadable]:
     """Each report, or why it cannot be read. None is kept."""
     total = 0
     for name in names:

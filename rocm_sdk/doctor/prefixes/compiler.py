@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 
-from rocm_sdk.doctor.children import run_program
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.prefix import Prefix
@@ -57,12 +58,14 @@ def check_device_libraries(prefix: Prefix, clang: str, library_path: str, record
         recorder.skip("device libraries: the clang is not ROCm's own, and hipcc tells it where they are")
         return
     words = ["-###", "-x", "hip", "--cuda-device-only", f"--offload-arch={_TARGET}", "-nogpuinc", "-c", os.devnull]
-    ended = run_program([clang, *words], options.seconds, variables_of(library_path))
+    way = Way(options.seconds, variables=variables_of(library_path))
+    takes_its_own = partial(_takes_its_own, prefix)
+    question = Repeatable("the choice of device libraries", partial(run_so, [clang, *words]), way, takes_its_own)
+    ended = question.run()
     if is_for_another_machine(clang, ended):
         recorder.skip("device libraries: clang is for another machine")
         return
-    linked = _LINKED.findall(ended.output)
-    foreign = [path for path in linked if not prefix.has(os.path.realpath(path)) and not prefix.has(path)]
+    linked, foreign = _linked(prefix, ended)
     if not present:
         where = f"; clang takes those in {os.path.dirname(foreign[0])}" if foreign else ""
         recorder.skip(f"device libraries: the prefix has none{where}")
@@ -73,4 +76,15 @@ def check_device_libraries(prefix: Prefix, clang: str, library_path: str, record
         said = next(errors, f"{ended.how}: {ended.last_line}")
         detail = f"it takes {foreign[0]}" if foreign else f"it says: {said}"
         detail = f"{detail}; they are in {os.path.dirname(present[0])}"
-        recorder.bad("E-PREFIX-010", clang, detail=detail, **prefix.facts)
+        recorder.bad("E-PREFIX-010", clang, None, question.child_of(ended, [clang]), detail=detail, **prefix.facts)
+
+
+def _linked(prefix: Prefix, ended: Ended) -> tuple[list[str], list[str]]:
+    """The device libraries that clang says it would link: the paths of all, and of those that are not in the prefix."""
+    linked = _LINKED.findall(ended.output)
+    return linked, [path for path in linked if not prefix.has(os.path.realpath(path)) and not prefix.has(path)]
+
+
+def _takes_its_own(prefix: Prefix, ended: Ended) -> bool:
+    linked, foreign = _linked(prefix, ended)
+    return bool(linked) and not foreign

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rocm_sdk.base.files import read_beginning
-from rocm_sdk.doctor.children import Ended, run_programs
+from rocm_sdk.doctor.causes.surroundings import Surroundings
+from rocm_sdk.doctor.causes.trying import Child
+from rocm_sdk.doctor.children import Ended, Way, run_programs
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.doctor.tool_table import TOOLS, ToolRow
@@ -17,7 +19,8 @@ from rocm_sdk.installed.prefix import Prefix
 
 _PLACES = ("bin", "lib/llvm/bin", "llvm/bin")
 _COMPILER = re.compile(r"(amd)?(clang(\+\+|-cpp)?|flang(-new)?)(-\d+)?|(ld\.)?lld(-\d+)?|llvm-objdump(-\d+)?")
-_NOT_LOADED = re.compile(r"error while loading shared libraries: ([^:]+): cannot open shared object file")
+LINKER_REFUSES = "error while loading shared libraries: "  # what the dynamic linker says of a program
+_NOT_LOADED = re.compile(LINKER_REFUSES + r"([^:]+): cannot open shared object file")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 _NO_PROGRAM, _NOT_EXECUTABLE = 127, 126  # status of a shell and of env
 _PYTHON_WRITES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
@@ -37,13 +40,41 @@ class Program(NamedTuple):
 def check_programs(prefix: Prefix, library_path: str, recorder: Recorder, options: Options) -> None:
     """Starts each known program with what makes it print its version or its help."""
     programs, others = _programs(prefix)
-    commands = [[program.path, *program.row.arguments] for program in programs]
-    variables = variables_of(library_path)
-    results = run_programs(commands, options.seconds, options.parallel, variables)
-    for program, ended in zip(programs, results, strict=True):
-        _judge(prefix, program, ended, recorder, options)
+    trial = _Trial(programs, Way(options.seconds, options.parallel, variables_of(library_path)))
+    for program, ended in trial.run(programs):
+        _judge(prefix, trial, program, ended, recorder)
     if others:
         recorder.skip(f"{len(others):,} programs that the self test does not know: {', '.join(others[:10])}")
+
+
+class _Trial:
+    """Runs programs, and those that failed in other surroundings."""
+
+    def __init__(self, programs: Sequence[Program], way: Way) -> None:
+        self._programs = {program.path: program for program in programs}
+        self.way = way
+
+    def run(self, programs: Sequence[Program], **other: Any) -> Iterator[tuple[Program, Ended]]:
+        """other: what of the way is other."""
+        commands = [[program.path, *program.row.arguments] for program in programs]
+        return zip(programs, run_programs(commands, self.way._replace(**other)), strict=True)
+
+    def child_of(self, program: Program, ended: Ended) -> Child:
+        """The program, which can run again if it has ended."""
+        again = None if ended.status is None else self._again
+        return Child(program.path, ended.seconds, again, (program.path,))
+
+    def _again(self, names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        programs = [self._programs[name] for name in names]
+        found = self.run(programs, surroundings=surroundings, seconds=seconds)
+        return [works(program.row, ended) for program, ended in found]
+
+
+def works(row: ToolRow, ended: Ended) -> bool:
+    """Whether a program that was started to say its version or its help did so."""
+    if ended.status is None or ended.status < 0 or (ended.status != 0 and LINKER_REFUSES in ended.output):
+        return False
+    return ended.status == 0 or row.any_status
 
 
 def is_for_another_machine(path: str, ended: Ended) -> bool:
@@ -103,13 +134,13 @@ def _judge_refusal(program: Program, ended: Ended, recorder: Recorder, facts: di
         recorder.bad("E-TOOL-001", path, detail=ended.how, **facts)
 
 
-def _judge(prefix: Prefix, program: Program, ended: Ended, recorder: Recorder, options: Options) -> None:
+def _judge(prefix: Prefix, trial: _Trial, program: Program, ended: Ended, recorder: Recorder) -> None:
     name, path = program.name, program.path
     facts: dict[str, object] = {"tool": name, **prefix.facts}
     if ended.refusal is not None:
         _judge_refusal(program, ended, recorder, facts)
     elif ended.status is None:
-        recorder.bad("E-TOOL-003", path, tool=name, seconds=options.seconds)
+        recorder.bad("E-TOOL-003", path, tool=name, seconds=trial.way.seconds)
     elif (match := _NOT_LOADED.search(ended.output)) is not None:
         recorder.bad("E-PREFIX-005", path, needing=name, name=match[1], **prefix.facts)
     elif ended.status != 0 and (module := _NO_MODULE.search(ended.output)) is not None:
@@ -117,6 +148,7 @@ def _judge(prefix: Prefix, program: Program, ended: Ended, recorder: Recorder, o
     elif ended.status in {_NO_PROGRAM, _NOT_EXECUTABLE} and program.row.calls is not None:
         recorder.skip(f"{name}: the prefix has no compiler for it: {ended.last_line}")
     elif ended.status < 0 or (ended.status != 0 and not program.row.any_status):
-        recorder.bad("E-TOOL-001", path, detail=f"{ended.how}: {ended.last_line}", **facts)
+        child = trial.child_of(program, ended)
+        recorder.bad("E-TOOL-001", path, None, child, detail=f"{ended.how}: {ended.last_line}", **facts)
     else:
         recorder.good(f"{name}: {ended.last_line}")

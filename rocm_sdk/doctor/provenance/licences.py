@@ -9,6 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from rocm_sdk._native import host_packages
 from rocm_sdk.base.files import names_in
 from rocm_sdk.base.inside import UnsafeNameError, parts_of
 
@@ -40,9 +41,11 @@ class Licences:
         linker_name: "libx.so". top: the directory of its package, that of the licences of components. origin,
         dist_info: those of the distribution that it belongs to, if one does.
         """
-        component = self._component_directories(top).get(_component(linker_name))
-        if component is not None and (file := self._file_in(component)) is not None:
-            return Licence(None, file, "component")
+        names = _components(linker_name, os.path.basename(path))
+        licences = os.path.join(dist_info, "licenses") if dist_info is not None else top
+        for directory in dict.fromkeys((top, licences)):
+            if (file := self._of_component(directory, names)) is not None:
+                return Licence(None, file, "component")
         directory = os.path.dirname(path)
         while directory.startswith(top + os.sep):
             if (file := self._file_in(directory)) is not None:
@@ -59,6 +62,12 @@ class Licences:
             self._files[directory] = next(filter(os.path.isfile, paths), None)
         return self._files[directory]
 
+    def _of_component(self, top: str, names: tuple[str, ...]) -> str | None:
+        """The licence file of the first of the components that has one."""
+        directories = self._component_directories(top)
+        files = (self._file_in(directories[name]) for name in names if name in directories)
+        return next(filter(None, files), None)
+
     def _component_directories(self, top: str) -> dict[str, str]:
         """The directories of `share/doc` by the names of components."""
         if top not in self._components:
@@ -70,6 +79,16 @@ class Licences:
 def _component(name: str) -> str:
     """A name as libraries and directories of documents share it: "rocblas" of "librocblas.so", "amdcomgr"."""
     return name.removesuffix(".so").removeprefix("lib").replace("-", "").replace("_", "").lower()
+
+
+def _components(linker_name: str, name: str) -> tuple[str, ...]:
+    """The components that a library may be of: its name, that with the number of its ABI, and what Debian's package of
+    it is called where the table of packages says so: "amdhip64", "amdhip645" (libamdhip64-5), "zlib1g".
+    """
+    base = _component(linker_name)
+    number = name.removeprefix(linker_name).removeprefix(".").partition(".")[0]
+    known = (row[1] for row in host_packages() if row[0] == name)
+    return tuple(dict.fromkeys((base, base + number, *map(_component, known))))
 
 
 def _of_package(origin: Origin | None, dist_info: str | None) -> Licence | None:

@@ -9,9 +9,12 @@ from rocm_sdk.base.value_text import counted, harmless, one_line
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
+from rocm_sdk.terminal.style import wrapped, wrapped_fix
 
 _SHOWN = 6  # names of what a problem breaks
 _CHECK = "check "
+_LABEL = 9  # columns of a label, `cause` say
+_INDENT = " " * (2 + _LABEL)  # of what goes on below
 
 Paint = Callable[[str], str]
 
@@ -70,11 +73,11 @@ def not_tried(recorders: Iterable[Recorder]) -> Iterator[str]:
 def problems(
     found: Sequence[Problem], end: str, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
 ) -> Iterator[str]:
-    """Each problem, and the summary. verbose: notes, and all names too. width: in columns, for lists of names."""
+    """Each problem, and the summary. verbose: notes, and all names too. width: in columns, of a terminal."""
     for each in found:
         if verbose or each.severity != "note":
             yield f"\n{problem_text(each, verbose=verbose, paints=paints, width=width)}"
-    yield f"\n{summary(found, end, verbose=verbose)}"
+    yield "\n".join(["", *wrapped(summary(found, end, verbose=verbose), width)])
 
 
 def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequence[Problem], end: str) -> Iterator[str]:
@@ -89,13 +92,22 @@ def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequenc
 def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None) -> str:
     """A problem: its title, its cause if that says something about this case, what it breaks, its fix."""
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
-    lines = [f"{paint(found.code)}  {found.title}"]
+    lines = list(wrapped(found.title, width, " " * 2, f"{found.code}  "))
+    lines[0] = lines[0].replace(found.code, paint(found.code), 1)
+    parts: list[tuple[str, str]] = []
     if found.entry.cause_has_facts or "count" in found.facts or verbose:
-        lines.append(f"  {paints.faint('cause')}    {found.cause}")
+        parts.append(("cause", found.cause))
     if found.breaks:
-        lines.append(f"  {paints.faint('breaks')}   {breaks_text(found.breaks, verbose=verbose, width=width)}")
+        parts.append(("breaks", breaks_text(found.breaks, verbose=verbose, width=width)))
     if found.fix is not None:
-        lines.append(f"  {paints.faint('fix')}      {found.fix}")
+        parts.append(("fix", found.fix))
+    if found.tried is not None:
+        parts.append(("tried", found.tried))
+    for label, said in parts:
+        start = f"  {label:<{_LABEL}}"
+        broken = wrapped_fix(start, said, width, _INDENT) if label == "fix" else wrapped(said, width, _INDENT, start)
+        first, *rest = broken
+        lines += [first.replace(label, paints.faint(label), 1), *rest]
     return "\n".join(lines)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from rocm_sdk import _native
 from rocm_sdk.base.starting import own_code
 from rocm_sdk.doctor import compile_kernel
-from rocm_sdk.doctor.children import Ended, run_program, run_programs
+from rocm_sdk.doctor.causes.surroundings import OURS, Surroundings
+from rocm_sdk.doctor.causes.trying import Child
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_programs, run_so
 from rocm_sdk.doctor.library_table import SYMBOLS
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
@@ -20,16 +25,19 @@ from rocm_sdk.installed.installation import Installed
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
 _OUTCOMES = (compile_kernel.COMPILED, compile_kernel.LACKING, compile_kernel.FAILED, compile_kernel.PROBLEM)
 
+_COMPILERS = ("hiprtc", "amdhip64", "amd_comgr")  # the first two may have hiprtc's functions, which open the last
+
 _HAS_NO_SYMBOL, _HAS_PROBLEM = 3, 4
 _PROGRAM = f"""
-import json, sys, warnings
+import json, os, sys, warnings
 warnings.simplefilter("ignore")
 import rocm_sdk
-name, symbol = sys.argv[1:]
+name, symbol, answers = sys.argv[1:]
 try:
     rocm_sdk.preload_libraries(name)
 except rocm_sdk.RocmSdkError as error:
-    print(json.dumps([error.code, error.path, error.facts]))
+    with open(int(answers), "w") as file:
+        json.dump([error.code, error.path, error.facts], file)
     sys.exit({_HAS_PROBLEM})
 sys.exit({_HAS_NO_SYMBOL} if symbol and not hasattr(rocm_sdk._ALL_CDLLS[name], symbol) else 0)
 """
@@ -44,42 +52,90 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         installation.sdk.facts()
     except (ModuleNotFoundError, RocmSdkError):
         return  # the subject `packages` reports it
-    found = [location for row in _native.catalog() if (location := _locate(installation, row, recorder)) is not None]
-    commands = [own_code(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
+    located = [location for row in _native.catalog() if (location := _locate(installation, row, recorder)) is not None]
+    fifo_below = installation.needed_libraries.fifo_below
+    found = [each for each in located if fifo_below(str(each.path)) is None]  # the subject `libraries` reports others
     preloaded = {}
-    for location, ended in zip(found, run_programs(commands, options.seconds, options.parallel), strict=True):
-        _judge(installation, location, ended, recorder)
+    preloads = _Preloads(options)
+    for location, ended in zip(found, preloads.run([str(each.shortname) for each in found]), strict=True):
+        _judge(installation, location, ended, preloads, recorder)
         if ended.status == 0:
             preloaded[str(location.shortname)] = str(location.path)
     _compile_kernel(preloaded, installation, recorder, options)
 
 
+class _Preloads:
+    """Preloads libraries by their short names, each in a process of its own."""
+
+    def __init__(self, options: Options) -> None:
+        self._way = Way(options.seconds, options.parallel, answers=True)
+
+    def run(self, names: Sequence[str], surroundings: Surroundings = OURS, seconds: float | None = None) -> list[Ended]:
+        way = self._way._replace(surroundings=surroundings, seconds=self._way.seconds if seconds is None else seconds)
+        return list(run_programs([own_code(_PROGRAM, name, SYMBOLS.get(name, "")) for name in names], way))
+
+    def child_of(self, location: _native.LibraryLocation, ended: Ended) -> Child:
+        """The preload, which can run again if it has ended."""
+        again = self._again if ended.status is not None else None
+        return Child(str(location.shortname), ended.seconds, again, (str(location.path),))
+
+    def _again(self, names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        return [ended.status == 0 for ended in self.run(names, surroundings, seconds)]
+
+
+def _outcome(ended: Ended) -> tuple[str, Any]:
+    """What compile_kernel says, and its value; "" if it says nothing."""
+    outcome, _, text = ended.answer.partition(" ")
+    is_told = ended.status == 0 and outcome in _OUTCOMES
+    return (outcome, json.loads(text)) if is_told else ("", None)
+
+
+def _is_compiled(target: str, ended: Ended) -> bool:
+    outcome, value = _outcome(ended)
+    return outcome == compile_kernel.COMPILED and value[0] == [target]
+
+
+def _files_of_compilers(paths: Mapping[str, str], installation: Installed) -> list[str]:
+    """The libraries that compile; of those that do not preload, as they are missing or damaged, what RECORD lists."""
+    lost = [row[2] for row in _native.catalog() if row[0] in _COMPILERS and row[0] not in paths]
+    recorded = (file.path for each in installation.distributions for file in each.files) if lost else ()
+    return [
+        *(paths[each] for each in _COMPILERS if each in paths),
+        *(
+            os.path.join(installation.site, path)
+            for path in recorded
+            if any(fits(os.path.basename(path), pattern) for pattern in lost)
+        ),
+    ]
+
+
 def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder: Recorder, options: Options) -> None:
     """Whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5. paths: of what preloads."""
-    name = next((name for name in ("hiprtc", "amdhip64") if name in paths), None)
+    name = next((name for name in _COMPILERS[:2] if name in paths), None)
     if name is None:
         return
     target = next((gpu.processor for gpu in _usable_gpus()), _USUAL_TARGET)
-    command = own_code(
-        "from rocm_sdk.doctor import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])", name, target
-    )
-    ended = run_program(command, options.seconds)
-    outcome, _, text = ended.last_line.partition(" ")
-    breaks, facts = "run-time compilation", {"shortname": name, "target": target, **installation.owner_of(paths[name])}
-    if ended.status != 0 or outcome not in _OUTCOMES:
-        recorder.bad("E-API-005", paths[name], breaks, detail=f"{ended.how}: {ended.last_line}", **facts)
-        return
-    value = json.loads(text)
-    if outcome == compile_kernel.COMPILED and value[0] == [target]:
+    code = "from rocm_sdk.doctor import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])"
+    what, way = f"the compilation of a kernel with {name}", Way(options.seconds, answers=True)
+    command = own_code(code, name, target)
+    compilation = Repeatable(what, partial(run_so, command), way, partial(_is_compiled, target))
+    ended = compilation.run()
+    outcome, value = _outcome(ended)
+    if _is_compiled(target, ended):
         recorder.good(f"{name} compiles a kernel for {target}: {value[1]} bytes")
-    elif outcome == compile_kernel.COMPILED:
-        recorder.bad(
-            "E-API-005", paths[name], breaks, detail=f"the code is for {', '.join(value[0]) or 'no GPU'}", **facts
-        )
+        return
+    child = compilation.child_of(ended, _files_of_compilers(paths, installation))
+    breaks, facts = "run-time compilation", {"shortname": name, "target": target, **installation.owner_of(paths[name])}
+    if not outcome:
+        recorder.bad("E-API-005", paths[name], breaks, child, detail=f"{ended.how}: {ended.last_line}", **facts)
+        return
+    if outcome == compile_kernel.COMPILED:
+        detail = f"the code is for {', '.join(value[0]) or 'no GPU'}"
+        recorder.bad("E-API-005", paths[name], breaks, child, detail=detail, **facts)
     elif outcome == compile_kernel.PROBLEM:
-        recorder.bad(value[0], value[1], breaks, **value[2])
+        recorder.bad(value[0], value[1], breaks, child, **value[2])
     elif outcome == compile_kernel.FAILED:
-        recorder.bad("E-API-005", paths[name], breaks, detail=value, **facts)
+        recorder.bad("E-API-005", paths[name], breaks, child, detail=value, **facts)
     elif name == "hiprtc":
         recorder.skip(f"run-time compilation: {name} has no {value}")
 
@@ -115,17 +171,24 @@ def _is_recorded(installation: Installed, pattern: str) -> bool:
     return any(fits(path.rpartition("/")[2], pattern) for path in installation.owners)
 
 
-def _judge(installation: Installed, location: _native.LibraryLocation, ended: Ended, recorder: Recorder) -> None:
+def _judge(
+    installation: Installed,
+    location: _native.LibraryLocation,
+    ended: Ended,
+    preloads: _Preloads,
+    recorder: Recorder,
+) -> None:
     name, path = str(location.shortname), str(location.path)
+    child = preloads.child_of(location, ended)
     breaks = f"check api: {name}"
     if ended.status == 0:
         recorder.good(f"{name} preloads")
     elif ended.status == _HAS_NO_SYMBOL:
         facts = installation.owner_of(path)
-        recorder.bad("E-API-003", path, breaks, shortname=name, symbol=SYMBOLS[name], **facts)
-    elif ended.status == _HAS_PROBLEM:
-        code, where, facts = json.loads(ended.last_line)
-        recorder.bad(code, where, breaks, **facts)
+        recorder.bad("E-API-003", path, breaks, child, shortname=name, symbol=SYMBOLS[name], **facts)
+    elif ended.status == _HAS_PROBLEM and ended.answer:
+        code, where, facts = json.loads(ended.answer)
+        recorder.bad(code, where, breaks, child, **facts)
     else:
         detail = f"{ended.how}: {ended.last_line}"
-        recorder.bad("E-API-002", path, breaks, shortname=name, detail=detail)
+        recorder.bad("E-API-002", path, breaks, child, shortname=name, detail=detail)

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from functools import partial
 
 from rocm_sdk._native import gpus
 from rocm_sdk.base.files import read_beginning
@@ -14,7 +14,7 @@ from rocm_sdk.devel import layout
 from rocm_sdk.devel.compilers import device_libraries, find_any_driver, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import difference, verify_tree
-from rocm_sdk.doctor.children import run_program
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
 from rocm_sdk.doctor.loading import search_path
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.prefixes.cmake import check_paths
@@ -31,6 +31,8 @@ __global__ void nothing() {}
 int main() { std::vector<int> numbers(1); nothing<<<1, 1>>>(); return numbers[0]; }
 """
 _HIP_HEADER = "include/hip/hip_runtime.h"
+_LLVM = "lib/llvm/bin"
+_PARTS_OF_COMPILER = ("clang", "lld", "clang-offload-bundler")
 _COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 
 
@@ -49,7 +51,9 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         recorder.bad("W-DEVEL-001", installation.site, detail=detail)
     elif state == layout.LOST:
         module = os.path.join(installation.site, layout.MODULE)
-        recorder.add(difference(module, "has neither the archive nor the tree", "reinstall"))
+        owner = installation.distribution("rocm-sdk-devel")
+        facts = owner.facts if owner is not None else {"requirement": "rocm-sdk-devel"}
+        recorder.bad("E-DEVEL-002", module, detail="has neither the archive nor the tree", **facts)
     elif state == layout.PACKED:
         recorder.bad("N-DEVEL-013", os.path.join(installation.site, layout.MODULE))
     elif tree is not None:
@@ -155,7 +159,7 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
 
 
 def _check_compiler(installation: Installed, tree: str, recorder: Recorder, options: Options) -> None:
-    clang = os.path.join(tree, "lib/llvm/bin/clang")
+    clang = os.path.join(tree, _LLVM, "clang")
     if os.path.exists(clang):
         _check_resource_directory(installation, clang, recorder, options)
     hipcc = os.path.join(tree, "bin/hipcc")
@@ -187,32 +191,41 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
     if os.path.realpath(driver).startswith(f"{os.path.realpath(tree)}/"):
         return
     target = next((gpu.real_processor for gpu in gpus() if gpu.known), _COMMON_TARGET)
-    fault = _fault_of_compiling([driver, "-x", "hip", *hip_flags(tree, [target])], options)
-    if fault is None:
+    ended = _compiled([driver, "-x", "hip", *hip_flags(tree, [target])], Way(options.seconds))
+    if _is_compiled(ended):
         recorder.good(f"{driver} compiles a small HIP program for {target}")
     else:
-        recorder.say("N-DEVEL-012", driver, target=target, detail=fault)
+        recorder.say("N-DEVEL-012", driver, target=target, detail=_first_error(ended))
 
 
 def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
-    variables = {"ROCM_PATH": tree, "HIP_PATH": tree}
-    fault = _fault_of_compiling([hipcc, "-x", "hip", "--offload-host-only"], options, variables)
-    if fault is None:
+    command = [hipcc, "-x", "hip", "--offload-host-only"]
+    way = Way(options.seconds, variables={"ROCM_PATH": tree, "HIP_PATH": tree})
+    program = Repeatable("the compilation of a small HIP program", partial(_compiled, command), way, _is_compiled)
+    ended = program.run()
+    if _is_compiled(ended):
         recorder.good("a small HIP program compiles")
     else:
-        recorder.bad("E-DEVEL-005", hipcc, detail=fault)
+        files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
+        recorder.bad("E-DEVEL-005", hipcc, None, program.child_of(ended, files), detail=_first_error(ended))
 
 
-def _fault_of_compiling(command: list[str], options: Options, variables: Mapping[str, str] | None = None) -> str | None:
-    """What the compiler says of a small HIP program: its first error; None if there is none."""
+def _compiled(command: list[str], way: Way) -> Ended:
+    """How a compiler ends with a small HIP program."""
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as scratch:
         source = os.path.join(scratch, "probe.hip")
         with open(source, "w", encoding="utf-8") as file:
             file.write(_PROGRAM)
         object_file = os.path.join(scratch, "probe.o")  # what makes it needs the linker and the bundler too
-        own = {"TMPDIR": scratch, **(variables or {})}  # what a compiler leaves behind goes, too
-        ended = run_program([*command, "-c", source, "-o", object_file], options.seconds, own)
-    if ended.status == 0:
-        return None
+        own = {"TMPDIR": scratch, **(way.variables or {})}  # what a compiler leaves behind goes, too
+        return run_so([*command, "-c", source, "-o", object_file], way._replace(variables=own))
+
+
+def _is_compiled(ended: Ended) -> bool:
+    return ended.status == 0
+
+
+def _first_error(ended: Ended) -> str:
+    """What a compiler says."""
     errors = (line.strip() for line in ended.output.splitlines() if "error" in line)
     return next(errors, f"{ended.how}: {ended.last_line}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rocm_sdk import _native
+from rocm_sdk.doctor.causes.surroundings import removal
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_support.comgr_places import place_problems
 from rocm_sdk.gpu_support.packages import supported_targets
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed, refused_root
@@ -28,6 +30,7 @@ _REPORTED = {
 OF_ENVIRONMENT = frozenset({"W-GPU-024", "W-GPU-025", "W-GPU-026", "W-GPU-033"})
 # In the order in which ROCm applies them.
 _VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_LIBRARY_PATH = "LD_LIBRARY_PATH"
 _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
 
@@ -35,11 +38,13 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     """All checks."""
     if (error := refused_root()) is not None:
         recorder.bad(error.code, error.path, **error.facts)
-    for path, variable, library in _foreign_directories(installation):
-        recorder.bad("W-ENV-001", path, variable=variable, value=os.environ[variable], library=library)
+    _check_foreign_directories(installation, recorder)
+    _check_preload_list(recorder)
     if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:
         recorder.bad("W-ENV-002", value=os.environ["HIP_USE_RUNTIME_UNBUNDLER"])
     _check_gpu_variables(installation, recorder)
+    for found in place_problems(installation):
+        recorder.add(found)
     for variable, what in _REPORTED.items():
         if value := os.environ.get(variable):
             recorder.say("N-ENV-006", variable=variable, value=value, what=what)
@@ -49,9 +54,44 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     recorder.good("variables that lead to other files")
 
 
+def _check_foreign_directories(installation: Installed, recorder: Recorder) -> None:
+    """Reports directories outside the SDK with ROCm libraries, each once, with all variables that name it."""
+    found: dict[str, tuple[dict[str, None], str]] = {}
+    for path, variable, library in _foreign_directories(installation):
+        found.setdefault(os.path.realpath(path), ({}, library))[0][variable] = None
+    for path, (variables, library) in found.items():
+        value, line = os.environ[next(iter(variables))], _removal_of(path, variables)
+        recorder.bad("W-ENV-001", path, variable=" and ".join(variables), value=value, library=library, removal=line)
+
+
+def _removal_of(directory: str, variables: Collection[str]) -> str:
+    """The line of a shell after which none of the variables names a directory; other entries of a list stay."""
+    homes = [name for name in variables if name != _LIBRARY_PATH]
+    lines = [f"unset {' '.join(homes)}"] if homes else []
+    if _LIBRARY_PATH in variables:
+        lines.append(removal(_LIBRARY_PATH, lambda _, entry: _has(entry, directory)))
+    return " && ".join(lines)
+
+
+def _has(entry: str, directory: str) -> bool:
+    """Whether a directory is an entry, or lib in it."""
+    return directory in {os.path.realpath(entry), os.path.realpath(os.path.join(entry, "lib"))}
+
+
+def _check_preload_list(recorder: Recorder) -> None:
+    """Reports names in ROCM_SDK_PRELOAD_LIBRARIES that no library has: each initialize_process raises."""
+    known = {row[0] for row in _native.catalog()}
+    wanted = os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "").replace(";", ",").split(",")
+    unknown = [name.strip() for name in wanted if name.strip() and name.strip() not in known]
+    if unknown:
+        near = ", ".join(_native.nearest_names(unknown[0], tuple(known)))
+        detail = f"no library has the name {unknown[0]!r}" + (f"; did you mean {near}?" if near else "")
+        recorder.bad("E-ENV-007", detail=detail)
+
+
 def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
     """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
-    named = {name: os.environ[name].split(":") for name in ("LD_LIBRARY_PATH", *_ROCM_HOMES) if os.environ.get(name)}
+    named = {name: os.environ[name].split(":") for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
     ours = {*installation.linker_names, "libamdhip64.so"} if named else set()
     site = os.path.realpath(installation.site)
     for variable, entries in named.items():

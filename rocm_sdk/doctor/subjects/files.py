@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from rocm_sdk.base.files import chunks_of, open_file, read_beginning
 from rocm_sdk.base.walking import walk
 from rocm_sdk.devel import layout
+from rocm_sdk.doctor.file_faults import fault_of
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.record import RecordedFile, digest_text
-
-if TYPE_CHECKING:
-    from rocm_sdk._native import Code
-
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-_LFS_SIZE = 1024  # bytes: a pointer is smaller
-_PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
-_PROGRAM_MAGICS = (b"\x7fELF", b"#!")
-_MODULES = (".pm", ".so")  # endings of files there that begin like programs but are not programs
+from rocm_sdk.installed.page_list import PAGE_LIST
+from rocm_sdk.installed.record import RecordedFile
 
 # Directories whose files other programs write.
 _NOT_OWNED = frozenset({"__pycache__", ".devel_links"})
 
-# The algorithms that RECORD may use (PEP 427).
-_ALGORITHMS = frozenset({"sha256", "sha384", "sha512"})
-
 # Removed after the extraction; RECORD still lists them, as pip wrote it.
+_FACTS = "_dist_info.py"
 _ARCHIVES = frozenset(f"{layout.MODULE}/{name}" for name in layout.ARCHIVES)
-
-Fault = tuple["Code", dict[str, object]]  # and facts
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks each file of each distribution; with `deep` its content too."""
-    is_extracted = layout.tree_state(installation.site) == layout.EXTRACTED
-    for distribution in installation.distributions:
-        for file in distribution.files:
-            if not _is_of_tree(file) and not (is_extracted and file.path in _ARCHIVES):
-                _check_file(installation, distribution, file, recorder, options.deep)
+    is_extracted = layout.tree_state(installation.site) in {layout.EXTRACTED, layout.LOST}  # `devel` reports a lost one
+    with options.progress("reading files", sum(len(each.files) for each in installation.distributions)) as step:
+        for distribution in installation.distributions:
+            for file in distribution.files:
+                if not _is_of_tree(file) and not (is_extracted and file.path in _ARCHIVES):
+                    _check_file(installation, distribution, file, recorder, options.deep)
+                step(file.path)
     _check_unowned(installation, recorder)
 
 
@@ -61,7 +48,7 @@ def _is_of_tree(file: RecordedFile) -> bool:
 
 def _path_of(installation: Installed, file: RecordedFile) -> str:
     """The path of a file. `pip install --target` puts scripts into the directory, and does not correct RECORD."""
-    path = os.path.join(installation.site, file.path)
+    path = os.path.normpath(os.path.join(installation.site, file.path))  # site-packages may be a link
     if file.path.startswith("../") and not os.path.lexists(path):
         moved = os.path.join(installation.site, "bin", os.path.basename(path))
         return moved if os.path.lexists(moved) else path
@@ -85,67 +72,33 @@ def _strangers(installation: Installed, directory: str) -> Iterator[str]:
         directories[:] = [name for name in directories if name not in _NOT_OWNED]
         for name in names:
             path = os.path.join(root, name)
-            if os.path.relpath(path, installation.site) not in installation.owners and not name.endswith(".pyc"):
+            relative = os.path.relpath(path, installation.site)
+            is_own = name.endswith(".pyc") or _is_page_list(relative)
+            if not is_own and relative not in installation.owners:
                 yield path
+
+
+def _is_page_list(name: str) -> bool:
+    """Whether a file below site-packages is one that `rocm-sdk init --record-pages` writes, whoever brought it."""
+    return name.partition("/")[2] == PAGE_LIST
+
+
+def _says_another_version(installation: Installed, distribution: Distribution, file: RecordedFile) -> bool:
+    """Whether it has a package's facts, and they are not those of its metadata."""
+    module, _, name = file.path.rpartition("/")
+    said = installation.said_by(module).get("version") if name == _FACTS else None
+    return said is not None and said != distribution.version
 
 
 def _check_file(
     installation: Installed, distribution: Distribution, file: RecordedFile, recorder: Recorder, deep: bool
 ) -> None:
-    path = _path_of(installation, file)
-    problem: Fault | None
-    try:
-        problem = _problem_of(path, file, os.stat(path), deep)
-    except (FileNotFoundError, NotADirectoryError):
-        if file.path.endswith(".pyc"):
-            return  # a cache, which Python writes again
-        problem = "E-FILE-001", {}
-    except OSError as error:
-        problem = "E-FILE-007", {"detail": error.strerror}
-    except ValueError as error:  # a name that no file can have
-        problem = "E-FILE-007", {"detail": error}
-    if problem is None:
+    if _is_page_list(file.path):
         recorder.good(file.path)
-    else:
-        code, more = problem
-        recorder.bad(code, path, name=os.path.basename(path), **(distribution.facts | more))
-
-
-def _problem_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) -> Fault | None:
-    """What is wrong with an existing file."""
-    if not stat.S_ISREG(found.st_mode):
-        return "E-FILE-007", {"detail": "it is not a regular file"}
-    mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
-    if not found.st_mode & stat.S_IRUSR:
-        return "E-FILE-004", mode
-    if found.st_size < _LFS_SIZE and _starts_with(path, _LFS_POINTER):
-        return "E-FILE-006", {}
-    if file.size is not None and found.st_size != file.size:
-        return "E-FILE-002", {"found": found.st_size, "wanted": file.size}
-    if not found.st_mode & stat.S_IXUSR and _is_program(file.path, path):
-        return "E-FILE-005", mode
-    if deep and file.digest and not _has_digest(path, file.digest):
-        return "E-FILE-003", {}
-    return None
-
-
-def _is_program(name: str, path: str) -> bool:
-    """Whether it is in a directory of programs, and begins like one."""
-    is_in_place = any(part in f"/{name}" for part in _PROGRAM_DIRECTORIES)
-    return is_in_place and not name.endswith(_MODULES) and _starts_with(path, *_PROGRAM_MAGICS)
-
-
-def _starts_with(path: str, *beginnings: bytes) -> bool:
-    return read_beginning(path, max(map(len, beginnings))).startswith(beginnings)
-
-
-def _has_digest(path: str, digest: str) -> bool:
-    """Whether the content has this digest: "sha256=" and base64 without padding. False for other algorithms."""
-    algorithm = digest.partition("=")[0]
-    if algorithm not in _ALGORITHMS:
-        return False
-    content = hashlib.new(algorithm)
-    with open_file(path) as file:
-        for chunk in chunks_of(file):
-            content.update(chunk)
-    return digest_text(content) == digest
+        return
+    path = _path_of(installation, file)
+    fault = fault_of(path, file, deep or _says_another_version(installation, distribution, file))
+    if fault is None:
+        recorder.good(file.path)
+    elif not file.path.endswith(".pyc") or os.path.lexists(path):  # a cache, which Python writes again
+        recorder.bad(fault[0], path, name=os.path.basename(path), **(distribution.facts | fault[1]))

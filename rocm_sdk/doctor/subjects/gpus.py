@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sys
+from functools import partial
 
 from rocm_sdk import _native
 from rocm_sdk.base.starting import own_code
-from rocm_sdk.doctor.children import run_program
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_support.code_problems import problems_on
-from rocm_sdk.gpu_support.coverage import supported_by_code, targets_of, with_code
-from rocm_sdk.gpu_support.packages import missing_targets, package_to_install, requirement_for, supported_targets
+from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
+from rocm_sdk.gpu_support.coverage import targets_of, with_code
+from rocm_sdk.gpu_support.packages import missing_targets, requirement_for, supported_targets
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
@@ -23,15 +24,17 @@ from .environment import OF_ENVIRONMENT
 _PROGRAM = """
 import ctypes, json, sys
 import rocm_sdk
+answers = open(int(sys.argv[1]), "w")
 try:
     rocm_sdk.preload_libraries("amdhip64")
 except rocm_sdk.RocmSdkError as error:
-    print("problem", json.dumps([error.code, error.path, error.facts]))
+    print("problem", json.dumps([error.code, error.path, error.facts]), file=answers)
     sys.exit()
 hip = rocm_sdk._ALL_CDLLS["amdhip64"]
 count = ctypes.c_int()
 statuses = hip.hipInit(0), hip.hipGetDeviceCount(ctypes.byref(count))
-print("count", count.value, *statuses)
+usable = sum(gpu.usable for gpu in rocm_sdk.gpus())
+print("count", usable, count.value, *statuses, file=answers)
 """
 
 
@@ -50,7 +53,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     _check_libraries(installation, gpus, recorder)
     usable = [gpu for gpu in gpus if gpu.usable]
     if usable and installation.core is not None:
-        _compare_with_hip(len(usable), recorder, options)
+        _compare_with_hip(installation, len(usable), recorder, options)
     recorder.count = len(gpus)  # whatever else was checked
 
 
@@ -65,29 +68,24 @@ def _check_libraries(installation: Installed, gpus: tuple[_native.Gpu, ...], rec
     if not gpus:
         return
     try:
-        found = _native.coverage(installation.directories, targets_of(gpus), False)
-        if with_code(found):
-            _check_code(installation, found, recorder)
+        verdict = judge_code(installation.directories, targets_of(gpus), installation, has_comgr=True)
+        for each in verdict.problems:
+            recorder.add(each)
+        if with_code(verdict.coverage):
+            _check_code(verdict, recorder)
         else:
             _check_packages(installation, gpus, recorder)
     except RocmSdkError:
         return  # the subject `packages` reports it
 
 
-def _check_code(installation: Installed, found: _native.Coverage, recorder: Recorder) -> None:
+def _check_code(verdict: CodeVerdict, recorder: Recorder) -> None:
+    found = verdict.coverage
     libraries = with_code(found)
-    supported = supported_by_code(found)
     for index, on in enumerate(libraries[0].gpus):
-        name = on.gpu.partition(":")[0]
-        if on.gpu not in supported:
-            has = ", ".join(dict.fromkeys(each.target for each in found.targets))
-            requirement, _ = package_to_install(installation, name)
-            recorder.bad("E-GPU-002", target=name, supported=has or "none", requirement=requirement)
-            continue
-        problems = problems_on(found, index, installation)
-        for each in problems:
+        for each in verdict.lacks[index]:
             recorder.add(each)
-        if not problems:
+        if not verdict.lacks[index]:
             recorder.good(f"{len(libraries)} libraries have code for {on.gpu}", counts=False)
 
 
@@ -102,19 +100,35 @@ def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], reco
         recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", requirement=requirement)
 
 
-def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None:
+def _counts(ended: Ended) -> tuple[int, int, str] | None:
+    """The GPUs that the kernel has and those that HIP sees, and what HIP's functions returned; None: no answer."""
+    found = re.fullmatch(r"count (\d+) (\d+) (-?\d+ -?\d+)\n", ended.answer) if ended.status == 0 else None
+    return (int(found[1]), int(found[2]), found[3]) if found is not None else None
+
+
+def _agrees(ended: Ended) -> bool:
+    counts = _counts(ended)
+    return counts is not None and counts[0] == counts[1]
+
+
+def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, options: Options) -> None:
     if getattr(sys, "frozen", False):
         recorder.skip("a frozen program has no interpreter to run HIP in")
         return
-    ended = run_program(own_code(_PROGRAM), options.seconds)
-    counted = re.fullmatch(r"count (\d+) (-?\d+ -?\d+)", ended.last_line) if ended.status == 0 else None
-    if counted is not None and int(counted[1]) == wanted:
+    way = Way(options.seconds, answers=True)
+    count = Repeatable("HIP's count", partial(run_so, own_code(_PROGRAM)), way, _agrees)
+    ended = count.run()
+    counts = _counts(ended)
+    hip = installation.sdk.locate("amdhip64").path if "amdhip64" not in installation.sdk.failures() else None
+    child = count.child_of(ended, [hip] if hip is not None else [])
+    if _agrees(ended):
         recorder.good(f"HIP sees {wanted} GPUs", counts=False)
-    elif ended.status == 0 and ended.last_line.startswith("problem "):
-        code, path, facts = json.loads(ended.last_line.removeprefix("problem "))
-        recorder.bad(code, path, "check gpus: HIP's count", **facts)
-    elif counted is not None:
-        detail = f"hipInit and hipGetDeviceCount returned {counted[2]}"
-        recorder.bad("E-GPU-003", found=counted[1], wanted=wanted, detail=detail)
+    elif ended.status == 0 and ended.answer.startswith("problem "):
+        code, path, facts = json.loads(ended.answer.removeprefix("problem "))
+        recorder.bad(code, path, "check gpus: HIP's count", child, **facts)
+    elif counts is not None:
+        detail = f"hipInit and hipGetDeviceCount returned {counts[2]}"
+        recorder.bad("E-GPU-003", None, None, child, found=counts[1], wanted=counts[0], detail=detail)
     else:
-        recorder.bad("E-GPU-003", found="no", wanted=wanted, detail=f"{ended.how}: {ended.last_line}")
+        detail = f"{ended.how}: {ended.last_line}"
+        recorder.bad("E-GPU-003", None, None, child, found="no", wanted=wanted, detail=detail)

@@ -57,8 +57,11 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
             _compare(installation, distribution, recorder, options, unreached)
             done(distribution.name)
     if not recorder.count:
-        why = "; ".join(dict.fromkeys(found.title for found in recorder.problems))
-        recorder.say("E-INDEX-006", installation.site, detail=why or "no package of the SDK is installed here")
+        why = "; ".join(dict.fromkeys(found.cause for found in recorder.problems))
+        place = next((found.facts["place"] for found in recorder.problems if "place" in found.facts), None)
+        recorder.say(
+            "E-INDEX-006", installation.site, detail=why or "no package of the SDK is installed here", place=place
+        )
 
 
 def _name_source(recorder: Recorder, address: str) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version, numbers_of
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import signal_name
+from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.library_table import reason_not_loaded_alone
 from rocm_sdk.doctor.load_failure import LoadFailures
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
@@ -37,10 +40,13 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     loadable = []
     for each in sound:
         reason = reason_not_loaded_alone(each.name)
-        if reason is None:
-            loadable.append(each)
-        else:
+        fifo = installation.needed_libraries.fifo_below(each.path)
+        if reason is not None:
             recorder.skip(f"{each.name}: {reason}")
+        elif fifo is not None:
+            _report_fifo(installation, fifo, each, recorder)
+        else:
+            loadable.append(each)
     _load(installation, objects, loadable, recorder, options)
 
 
@@ -69,6 +75,19 @@ def _check_file(installation: Installed, each: SharedObject, recorder: Recorder)
         _tell_history(each, recorder, facts)
     _check_search_path(installation, each, recorder)
     return _check_glibc(each, recorder)
+
+
+def _renaming(installation: Installed, path: str, wanted: str) -> str | None:
+    """The command that gives a file of no package the name that a package lists; None if it is another case."""
+    listed = [os.path.relpath(each, installation.site) in installation.owners for each in (path, wanted)]
+    return f"mv {quoted_for_shell(path)} {quoted_for_shell(wanted)}" if listed == [False, True] else None
+
+
+def _report_fifo(installation: Installed, fifo: str, needing: SharedObject, recorder: Recorder) -> None:
+    """Reports what a library would wait for."""
+    code, more = no_file(fifo, KINDS[stat.S_IFIFO])
+    facts = {**installation.owner_of(fifo), "name": os.path.basename(fifo), **more}
+    recorder.bad(code, fifo, library_name(needing.path), **facts)
 
 
 def _is_for_compilers(each: SharedObject) -> bool:
@@ -135,7 +154,8 @@ def _check_names(installation: Installed, objects: Sequence[SharedObject], recor
         is_unlinked = installation.prefix is not None and linker_name(soname) == linker_name(each.name)
         if soname != each.name and not os.path.exists(beside) and not is_unlinked:  # else the subject `prefix` says it
             facts = installation.owner_of(each.path)
-            recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, **facts)
+            repair = _renaming(installation, each.path, beside)
+            recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, repair=repair, **facts)
     for soname, found in by_soname.items():
         first, *others = sorted(found, key=lambda each: each.name != soname)  # the one that is found by this name
         for other in others:
@@ -166,7 +186,7 @@ def _load(
     recorder: Recorder,
     options: Options,
 ) -> None:
-    failures = LoadFailures(installation, objects)
+    failures = LoadFailures(installation, objects, options)
     paths, results, again = [each.path for each in loadable], [], list[str]()
     if installation.prefix is not None:  # its search paths are checked by themselves
         paths, again = [], paths
@@ -199,18 +219,19 @@ def _judge(
     if result.outcome == "loaded":
         recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
     elif result.outcome == "refused":
-        recorder.add(failures.problem_of(result), name)
+        recorder.add(failures.problem_of(result), name, failures.child_of(result))
     elif result.outcome == "lost":
         facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
         recorder.bad("E-LIB-021", result.path, name, **facts)
     else:
-        below = [each.path for each in failures.needed_by(result.path) if each.path in ended]
+        below = [each.path for each in failures.needed.of(result.path) if each.path in ended]
         guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
         output = f'; it printed "{guilty.output}"' if guilty.output else ""
         recorder.bad(
             _ENDINGS[guilty.outcome],
             guilty.path,
             name,
+            failures.child_of(result),
             library=os.path.basename(guilty.path),
             signal=signal_name(guilty.number),
             status=guilty.number,

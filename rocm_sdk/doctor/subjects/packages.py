@@ -7,17 +7,28 @@ import os
 import re
 import site as site_module
 import sys
+from collections.abc import Iterable
+from zipfile import BadZipFile, ZipFile
 
 from rocm_sdk import _native
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.doctor.causes.surroundings import removal
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.gpu_support.packages import distribution_name
 from rocm_sdk.installed import sdk_sites
-from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution, same_release, sdk_distributions
+from rocm_sdk.installed.distributions import (
+    CLOSURE_JOURNAL,
+    Distribution,
+    name_of_directory,
+    normalised,
+    same_release,
+    sdk_distributions,
+)
 from rocm_sdk.installed.installation import Installed, refused_root
 
 # What the modules of packages of one build say alike, and its name in their `_dist_info.py`.
@@ -25,7 +36,7 @@ _BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_T
 _NOTE_LIMIT = 1 << 20  # bytes
 
 # pip renames a directory before it removes it: such characters replace the first letters.
-_HALF_REMOVED = re.compile(r"[-~=%]+.*ocm[-_](sdk|profiler).*")
+_HALF_REMOVED = re.compile(r"[-~=%]+.*(ocm[-_](?:sdk|profiler).*)")
 
 
 def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
@@ -41,11 +52,14 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
         journal = os.path.join(installation.site, CLOSURE_JOURNAL)
         recorder.bad("E-PKG-022", journal, site=installation.site)
     _check_profiler(installation, recorder)
+    _check_twins(installation, recorder)
+    _check_half_removed(installation, recorder)
     for each in installation.placeholders:
         recorder.bad("E-PKG-017", each.directory, **each.facts)
     if installation.core is None and _check_without_metadata(installation, recorder):
         return
     if installation.core is None:
+        _check_leftovers(installation, recorder)
         if not installation.placeholders:
             recorder.bad("E-PKG-001", installation.site, **_places_in_vain(installation))
         return
@@ -67,18 +81,23 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
 
 def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool:
     """Whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
-    core = _core_directory(installation)
+    core = installation.core_directory
     if installation.distributions or not os.path.isdir(core):
         return False
     recorder.good(f"an SDK {installation.version} in {core}")
     recorder.say("N-PKG-018", core)
+    if installation.is_current:
+        _check_search_path(installation, recorder)
     return True
 
 
 def _places_in_vain(installation: Installed) -> dict[str, object]:
-    """Facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm."""
+    """Facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm, and about an archive that has an SDK."""
     if not installation.is_current:
         return {}
+    if (archive := next(filter(_has_core, sys.path), None)) is not None:
+        more = f"; {archive} has it, and no library can be loaded from an archive"
+        return {"more": more, "removal": _removal_from_path(archive)}
     try:
         installation.sdk.facts()
     except PackageNotInstalledError as error:
@@ -88,10 +107,25 @@ def _places_in_vain(installation: Installed) -> dict[str, object]:
     return {}
 
 
+def _has_core(entry: str) -> bool:
+    """Whether an entry of sys.path is an archive with the core package."""
+    if not os.path.isfile(entry):
+        return False
+    try:
+        with ZipFile(entry) as archive:
+            return any(name.startswith("_rocm_sdk_core") for name in archive.namelist())
+    except (BadZipFile, OSError):
+        return False
+
+
 def _check_metadata(installation: Installed, recorder: Recorder) -> None:
     for each in installation.distributions:
         if each.fault is not None:
-            recorder.bad("E-PKG-013", each.directory, detail=each.fault, **each.facts)
+            is_no_text = each.has_metadata and each.fault.startswith("RECORD") and os.path.exists(each.record)
+            blocking = each.record if is_no_text else each.directory  # an installer ends at either
+            is_blocked = is_no_text or not os.path.isdir(each.directory)
+            line = f"rm {quoted_for_shell(blocking)}" if is_blocked else None
+            recorder.bad("E-PKG-013", each.directory, detail=each.fault, removal=line, **each.facts)
         else:
             recorder.good(f"metadata of {each.name}")
 
@@ -110,10 +144,12 @@ def _check_versions(installation: Installed, core: Distribution, recorder: Recor
 
 def _check_consistency(installation: Installed, recorder: Recorder) -> None:
     """Checks that the packages are of one build: their facts are the same, and the directories that follow exist."""
+    if not os.path.exists(os.path.join(installation.site, "rocm_sdk_core", "_dist_info.py")):
+        return  # the subject `files` reports it
     core = installation.said_by("rocm_sdk_core")
     nonce = core.get("nonce", "")
     directory = os.path.join(installation.site, f"_rocm_sdk_core{nonce}")
-    if core and not os.path.isdir(directory):
+    if core and not os.path.isdir(directory) and not _owned_below(installation, directory):  # else `files` reports it
         detail = f"rocm_sdk_core says that its files are in {os.path.basename(directory)}, which is not there"
         recorder.bad("E-PKG-016", directory, detail=detail, **installation.owner_of(directory))
     names = {name.lower(): name for name in installation.names}
@@ -144,24 +180,73 @@ def _owned_below(installation: Installed, directory: str) -> list[str]:
 
 
 def _check_profiler(installation: Installed, recorder: Recorder) -> None:
-    if installation.distribution("rocm-profiler") is not None and not os.path.isdir(_core_directory(installation)):
+    if installation.distribution("rocm-profiler") is not None and not os.path.isdir(installation.core_directory):
         profiler = installation.distribution("rocm-profiler")
         version = profiler.version if profiler is not None else None
         requirement = f"rocm-sdk-core=={version}" if version else "rocm-sdk-core"
         recorder.bad("E-PKG-011", requirement=requirement)
 
 
-def _core_directory(installation: Installed) -> str:
-    names = [path for path in installation.platform_directories if "_core" in os.path.basename(path)]
-    return names[0] if names else os.path.join(installation.site, "_rocm_sdk_core")
+def _check_twins(installation: Installed, recorder: Recorder) -> None:
+    """Reports metadata of a package beside other metadata of it, which the files fit."""
+    for each in installation.twins:
+        right = installation.distribution(each.name)
+        if right is not None:
+            facts = {"version": right.version, "other_version": each.version, "distribution": each.name}
+            recorder.bad("E-PKG-023", each.directory, **facts)
+
+
+def _check_half_removed(installation: Installed, recorder: Recorder) -> None:
+    """Reports what an installer that was killed has renamed, by distribution."""
+    renamed: dict[str, list[str]] = {}
+    for name in installation.names:
+        match = _HALF_REMOVED.fullmatch(name)
+        if match is not None:
+            renamed.setdefault(_distribution_of(f"r{match[1]}"), []).append(os.path.join(installation.site, name))
+    for distribution, paths in renamed.items():
+        infos = (path.removesuffix(".dist-info") for path in paths if path.endswith(".dist-info"))
+        before = next((info.rpartition("-")[2] for info in infos), None)
+        facts = _facts_of_lost(installation, distribution, before)
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else None
+        line = " ".join(["rm -r", *map(quoted_for_shell, paths)])
+        is_whole = _is_whole(installation, distribution)
+        recorder.bad("W-PKG-007" if is_whole else "E-PKG-025", paths[0], more=more, removal=line, **facts)
+
+
+def _distribution_of(name: str) -> str:
+    """The distribution that a directory of its name belongs to."""
+    return name_of_directory(name) if name.endswith(".dist-info") else normalised(name)
+
+
+def _is_whole(installation: Installed, name: str) -> bool:
+    """Whether a distribution is installed, and its directories are there."""
+    found = installation.distribution(name)
+    if found is None:
+        return False
+    directories = {file.path.partition("/")[0] for file in found.files if file.path.startswith(("_rocm", "rocm"))}
+    return all(each in installation.names for each in directories)
+
+
+def _facts_of_lost(installation: Installed, name: str, own: str | None) -> dict[str, object]:
+    """Facts about a package that is not installed in full: the release is that of the others, else its own."""
+    others = (each.version for each in installation.distributions if each.has_sdk_files and each.name != name)
+    version = next(others, own)
+    return {"distribution": name, "version": version, "requirement": f"{name}=={version}" if version else name}
 
 
 def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
-    for name in installation.names:
-        if _HALF_REMOVED.fullmatch(name):
-            recorder.bad("W-PKG-007", os.path.join(installation.site, name))
+    """Reports directories that no RECORD has. Libraries in them may be in use: they are not removed."""
     for path in installation.platform_directories:
-        if not _owned_below(installation, path) and not os.path.basename(path).startswith("_rocm_sdk_devel"):
+        name = os.path.basename(path)
+        is_tree = name.startswith("_rocm_sdk_devel")  # whose files an extraction has written
+        if _owned_below(installation, path) or (is_tree and installation.distribution("rocm-sdk-devel") is not None):
+            continue
+        if any(each.path.startswith(f"{path}/") for each in installation.shared_objects):
+            module = name.removeprefix("_")
+            facts = _facts_of_lost(installation, normalised(module), installation.said_by(module).get("version"))
+            detail = "libraries of the SDK are in it, and no RECORD lists them"
+            recorder.bad("E-PKG-024", path, detail=detail, **facts)
+        else:
             recorder.bad("W-PKG-007", path)
 
 
@@ -171,7 +256,13 @@ def _check_facts(installation: Installed, recorder: Recorder) -> None:
         installation.sdk.facts()
         installation.sdk.built_targets()
     except RocmSdkError as error:
-        recorder.bad(error.code, error.path, **error.facts)
+        core = installation.core_directory
+        if (
+            not isinstance(error, PackageNotInstalledError)
+            or os.path.isdir(core)
+            or not _owned_below(installation, core)
+        ):
+            recorder.bad(error.code, error.path, **error.facts)  # else the subject `files` reports it
     else:
         recorder.good("core's facts about itself")
 
@@ -186,15 +277,36 @@ def _check_search_path(installation: Installed, recorder: Recorder) -> None:
         others = {each.name: each for each in sdk_distributions(directory)}
         if not others:
             continue
+        leaving = _removal_from_path(directory)
         if os.path.samefile(directory, installation.site):
             recorder.say("N-PKG-009", directory, other=installation.site)
+        elif installation.core is None and (lacking := _lacking(installation, others.values())) is not None:
+            first = _removal_from_path(installation.site)  # the other SDK has both
+            recorder.bad("E-PKG-004", directory, site=installation.site, repair=first, **lacking.facts)
         elif "rocm-sdk-core" in others:
             facts = {"version": installation.version, "other_version": others["rocm-sdk-core"].version}
-            recorder.bad("W-PKG-005", directory, site=installation.site, **facts)
+            recorder.bad("W-PKG-005", directory, site=installation.site, removal=leaving, **facts)
         else:
             for other in others.values():
                 if other.has_sdk_files:
-                    recorder.bad("E-PKG-004", directory, site=installation.site, **other.facts)
+                    recorder.bad("E-PKG-004", directory, site=installation.site, removal=leaving, **other.facts)
+
+
+def _lacking(installation: Installed, others: Iterable[Distribution]) -> Distribution | None:
+    """A package beside the SDK that is used, which has no directory of its name; None: it has all."""
+    for other in others:
+        directories = {file.path.partition("/")[0] for file in other.files if file.path.startswith("_rocm")}
+        if other.has_sdk_files and directories and directories.isdisjoint(installation.names):
+            return other
+    return None
+
+
+def _removal_from_path(directory: str) -> str | None:
+    """The command that takes a directory out of PYTHONPATH; None if that does not name it."""
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if not any(entry and os.path.realpath(entry) == os.path.realpath(directory) for entry in entries):
+        return None
+    return removal("PYTHONPATH", lambda _, entry: os.path.realpath(entry) == os.path.realpath(directory))
 
 
 def _check_user_site(installation: Installed, recorder: Recorder) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from rocm_sdk import _native
 from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.base.files import open_file
+from rocm_sdk.base.users import user_name
 from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.catalog import linker_name, rows_of
@@ -76,6 +76,17 @@ class Process:
         path = library.location.path
         return path is not None and self.installation.has(os.path.realpath(path))
 
+    def is_wanted(self, path: str) -> bool:
+        """Whether a library of the SDK needs a file from outside because the SDK has none of its name."""
+        return os.path.basename(path) in self._names_wanted
+
+    @cached_property
+    def _names_wanted(self) -> frozenset[str]:
+        """What the mapped libraries of the SDK need by DT_NEEDED, and the SDK does not have."""
+        mapped = (each.path for each in self.mapped if not each.is_deleted)
+        needed = (name for path in mapped if self.installation.has(path) for name in _needed_by(path))
+        return frozenset(needed) - {os.path.basename(each.path) for each in self.installation.shared_objects}
+
     def _library(self, path: str) -> LoadedLibrary:
         name = os.path.basename(path)
         entries = [(row[0], row[1]) for row in rows_of(name)]
@@ -124,6 +135,13 @@ def _soname_of(path: str) -> str | None:
         return None
 
 
+def _needed_by(path: str) -> tuple[str, ...]:
+    try:
+        return _native.inspect_library(path).needed
+    except RocmSdkError:
+        return ()
+
+
 def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
     """The ROCm libraries that are in a process (by default this one), whatever brought them in.
 
@@ -147,10 +165,7 @@ def _owner_of(pid: int) -> str | None:
         uid = os.stat(f"/proc/{pid}").st_uid
     except OSError:
         return None
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
+    return user_name(uid)
 
 
 def _names_of_rocm(installation: Installed) -> set[str]:
@@ -251,7 +266,8 @@ def _foreign(process: Process) -> Iterator[Problem]:
     outside = [each for each in process.libraries if not process.has_of_sdk(each)]
     if len(outside) == len(process.libraries):
         return
-    for path in sorted({os.path.realpath(each.location.path) for each in outside if each.location.path is not None}):
+    paths = {os.path.realpath(each.location.path) for each in outside if each.location.path is not None}
+    for path in sorted(path for path in paths if not process.is_wanted(path)):
         source = process.origins.of(path)
         facts = {"source": source, "site": process.installation.site, "variable": _variable(source)}
         yield problem("W-PROC-002", path, **facts)

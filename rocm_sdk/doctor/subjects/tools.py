@@ -12,11 +12,13 @@ from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
-from rocm_sdk.doctor.children import Ended, run_programs
+from rocm_sdk.doctor.causes.surroundings import Surroundings
+from rocm_sdk.doctor.causes.trying import Child
+from rocm_sdk.doctor.children import Ended, Way, run_programs
 from rocm_sdk.doctor.load_failure import LoadFailures
 from rocm_sdk.doctor.loading import LoadResult, search_path
 from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.prefixes.programs import check_programs
+from rocm_sdk.doctor.prefixes.programs import LINKER_REFUSES, check_programs, works
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 from rocm_sdk.installed.distributions import Distribution
@@ -26,7 +28,7 @@ from rocm_sdk.problems import problem_of
 from rocm_sdk.terminal.reporter import Reporter
 
 # What the dynamic linker says when a program cannot be started.
-_NOT_LOADED = re.compile(r"error while loading shared libraries: (.+)")
+_NOT_LOADED = re.compile(LINKER_REFUSES + "(.+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 
 _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
@@ -74,18 +76,19 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, options: Options) -> None:
-    found = list(_run(ready, options))
-    again, directories = _unaided(installation, found)
+    trial = _Trial(installation, ready, options)
+    found = list(_run(ready, _way(options)))
+    again, directories = _unaided(installation, found, options)
     for tool, ended in found:
         if ended.status and (lack := _lack(installation, tool, ended)) is not None:
             recorder.skip(f"{tool.name}: {lack}")
         elif tool not in again:
-            _judge(installation, tool, ended, recorder, options)
+            _judge(trial, tool, ended, recorder)
     if again:
         recorder.say("N-LIB-019", installation.site)
         with search_path(directories) as path:
-            for tool, ended in _run(again, options, {"LD_LIBRARY_PATH": path}):
-                _judge(installation, tool, ended, recorder, options)
+            for tool, ended in _run(again, _way(options, {"LD_LIBRARY_PATH": path})):
+                _judge(trial, tool, ended, recorder)
 
 
 def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
@@ -100,21 +103,48 @@ def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
     return f"it needs the Python module {match[1]}, which is not installed"
 
 
-def _run(
-    tools: Sequence[Tool], options: Options, variables: Mapping[str, str] | None = None
-) -> Iterator[tuple[Tool, Ended]]:
+def _way(options: Options, variables: Mapping[str, str] | None = None) -> Way:
+    return Way(options.seconds, options.parallel, variables)
+
+
+def _run(tools: Sequence[Tool], way: Way) -> Iterator[tuple[Tool, Ended]]:
     commands = [[tool.path, *tool.row.arguments] for tool in tools]
-    return zip(tools, run_programs(commands, options.seconds, options.parallel, variables), strict=True)
+    return zip(tools, run_programs(commands, way), strict=True)
 
 
-def _unaided(installation: Installed, found: Iterable[tuple[Tool, Ended]]) -> tuple[list[Tool], list[str]]:
+class _Trial:
+    """Runs programs that failed in other surroundings."""
+
+    def __init__(self, installation: Installed, tools: Sequence[Tool], options: Options) -> None:
+        self.installation = installation
+        self._tools = {tool.path: tool for tool in tools}
+        self.options = options
+
+    def child_of(self, tool: Tool, ended: Ended) -> Child:
+        """The program, which can run again if it has ended."""
+        files = (tool.path, _program_behind(self.installation, tool), *_modules_of(self.installation, tool.owner))
+        return Child(tool.path, ended.seconds, None if ended.status is None else self._again, files)
+
+    def _again(self, names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        tools = [self._tools[name] for name in names]
+        way = Way(seconds, self.options.parallel, surroundings=surroundings)
+        found = list(_run(tools, way))
+        unaided, directories = _unaided(self.installation, found, self.options)
+        with search_path(directories) as path:
+            aided = dict(_run(unaided, way._replace(variables={"LD_LIBRARY_PATH": path})))
+        return [works(tool.row, aided.get(tool, ended)) for tool, ended in found]
+
+
+def _unaided(
+    installation: Installed, found: Iterable[tuple[Tool, Ended]], options: Options
+) -> tuple[list[Tool], list[str]]:
     """The tools whose programs no RPATH helps to find libraries, and the directories that have these."""
     refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
     if not refused:
         return [], []
     libraries = installation.shared_objects
     programs = {tool: inspect(_program_behind(installation, tool)) for tool, _ in refused}
-    failures = LoadFailures(installation, [*libraries, *programs.values()])
+    failures = LoadFailures(installation, [*libraries, *programs.values()], options)
     results = [(tool, LoadResult(programs[tool].path, "refused", 0, 0.0, ended.output, "")) for tool, ended in refused]
     again = [tool for tool, result in results if failures.is_unaided(result)]
     return again, list(dict.fromkeys(os.path.dirname(each.path) for each in libraries))
@@ -133,6 +163,13 @@ def _tools(installation: Installed) -> Iterator[Tool]:
                 yield Tool(name, path, TOOLS.get(name, UNKNOWN_TOOL), distribution)
 
 
+def _modules_of(installation: Installed, owner: Distribution) -> Iterator[str]:
+    """The modules of a distribution, from which its console scripts import."""
+    for file in owner.files:
+        if file.path.endswith(".py") and not file.path.startswith(("_", "../")):
+            yield os.path.join(installation.site, file.path)
+
+
 def _is_script(path: str) -> bool:
     """Whether a path in RECORD is outside the packages, where pip writes scripts."""
     return path.startswith(("../", "bin/"))
@@ -149,22 +186,23 @@ def _console_scripts(distribution: Distribution) -> list[str]:
         return []
 
 
-def _judge(installation: Installed, tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
+def _judge(trial: _Trial, tool: Tool, ended: Ended, recorder: Recorder) -> None:
+    installation, child = trial.installation, trial.child_of(tool, ended)
     facts: dict[str, object] = {"tool": tool.name, **tool.owner.facts}
     program = _program_behind(installation, tool)
-    if os.path.exists(program) and not os.access(program, os.X_OK):
+    if _is_recorded(installation, program) and not os.access(program, os.X_OK):
         facts["program"] = program
     breaks = f"check tools: {tool.name}"
     if isinstance(ended.refusal, FileNotFoundError):
         detail = f"the interpreter in the first line of {tool.path} is not there"
         recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
     elif ended.refusal is not None:
-        recorder.bad("E-TOOL-001", tool.path, detail=ended.how, **facts)
+        recorder.bad("E-TOOL-001", tool.path, None, child, detail=ended.how, **facts)
     elif ended.status is None:
-        recorder.bad("E-TOOL-003", tool.path, tool=tool.name, seconds=options.seconds)
+        recorder.bad("E-TOOL-003", tool.path, None, child, tool=tool.name, seconds=trial.options.seconds)
     elif ended.status != 0 and (match := _NOT_LOADED.search(ended.output)) is not None:
         finding = _native.explain_load(installation.site, _program_behind(installation, tool), match[1])
-        recorder.add(problem_of(finding, installation.site), breaks)
+        recorder.add(problem_of(finding, installation.site), breaks, child)
     elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM) and _OF_KERNEL not in ended.last_line:
         detail = f"{ended.how}: {ended.last_line}"
         if _is_recorded(installation, program) and not os.path.exists(program):
@@ -173,9 +211,9 @@ def _judge(installation: Installed, tool: Tool, ended: Ended, recorder: Recorder
             return
         if not _is_recorded(installation, program):
             facts.pop("requirement")  # installing it again would not bring the program
-        recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
+        recorder.bad("E-TOOL-002", tool.path, None, child, detail=detail, **facts)
     elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
-        recorder.bad("E-TOOL-001", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
+        recorder.bad("E-TOOL-001", tool.path, None, child, detail=f"{ended.how}: {ended.last_line}", **facts)
     else:
         recorder.good(f"{tool.name}: {ended.last_line}")
 
@@ -186,8 +224,7 @@ def _program_behind(installation: Installed, tool: Tool) -> str:
 
 
 def _in_core(installation: Installed, name: str) -> str:
-    directory = next((path for path in installation.platform_directories if "_core" in os.path.basename(path)), "")
-    return os.path.join(directory or installation.site, name)
+    return os.path.join(installation.core_directory, name)
 
 
 def _is_recorded(installation: Installed, path: str) -> bool:

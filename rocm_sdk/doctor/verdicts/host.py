@@ -12,8 +12,10 @@ from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.problems import problem
 
+from .beside_program import beside_program
 from .missing import HERE, Against, missing_problems, package_of
-from .variants import check_files
+from .opening import Opening, opening
+from .variants import Variants, check_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,33 +30,47 @@ _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
 
 class Host(NamedTuple):
-    """What was found. loads is None if it cannot be told: `missing` may come from distributions that are not here."""
+    """What was found. loads is None if it cannot be told: `missing` may come from distributions that are not here, or
+    nothing is that it is certain to open by name."""
 
     loads: bool | None
     analysis: HostFiles
+    built_for: str | None  # the releases of ROCm, as text
     problems: tuple[Problem, ...]
     missing: tuple[str, ...]  # libraries that nothing here has
     notes: tuple[str, ...]  # on libraries of which one is loaded
+    opens: Opening
 
 
-def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
-    """Reads the subject's files."""
-    libraries = against.libraries
+def read_files(subject: Subject, libraries: tuple[str, ...]) -> tuple[HostFiles, Variants]:
+    """What the subject's files need, and where that is. libraries: the shared libraries of the SDK."""
     analysis, variants = check_files(subject.files, libraries, has_sdk=bool(libraries))
     if beside := _of_other_distributions(_unfound(analysis.files)):
         analysis, variants = check_files(subject.files, (*libraries, *beside), has_sdk=bool(libraries))
+    return analysis, variants
+
+
+def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
+    """Reads and judges the subject's files."""
+    libraries = against.libraries
+    analysis, variants = read_files(subject, libraries)
     files = analysis.files
     found = [
         *_faults(subject, files),
-        *_another_release(subject, analysis, against),
+        *_another_release(subject, analysis, against, variants.built_for),
         *missing_problems(subject, files, against),
         *_lacks(subject, analysis, demangle),
         *_two_hips(subject, files, libraries),
     ]
     fails = any(each.severity == "error" for each in found)
+    if not fails:
+        found += beside_program(subject, analysis, against)
     unfound = _unfound(files)
-    loads = False if fails else None if unfound else True
-    return Host(loads, analysis, tuple(found), unfound, variants.notes)
+    opens = opening(subject, analysis, libraries)
+    is_unknown = unfound or (opens.is_certain and not opens.is_possible)
+    loads = False if fails else None if is_unknown else True
+    built_for = variants.built_for or analysis.built_for
+    return Host(loads, analysis, built_for, tuple(found), unfound, variants.notes, opens)
 
 
 def _unfound(files: Iterable[HostFile]) -> tuple[str, ...]:
@@ -86,26 +102,32 @@ def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
         yield problem(code, subject.shown(first.path), library=subject.shown(first.path), detail=detail)
 
 
-def _another_release(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:
+def _another_release(subject: Subject, analysis: HostFiles, against: Against, wanted: str | None) -> Iterator[Problem]:
     other = analysis.other_release
     if other is not None:
-        facts = {"requirement": analysis.requirement, "version": against.version}
+        facts = {"requirement": analysis.requirement, "version": against.version, "wanted": wanted}
         yield other_release_problem(other, subject.shown(other.file), subject.name, **facts)
 
 
 def other_release_problem(
-    other: OtherRelease, path: str, name: str, *, requirement: str | None, version: str | None
+    other: OtherRelease,
+    path: str,
+    name: str,
+    *,
+    requirement: str | None,
+    version: str | None,
+    wanted: str | None = None,
 ) -> Problem:
     """That files are for another release than the SDK is: one problem, as all are of one build.
 
     path is that of other.file as the user knows it, name that of what the files are of; requirement is that of an SDK
-    that fits, version that of the SDK.
+    that fits, version that of the SDK. wanted: the releases that they are for, if not those of `other`.
     """
     return problem(
         "E-LIB-024",
         path,
         needing=os.path.basename(name.rstrip("/")),
-        wanted=other.built_for,
+        wanted=wanted or other.built_for,
         version=version or (other.sdk or "another one").removeprefix("ROCm "),
         name=other.name,
         present=other.present,

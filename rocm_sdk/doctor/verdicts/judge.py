@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from rocm_sdk._native import choose_index
-from rocm_sdk.errors import PackageNotInstalledError
+from rocm_sdk._native import choose_index, device_code
+from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
+from rocm_sdk.gpu_support.comgr_places import place_problems
 from rocm_sdk.gpu_support.coverage import with_code
 from rocm_sdk.gpu_support.image_kinds import image_kinds
 from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
-from rocm_sdk.gpu_support.words import remarks_on
+from rocm_sdk.gpu_support.words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.problems import problem
 
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .missing import Against, package_of
-from .subject import Subject, open_subject, sdk_subject, shared_libraries
+from .opening import release_of, requirement_of
+from .subject import Subject, open_subject, sdk_subject, shared_libraries, with_required
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,31 +65,45 @@ class Verdict(NamedTuple):
     code: CodeVerdict  # whose problems are among them
     install: str | None  # without an SDK, the command that installs one that fits
 
+    def without_name(self, found: Problem) -> Problem:
+        """A problem for readers who have just read which subject it is of: "it" in the place of the name."""
+        names = {self.subject, os.path.basename(self.subject.rstrip("/"))} - {""}
+        of_names = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        whole = re.compile(rf"(?<!\S)(?:{of_names})(?=[:,;]?(?:\s|$))")
+        return found._replace(title=whole.sub("it", found.title), cause=whole.sub("it", found.cause))
+
 
 def judge(word: str | None, question: Question) -> Verdict:
     """Reads the files that a word stands for (None: the installed SDK). Raises RocmSdkError if there are none."""
-    against = _against(question)
+    against = against_of(question)
     opened = open_subject(word) if word is not None else nullcontext(sdk_subject(question.installed.directories))
-    with opened as subject, subject.refused_by_name():
+    with opened as alone, alone.refused_by_name():
+        subject = with_required(alone)
         found = list(_by_name(subject))
         host = check_host(subject, against, question.demangle)
         installed = question.installed if subject.kind == "SDK" and question.sdk is None else None
-        code = _named(subject, judge_code(subject.directories, question.gpus, installed))
+        has_comgr = against.installed is not None
+        code = _named(subject, judge_code(subject.directories, question.gpus, installed, has_comgr=has_comgr))
         found += host.problems
         found += _faults(subject, host, code.coverage)
+        if subject.kind == "file" and not host.analysis.files and not code.coverage.faults:
+            found += _of_no_kind(subject.name)
         if any(library.name == "MIOpen" for library in code.coverage.libraries):
             found += miopen_problems(question.gpus)
         found += [each for on in code.lacks for each in on]
+        found += code.problems
+        if against.installed is not None and with_code(code.coverage):
+            found += place_problems(against.installed)
         if subject.kind == "distribution":
             from .device_packages import device_package_problems
 
             found += device_package_problems(subject.name, question.gpus)
         kinds = image_kinds(subject.directories)
         gpus = tuple(_on(code, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
-        return _verdict(subject, host, code, gpus, tuple(found), has_sdk=bool(against.libraries))
+        return _verdict(subject, host, code, gpus, tuple(found), against=against)
 
 
-def _against(question: Question) -> Against:
+def against_of(question: Question) -> Against:
     """The SDK's libraries; none without an SDK."""
     if question.sdk is not None:
         return Against(shared_libraries((question.sdk,)))
@@ -114,6 +131,14 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
             yield problem(fault.code, shown, library=shown, detail=subject.shown(fault.message))
 
 
+def _of_no_kind(path: str) -> Iterator[Problem]:
+    """Of a file that is no ELF file: that it holds no GPU code either."""
+    try:
+        device_code(path)
+    except RocmSdkError as error:
+        yield problem(error.code, path, library=path, detail=error.detail)
+
+
 def _named(subject: Subject, code: CodeVerdict) -> CodeVerdict:
     return code._replace(lacks=tuple(tuple(_renamed(subject, each) for each in on) for on in code.lacks))
 
@@ -136,13 +161,18 @@ def _verdict(
     gpus: tuple[OnGpu, ...],
     problems: tuple[Problem, ...],
     *,
-    has_sdk: bool,
+    against: Against,
 ) -> Verdict:
+    has_sdk = bool(against.libraries)
     has_code = bool(with_code(code.coverage))
     errors = [each.code.split("-")[1] for each in problems if each.severity == "error"]
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
-    words = [_loading(host, loads, has_sdk=has_sdk), *host.notes]
-    if not host.analysis.files and not has_code:
+    named = release_of(subject.distribution, subject.version) if host.built_for is None else None
+    release = host.built_for if named is None else f"ROCm {named}"
+    words = [_loading(host, loads, release, has_sdk=has_sdk), *host.notes]
+    if loads and named is not None and against.version and not f"{against.version}.".startswith(f"{named}."):
+        words.append(f"it is for {release}, the SDK is {against.version}, and nothing in its files says what it calls")
+    if not host.analysis.files and not has_code and not host.opens.names:
         words = [_nothing(subject)]
     elif not has_code:
         words.append("no GPU code of its own")
@@ -153,10 +183,13 @@ def _verdict(
     works: bool | None = True
     if errors or loads is False or any(on.runs is False for on in gpus):
         works = False
-    elif loads is None or (has_code and not gpus) or not (host.analysis.files or has_code):
+    elif loads is None or not host.opens.is_possible or not (host.analysis.files or has_code or host.opens.names):
         works = None
-    install = _command_that_installs(host.analysis.requirement) if loads is None and not has_sdk else None
-    releases = (host.analysis.first_release, host.analysis.last_release)
+    elif has_code and not (gpus and all(on.runs for on in gpus)):
+        works = None  # for which GPU, or by which comgr
+    requirement = host.analysis.requirement if named is None else requirement_of(named)
+    install = _command_that_installs(requirement) if loads is not True and not has_sdk else None
+    releases = (host.analysis.first_release, host.analysis.last_release) if named is None else (named, named)
     said = (gpus, has_code, "; ".join(words), problems)
     return Verdict(subject.name, subject.kind, works, loads, *said, releases=releases, code=code, install=install)
 
@@ -177,18 +210,29 @@ def _nothing(subject: Subject) -> str:
     return f"there is nothing to check: it is pure Python{requires}"
 
 
-def _loading(host: Host, loads: bool | None, *, has_sdk: bool) -> str:
-    release = host.analysis.built_for
-    is_other = host.analysis.other_release is not None
+def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool) -> str:
+    absent = ", ".join(host.opens.absent[:_NAMED])
     if loads:
-        return "loads"
+        so = "no package here has it" if has_sdk else "no SDK is here"
+        if absent:
+            return f"loads; it opens {absent} by name, and {so}"
+        opened = ", ".join(host.opens.names[:_NAMED])
+        return "loads" if host.analysis.files or not opened else f"loads; it opens {opened} by name"
     if loads is False:
-        return f"does not load: it is for {release}" if is_other and release else "does not load"
-    if not has_sdk and (release or any(map(package_of, host.missing))):
-        return f"cannot tell whether it loads: no SDK is here{f', and it is for {release}' if release else ''}"
-    return f"cannot tell whether it loads: no package here has {', '.join(host.missing[:_NAMED])}"
+        is_other = host.analysis.other_release is not None
+        so = f": it is for {release}" if is_other else f"; it is for {release}"
+        return f"does not load{so}" if release and (is_other or not has_sdk) else "does not load"
+    why = [] if host.opens.is_possible else [f"it opens {absent} by name"]
+    missing = ", ".join(host.missing[:_NAMED])
+    if not has_sdk and (release or host.opens.absent or any(map(package_of, host.missing))):
+        why += ["no SDK is here", *([f"it is for {release}"] if release else [])]
+    else:
+        why.append(f"no package here has {missing or 'it'}")
+    return f"cannot tell whether it loads: {', and '.join(filter(None, (', '.join(why[:-1]), why[-1])))}"
 
 
 def _running(on: OnGpu) -> str:
+    if on.runs is None:
+        return "; ".join((f"cannot tell whether it runs on {on.gpu}: {SPIRV_DEPENDS}", *on.remarks))
     start = f"runs on {on.gpu}" if on.runs else f"does not run on {on.gpu}"
     return "; ".join((start, *on.remarks))

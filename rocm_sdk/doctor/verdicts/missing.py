@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .subject import Subject
 
-HERE = frozenset({"bundled", "SDK", "system"})  # places of needs
+HERE = frozenset({"bundled", "SDK", "RPATH", "system"})  # places of needs
 _OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core package
 
 
@@ -40,7 +40,7 @@ def package_of(name: str) -> str | None:
 
 
 def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:
-    """What is nowhere. A library that another distribution may bring is no problem of a subject that requires any."""
+    """What is nowhere. What a distribution may bring that is required and not here is no problem."""
     needing: dict[str, str] = {}  # library -> the first file that needs it
     for file in files:
         for need in file.needs:
@@ -50,22 +50,27 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
     if of_rocm and against.libraries:
         yield _of_rocm(subject, needing, of_rocm, against)
     unknown: list[str] = []
+    may_be_of_others = len(of_rocm) < len(needing) and _may_be_of_others(subject)
     for name, path in needing.items():
         facts = _native.missing_library(name)[2]
         if name in of_rocm:
             continue
         if not _is_known(facts) and "." not in name.partition(".so")[2]:
             unknown.append(name)  # no package of a system has it: it has no number
-        elif _is_known(facts) or not _may_be_of_others(subject):
+        elif _is_known(facts) or not may_be_of_others:
             shown = subject.shown(path)
             yield problem("E-LIB-002", shown, needing=os.path.basename(shown), library=name, **facts)
-    if unknown and not _may_be_of_others(subject):
+    if unknown and not may_be_of_others:
         yield _of_python(subject, needing, unknown)
 
 
 def _may_be_of_others(subject: Subject) -> bool:
-    """Whether distributions that it requires may bring what it needs."""
-    return bool(subject.needed_too) and subject.kind != "SDK"
+    """Whether a distribution that it requires, and that is not installed here, may bring what it needs."""
+    if subject.kind == "SDK" or not subject.needed_too:
+        return False
+    from rocm_sdk.installed.others import find  # here: what it imports takes long
+
+    return any(find(name) is None for name in subject.needed_too)
 
 
 def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -> Problem:

@@ -17,8 +17,13 @@ from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
 from rocm_sdk.installed.catalog import stem
+from rocm_sdk.installed.distributions import is_of_sdk, normalised
 
 from .requirements import requirements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import importlib.metadata
 
 _ELF = b"\x7fELF"
 _SCRATCH = "rocm-sdk-check-"
@@ -29,7 +34,8 @@ class Subject(NamedTuple):
 
     name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (of
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
-    are pairs of a path that is not the user's, and what it stands for in what is said.
+    are pairs of a path that is not the user's, and what it stands for in what is said. distribution is the normalised
+    name of a wheel's or an installed one, "" of others.
     """
 
     name: str
@@ -39,6 +45,8 @@ class Subject(NamedTuple):
     root: str | None = None
     needed_too: tuple[str, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
+    distribution: str = ""
+    version: str = ""
 
     def shown(self, text: str) -> str:
         """The text with the user's names of files."""
@@ -76,7 +84,8 @@ def open_subject(word: str) -> Iterator[Subject]:
 
         with _scratch(word) as root:
             files, needed = unpacked(word, root)
-            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),))
+            name, version = of_wheel(word)
+            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version)
     elif os.path.exists(word):
         files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
         with _with_its_kernels(word) as (directories, names):
@@ -162,6 +171,12 @@ def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[
         yield (place, kernels) if os.path.isdir(kernels) else (place,), ((link, path), (place, directory))
 
 
+def of_wheel(path: str) -> tuple[str, str]:
+    """The normalised name and the version that the name of a wheel has."""
+    name, _, rest = os.path.basename(path).partition("-")
+    return normalised(name), rest.partition("-")[0]
+
+
 def _distribution(name: str) -> Subject:
     from rocm_sdk.installed.others import find
 
@@ -172,8 +187,40 @@ def _distribution(name: str) -> Subject:
             "name a file, a wheel, a directory, or a distribution as `pip list` prints it",
             name,
         )
-    site = str(found.locate_file(""))
-    own = [path for path in (str(found.locate_file(file)) for file in found.files or ()) if _is_elf(path)]
+    needed = requirements(found.requires or [])
+    files, directories = _files_of(found)
+    return Subject(
+        name, "distribution", files, directories, None, needed, distribution=normalised(name), version=found.version
+    )
+
+
+def _files_of(distribution: importlib.metadata.Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ELF files of an installed distribution, and the directories in site-packages that they lie in."""
+    site = str(distribution.locate_file(""))
+    paths = (str(distribution.locate_file(file)) for file in distribution.files or ())
+    own = tuple(path for path in paths if _is_elf(path))
     tops = dict.fromkeys(os.path.relpath(path, site).partition(os.sep)[0] for path in own)
-    directories = tuple(path for top in tops if os.path.isdir(path := os.path.join(site, top)))
-    return Subject(name, "distribution", tuple(own), directories, None, requirements(found.requires or []))
+    return own, tuple(path for top in tops if os.path.isdir(path := os.path.join(site, top)))
+
+
+def with_required(subject: Subject) -> Subject:
+    """The subject with the files of the installed distributions that it requires, and that these require.
+
+    The packages of the SDK are what it is checked against.
+    """
+    if subject.kind != "distribution":
+        return subject
+    from rocm_sdk.installed.others import find
+
+    files, directories = dict.fromkeys(subject.files), dict.fromkeys(subject.directories)
+    seen = {subject.distribution}
+    names = list(subject.needed_too)
+    for name in names:  # the list grows
+        found = None if name in seen or is_of_sdk(name) else find(name)
+        seen.add(name)
+        if found is not None:
+            its_files, its_directories = _files_of(found)
+            files |= dict.fromkeys(its_files)
+            directories |= dict.fromkeys(its_directories)
+            names += requirements(found.requires or [])
+    return subject._replace(files=tuple(files), directories=tuple(directories))

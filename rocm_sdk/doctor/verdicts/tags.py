@@ -23,16 +23,17 @@ def misfit(path: str) -> str | None:
     if not any(_fits_python(tag, abi) for tag in pythons for abi in abis):
         here = f"cp{sys.version_info.major}{sys.version_info.minor}"
         return f"it is for Python {found['python']} ({found['abi']}), this is {here}"
-    if not any(map(_fits_platform, found["platform"].split("."))):
+    has_no_abi = "none" in abis  # without it, a platform is named
+    if not any(_fits_platform(tag, has_no_abi=has_no_abi) for tag in found["platform"].split(".")):
         return f"it is for {found['platform']}, this is {_here()}"
     return None
 
 
 def _fits_python(tag: str, abi: str) -> bool:
     major, minor = sys.version_info.major, sys.version_info.minor
-    if tag in (f"py{major}", f"py{major}{minor}"):
-        return abi == "none"
-    if sys.implementation.name != "cpython" or not tag.startswith(f"cp{major}") or not tag[3:].isdigit():
+    if tag.startswith(f"py{major}"):  # of this version, or an older one
+        return abi == "none" and (not tag[3:] or (tag[3:].isdecimal() and int(tag[3:]) <= minor))
+    if sys.implementation.name != "cpython" or not tag.startswith(f"cp{major}") or not tag[3:].isdecimal():
         return False
     is_free_threaded = "t" in getattr(sys, "abiflags", "")
     if abi == "abi3":
@@ -40,9 +41,11 @@ def _fits_python(tag: str, abi: str) -> bool:
     return int(tag[3:]) == minor and abi in ("none", f"{tag}{'t' if is_free_threaded else ''}")
 
 
-def _fits_platform(tag: str) -> bool:
+def _fits_platform(tag: str, *, has_no_abi: bool) -> bool:
     machine = platform.machine()
-    if tag in ("any", f"linux_{machine}"):
+    if tag == "any":
+        return has_no_abi
+    if tag == f"linux_{machine}":
         return True
     old, _, rest = tag.partition("_")
     if (version := _OLD.get(old)) is None:

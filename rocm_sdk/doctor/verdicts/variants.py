@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 
 class Variants(NamedTuple):
-    """left are the files that are not loaded here, with the reason; notes are for the line of a verdict."""
+    """left are the files that are not loaded here, with the reason; notes are for the line of a verdict.
+
+    built_for: what one of them is for each ("ROCm 6.0 to 6.4, or ROCm 7.0 or newer"), if none loads and they differ.
+    """
 
     left: dict[str, str]
     notes: tuple[str, ...] = ()
+    built_for: str | None = None
 
 
 def check_files(files: tuple[str, ...], libraries: tuple[str, ...], *, has_sdk: bool) -> tuple[HostFiles, Variants]:
@@ -47,6 +51,7 @@ def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
             groups.setdefault(file.variant_group, []).append(file)
     left: dict[str, str] = {}
     notes: list[str] = []
+    built_for = None
     for members in groups.values():
         own = [file for file in members if file.is_for_rocm]
         left |= {file.path: f"a variant for {file.back_end}" for file in members if not file.is_for_rocm}
@@ -60,9 +65,13 @@ def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
         if has_sdk:
             left |= {file.path: "no variant for ROCm loads" for file in own if file.path != newest}
         releases = {(_first(each), each.built_for) for each in alone.values() if each.built_for is not None}
-        known = ", ".join(text for _, text in sorted(releases))
-        notes.append(f"{len(own)} variants for ROCm: {known or 'of unknown releases'}")
-    return Variants(left, tuple(notes))
+        known = [text for _, text in sorted(releases)]
+        if len(known) > 1:
+            built_for = ", or ".join(known)
+            notes.append(f"it has {len(own)} variants for ROCm")
+        else:
+            notes.append(f"{len(own)} variants for ROCm: {known[0] if known else 'of unknown releases'}")
+    return Variants(left, tuple(notes), built_for)
 
 
 def _loads(file: HostFile) -> bool:

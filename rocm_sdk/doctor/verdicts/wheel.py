@@ -6,18 +6,20 @@ Databases of kernels are there without content: their names alone say what they 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import zipfile
+from contextlib import AbstractContextManager
 from email.parser import Parser
 from typing import IO, NamedTuple
 
 from rocm_sdk.base.archive_errors import damage, refusal
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.base.walking import DEPTH_LIMIT
 from rocm_sdk.base.zip_file import DAMAGE, open_zip
 from rocm_sdk.errors import BadArchiveError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
 from rocm_sdk.gpu_support.image_kinds import DIRECTORY
+from rocm_sdk.terminal.progress import Wait, waiting
 
 from .requirements import requirements
 
@@ -43,8 +45,8 @@ def unpacked(path: str, root: str) -> Unpacked:
     Raises BadArchiveError for a wheel that is not what it claims to be, LibraryAccessError if there is no room.
     """
     needed: tuple[str, ...] = ()
-    with open(path, "rb") as file, open_zip(path, file) as archive:
-        writer = _Writer(archive, path, root)
+    with open(path, "rb") as file, open_zip(path, file) as archive, _reading(path, archive) as wait:
+        writer = _Writer(archive, path, root, wait)
         for member in archive.infolist():
             name = f"{path}/{member.filename}"
             try:
@@ -65,11 +67,17 @@ def unpacked(path: str, root: str) -> Unpacked:
     return Unpacked(tuple(sorted(writer.files)), needed)
 
 
+def _reading(path: str, archive: zipfile.ZipFile) -> AbstractContextManager[Wait]:
+    """Each byte of a member is a step, whether it is written or passed over."""
+    total = sum(member.file_size for member in archive.infolist())
+    return waiting(f"reading {os.path.basename(path).partition('-')[0]}", total, size_text)
+
+
 class _Writer:
     """Writes members that are read. It looks at the first bytes of the others alone."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: str, root: str) -> None:
-        self._archive, self._path, self._root = archive, path, root
+    def __init__(self, archive: zipfile.ZipFile, path: str, root: str, wait: Wait) -> None:
+        self._archive, self._path, self._root, self._wait = archive, path, root, wait
         self._made = {root}
         self._room = _free(root)
         self.files: list[str] = []
@@ -87,6 +95,7 @@ class _Writer:
             )
         with self._archive.open(member) as stream:
             head = stream.read(_HEAD)
+            self._wait.step(parts[-1], len(head))
             if DIRECTORY in parts[:-1]:  # which kinds of GPU there are says enough
                 self._make_directory(parts[: min(parts.index(DIRECTORY) + 2, len(parts) - 1)])
             elif parts[-1].endswith(_DATABASES):
@@ -95,6 +104,7 @@ class _Writer:
                 self._write(parts, head, stream, member.file_size)
             elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS):
                 self.files.append(self._write(parts, head, stream, member.file_size))
+            self._wait.step(amount=member.file_size - stream.tell())
 
     def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
         """The zip reader stops at the size that the wheel's list says."""
@@ -106,8 +116,9 @@ class _Writer:
         target = os.path.join(self._root, *parts)
         with open(target, "xb") as file:
             file.write(head)
-            if stream is not None and size > len(head):
-                shutil.copyfileobj(stream, file, min(size, _BUFFER))
+            while stream is not None and (data := stream.read(_BUFFER)):
+                file.write(data)
+                self._wait.step(parts[-1], len(data))
         return target
 
     def _make_directory(self, parts: list[str]) -> None:

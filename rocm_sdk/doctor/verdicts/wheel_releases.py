@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from rocm_sdk.errors import LibraryAccessError, RocmSdkError
 
-from .subject import open_subject
+from .opening import release_of
+from .subject import of_wheel, open_subject
 from .variants import check_files
 
 _IN_NAME = re.compile(r"[-_]rocm[-_]?(\d+)[-_](\d+)(?=[-_])")  # cupy_rocm_7_0-14.2.0-...
@@ -66,12 +67,12 @@ def _range_of(wheel: str) -> Range | None:
 
 
 def _label_of(name: str) -> str | None:
-    """The release in a wheel's name: of its version's label, else of its project."""
+    """The release in a wheel's name: of its version's label, else of its project; or its version is ROCm's."""
     label = _IN_VERSION.search(name)
     if label is not None:
         return label[1].replace("_", ".")
     project = _IN_NAME.search(name.partition("-")[0] + "-")
-    return f"{project[1]}.{project[2]}" if project is not None else None
+    return f"{project[1]}.{project[2]}" if project is not None else release_of(*of_wheel(name))
 
 
 def _is_in(label: str, both: Range) -> bool:

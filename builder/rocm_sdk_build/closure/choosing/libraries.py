@@ -6,12 +6,15 @@ The plan of the loader answers the first two; it is asked again for what the thi
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from glob import glob
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
 from rocm_sdk._native import check_host_files, inspect_library
+from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.doctor.verdicts.host import other_release_problem
 from rocm_sdk.doctor.verdicts.variants import check_files
 from rocm_sdk.installed.catalog import linker_name
@@ -32,9 +35,9 @@ _NOT_HERE = ("nowhere", "other version")
 class Needed(NamedTuple):
     """The libraries that are needed, with the reason for each: a sentence that names what needs it.
 
-    outside are the SONAMEs that the system provides, missing those that nobody does. unread are files of applications
-    that are not for this machine, that cannot be read, or that are variants of which another is loaded. lacks are needs
-    of applications that nothing here has.
+    outside are the SONAMEs that the system provides, also to the loader, missing those that nobody does. unread are
+    files of applications that are not for this machine, that cannot be read, or that are variants of which another is
+    loaded. lacks are needs of applications that nothing here has.
     """
 
     reasons: dict[str, str]  # path of an SdkFile -> reason
@@ -58,7 +61,7 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
         files += opened
         search.take_outside(opened)
     missing = [*search.missing, *(name for step in plan.steps for name in step.missing)]
-    outside = [*search.outside, *(name for step in plan.steps for name in step.outside)]
+    outside = [*search.outside, *(name for step in plan.steps for name in step.outside), *_needs_of_loader()]
     return Needed(
         search.reasons,
         tuple(dict.fromkeys(outside)),
@@ -72,7 +75,8 @@ def _refuse_other_libraries(sdk: InstalledSdk, plan: LoadPlan) -> None:
     """An override or a library in this process would take the place of the SDK's."""
     for path in (path for step in plan.steps for path in (step.path, *step.members)):
         if os.path.realpath(path) not in sdk.by_source:
-            raise PackagingError(f"{path}: would be loaded in place of the SDK's", "unset ROCM_SDK_LIBRARY_*")
+            names = sorted(each for each in os.environ if each.startswith("ROCM_SDK_LIBRARY_"))
+            raise PackagingError(f"{path}: would be loaded in place of the SDK's", shlex.join(["unset", *names]))
 
 
 class _Search:
@@ -98,8 +102,7 @@ class _Search:
 
     def take_outside(self, paths: Sequence[str]) -> None:
         """What files of the SDK need of the system: a plan says that of its steps, not of the files it is given."""
-        rows = check_host_files(tuple(paths), self._sources()).files
-        self.outside += [need.name for row in rows for need in row.needs if need.place == "system"]
+        self.outside += _of_system(paths, self._sources())
 
     def _sources(self) -> tuple[str, ...]:
         return tuple(str(each.source) for each in self._libraries)
@@ -182,6 +185,17 @@ class _Search:
                     if file.path not in self.reasons:
                         self.reasons[file.path] = f"{os.path.basename(self.roots.shown(path))} has its name in its data"
                         yield str(file.source)
+
+
+def _of_system(paths: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
+    """What files need of the system. libraries: those of the SDK."""
+    rows = check_host_files(tuple(paths), libraries).files
+    return [need.name for row in rows for need in row.needs if need.place == "system"]
+
+
+def _needs_of_loader() -> list[str]:
+    """Of the system: libelf, if it was built from source; releases have it."""
+    return _of_system(glob(f"{PACKAGE_PARENT}/rocm_sdk/*.so"), ())
 
 
 def _is_fixed(path: str) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import device_code
 from rocm_sdk.installed.catalog import linker_name
+from rocm_sdk.installed.page_list import PAGE_LIST
 from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkFile
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
@@ -80,9 +82,23 @@ def select(sdk: InstalledSdk, roots: Roots, choice: GpuChoice, traced: Mapping[s
     surprises = {path: _without_rule(sdk, data, path, how) for path, how in (traced or {}).items() if path not in known}
     found = _decide(sdk, roots, data, {**asked, **surprises}) if surprises else by_rules
     if not found.needed.reasons and not asked and not surprises:
-        raise PackagingError("what is named needs nothing of the SDK", "name more: --library, --preload, --tool")
+        raise _needs_nothing(roots, found.needed)
     _refuse_lost_tables(sdk, found, choice)
     return found._replace(surprises=tuple(sorted(surprises)))
+
+
+def _needs_nothing(roots: Roots, needed: Needed) -> PackagingError:
+    """It may need what the SDK does not have, or not be known."""
+    if needed.lacks:
+        name, path = next(iter(needed.lacks.items()))
+        more = f" and {len(needed.lacks) - 1} more" if len(needed.lacks) > 1 else ""
+        word = next(each.name for each in roots.applications if path in each.files)
+        what = f"{roots.shown(path)} needs {name}{more}, which nothing here has, and nothing that the SDK has"
+        return PackagingError(what, shlex.join(["rocm-sdk", "check", word]))
+    what = "what is named needs nothing of the SDK"
+    for path, why in list(needed.unread.items())[:1]:
+        what += f"; not looked at: {roots.shown(path)}: {why.removeprefix(f'{path}: ')}"
+    return PackagingError(what, "name more: --library, --preload, --tool")
 
 
 def _decide(sdk: InstalledSdk, roots: Roots, data: _Data, asked: Mapping[str, str]) -> Selection:
@@ -206,6 +222,8 @@ class _Decision:
             return Kept(file, "library", self.needed.reasons[file.path])
         if (asked := self._asked_for(file)) is not None:
             return asked
+        if file.place == PAGE_LIST:
+            return "the page list of the whole SDK"
         if not file.package.startswith("_") or any(matches(file.place, glob) for glob in _ABOUT):
             is_devel = file.distribution == DEVELOPMENT
             return _TREE if is_devel else Kept(file, "module", "says what the SDK is")

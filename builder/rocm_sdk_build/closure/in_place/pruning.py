@@ -119,7 +119,7 @@ def _prepare(request: Request, subject: _Subject, scratch: Path) -> _Prepared:
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
         attempt = attempt_of(request, roots, scratch)
         recipe = recipe_of(request, roots)
-        recipe = recipe._replace(requires=(*recipe.requires, *_requirements(site, sdk)), in_place=True)
+        recipe = recipe._replace(requires=(*recipe.requires, *_requirements(site, sdk)), in_place=True, may_link=True)
         selection = selected(sdk, roots, request)
         closure = write_closure(sdk, selection, recipe, scratch / SITE)
         (scratch / "also").mkdir()

@@ -16,7 +16,6 @@ import errno
 import json
 import os
 import platform
-import re
 import resource
 import select
 import shutil
@@ -29,6 +28,31 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from rocm_sdk.base import starting
+from rocm_sdk.base.namespaces import (
+    CLONE_NEWIPC,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWPID,
+    CLONE_NEWUSER,
+    CLONE_NEWUTS,
+    MS_BIND,
+    MS_NODEV,
+    MS_NOEXEC,
+    MS_NOSUID,
+    MS_RDONLY,
+    MS_REC,
+    MS_REMOUNT,
+    be_private,
+    become_root_of_namespace,
+    call,
+    die_with_parent,
+    libc,
+    mount,
+    mounts,
+    prctl,
+    refuse,
+    unshare,
+)
 
 # Ways to have no rights. The first three differ in who the program is.
 MAPPED = "mapped"  # root: a user namespace whose only user is NOBODY
@@ -37,57 +61,28 @@ CHANGED = "changed"  # root where user namespaces are refused: the process becom
 COPIES = "copies"  # root where namespaces are refused: chroot into copies, and NOBODY. Not safe.
 NOBODY = 65534
 
-_CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
-_CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
-_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
 _MNT_DETACH = 2
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 4, 23, 24
+_PR_SET_DUMPABLE, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 4, 23, 24
 _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
 _CAPABILITY_VERSION = 0x20080522
 _MOST_CAPABILITIES = 64
 # What a mount has is kept when it becomes read-only: in a user namespace it is locked.
 _MOUNT_FLAGS = {
-    "nosuid": _MS_NOSUID,
-    "nodev": _MS_NODEV,
-    "noexec": _MS_NOEXEC,
+    "nosuid": MS_NOSUID,
+    "nodev": MS_NODEV,
+    "noexec": MS_NOEXEC,
     "noatime": 1 << 10,
     "nodiratime": 1 << 11,
     "relatime": 1 << 21,
     "nosymfollow": 1 << 8,
 }
-_ESCAPE = re.compile(rb"\\([0-7]{3})")  # of letters in mountinfo
 _DEVICES = {"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9}  # minor numbers
 _MEMORY_DEVICES = 1  # the major number
 _ROOT_BYTES, _TEMPORARY_BYTES = 256 << 20, 1 << 30  # of tmpfs
 _FILE_BYTES, _DESCRIPTORS, _PROCESSES, _PROCESSES_OF_CPU = 1 << 30, 1024, 512, 32
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 # ---- calls
-
-
-def _call(what: str, name: str, *arguments: Any) -> int:
-    """A call of the C library. OSError with `what` if it returns -1."""
-    result: int = getattr(_libc, name)(*arguments)
-    if result == -1:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), what)
-    return result
-
-
-def _unshare(flags: int, what: str) -> None:
-    _call(what, "unshare", flags)
-
-
-def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    words = [os.fsencode(each) or None for each in (source, target, kind)]
-    _call(f"mount {target}", "mount", *words, ctypes.c_ulong(flags), os.fsencode(options) or None)
-
-
-def _prctl(option: int, argument: int, what: str) -> None:
-    _call(what, "prctl", option, *map(ctypes.c_ulong, (argument, 0, 0, 0)))
 
 
 class _Machine(NamedTuple):
@@ -123,34 +118,28 @@ def main() -> NoReturn:
     try:
         status = _keep(plan)
     except OSError as error:
-        _refuse(error)
+        refuse(error)
         status = 1
     sys.stdout.flush()
     os._exit(status)
 
 
-def _refuse(error: OSError) -> None:
-    told = f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
-    print(json.dumps({"refused": told}), flush=True)
-
-
 def _keep(plan: dict[str, Any]) -> int:
     way, root = plan["way"], plan["root"]
     os.umask(0o022)  # another user is to read what is made
-    _die_with_parent()
+    die_with_parent()
     if os.getppid() != plan["parent"]:
         return 1
     nobodys = _count_processes(os.geteuid() if way == OWN else NOBODY)
     if way == OWN:
-        _become_root_of_namespace()
+        become_root_of_namespace()
     if way == COPIES:
         _fill(root, plan)
     else:
-        _unshare(_CLONE_NEWNS, "unshare --mount")
-        _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
+        be_private()
         _make_root(root, plan)
         # From here on the next child is the first process.
-        _unshare(_CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWNET | _CLONE_NEWUTS, "unshare --pid --ipc --net --uts")
+        unshare(CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS, "unshare --pid --ipc --net --uts")
     life, alive = os.pipe()
     asking, question = os.pipe()
     answering, answer = os.pipe()
@@ -169,18 +158,6 @@ def _keep(plan: dict[str, Any]) -> int:
     return os.waitstatus_to_exitcode(status) & 0xFF
 
 
-def _die_with_parent() -> None:
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "prctl PR_SET_PDEATHSIG")
-
-
-def _become_root_of_namespace() -> None:
-    user, group = os.geteuid(), os.getegid()
-    _unshare(_CLONE_NEWUSER, "unshare --user")
-    _die_with_parent()
-    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1\n"), ("gid_map", f"0 {group} 1\n")):
-        Path("/proc/self", name).write_text(text, encoding="utf-8")
-
-
 def _count_processes(user: int) -> int:
     """Threads that a user has already: before Linux 5.14 they count for his limit in each user namespace."""
     total = 0
@@ -196,20 +173,20 @@ def _count_processes(user: int) -> int:
 
 def _make_root(root: str, plan: dict[str, Any]) -> None:
     """Mounts a tmpfs there, with all but /proc, and makes it read-only."""
-    _mount("proof", root, "tmpfs", _MS_NOSUID | _MS_NODEV, f"mode=755,size={_ROOT_BYTES}")
+    mount("proof", root, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=755,size={_ROOT_BYTES}")
     os.mkdir(f"{root}/proc")
     os.mkdir(f"{root}/tmp")
-    _mount("tmp", f"{root}/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, f"mode=1777,size={_TEMPORARY_BYTES}")
+    mount("tmp", f"{root}/tmp", "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={_TEMPORARY_BYTES}")
     places = [*plan["parts"], *([f"/dev/{name}", f"dev/{name}"] for name in _DEVICES)]
     for source, place in places:  # all of them before the first one is mounted: nothing is made where a mount leads
         _make_mount_point(source, f"{root}/{place}")
     for source, place in places:
-        _mount(source, f"{root}/{place}", "", _MS_BIND | _MS_REC)
+        mount(source, f"{root}/{place}", "", MS_BIND | MS_REC)
     for point, flags in list(_mounts_below(root)):
         if point != f"{root}/tmp":
-            _make_read_only(point, flags | (0 if point.startswith(f"{root}/dev/") else _MS_NODEV))
+            _make_read_only(point, flags | (0 if point.startswith(f"{root}/dev/") else MS_NODEV))
     _write_own(root, plan)
-    _make_read_only(root, _MS_NODEV)
+    _make_read_only(root, MS_NODEV)
 
 
 def _make_mount_point(source: str, target: str) -> None:
@@ -223,16 +200,13 @@ def _make_mount_point(source: str, target: str) -> None:
 
 def _mounts_below(root: str) -> Iterator[tuple[str, int]]:
     """The mount points below the root, and their flags."""
-    with open("/proc/self/mountinfo", "rb") as file:
-        for line in file:
-            words = line.split()
-            point = os.fsdecode(_ESCAPE.sub(lambda match: bytes([int(match[1], 8)]), words[4]))
-            if point.startswith(f"{root}/"):
-                yield point, sum(_MOUNT_FLAGS.get(name, 0) for name in words[5].decode().split(","))
+    for point, options in mounts():
+        if point.startswith(f"{root}/"):
+            yield point, sum(_MOUNT_FLAGS.get(name, 0) for name in options)
 
 
 def _make_read_only(point: str, flags: int) -> None:
-    _mount("none", point, "", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | flags)
+    mount("none", point, "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | flags)
 
 
 def _write_own(root: str, plan: dict[str, Any]) -> None:
@@ -287,35 +261,35 @@ def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, no
     """Goes into the root, gives up all rights, starts the program, and ends with it."""
     status = 1
     try:
-        _die_with_parent()
+        die_with_parent()
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process has only the signals that it handles
         _enter(plan["root"], plan["way"])
         _become_user(plan["way"], question, answering)
         os.close(question)
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl PR_SET_NO_NEW_PRIVS")
+        prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl PR_SET_NO_NEW_PRIVS")
         _filter_calls()
-        _prctl(_PR_SET_DUMPABLE, 0, "prctl PR_SET_DUMPABLE")
-        _die_with_parent()  # a change of the user clears it
+        prctl(_PR_SET_DUMPABLE, 0, "prctl PR_SET_DUMPABLE")
+        die_with_parent()  # a change of the user clears it
         if not select.select([life], [], [], 0)[0]:  # else the keeper has died meanwhile
             status = _run_program(plan, nobodys)
     except OSError as error:
-        _refuse(error)
+        refuse(error)
     finally:
         os._exit(status)
 
 
 def _enter(root: str, way: str) -> None:
     if way != COPIES:
-        _unshare(_CLONE_NEWNS, "unshare --mount")  # the keeper keeps the root that it has, and its /proc
-        _mount("proc", f"{root}/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
-        _mount(f"{root}/proc/sys", f"{root}/proc/sys", "", _MS_BIND | _MS_REC)
-        _make_read_only(f"{root}/proc/sys", _MS_NODEV | _MS_NOEXEC)
+        unshare(CLONE_NEWNS, "unshare --mount")  # the keeper keeps the root that it has, and its /proc
+        mount("proc", f"{root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        mount(f"{root}/proc/sys", f"{root}/proc/sys", "", MS_BIND | MS_REC)
+        _make_read_only(f"{root}/proc/sys", MS_NODEV | MS_NOEXEC)
     os.chdir(root)
     try:
         if way == COPIES:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        _call("pivot_root", "syscall", _machine().pivot_root, b".", b".")
-        _call("umount", "umount2", b".", _MNT_DETACH)
+        call("pivot_root", "syscall", _machine().pivot_root, b".", b".")
+        call("umount", "umount2", b".", _MNT_DETACH)
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
@@ -328,19 +302,19 @@ def _become_user(way: str, question: int, answering: int) -> None:
     if way != OWN:
         os.setgroups([])
     if way == MAPPED:
-        _unshare(_CLONE_NEWUSER, "unshare --user")
+        unshare(CLONE_NEWUSER, "unshare --user")
         os.write(question, b"?")
         if not os.read(answering, 1):
             raise OSError(errno.EPERM, os.strerror(errno.EPERM), "uid_map")
     for number in range(_MOST_CAPABILITIES):
-        if _libc.prctl(_PR_CAPBSET_READ, *map(ctypes.c_ulong, (number, 0, 0, 0))) == 1:  # -1: the kernel has fewer
-            _prctl(_PR_CAPBSET_DROP, number, "prctl PR_CAPBSET_DROP")
+        if libc.prctl(_PR_CAPBSET_READ, *map(ctypes.c_ulong, (number, 0, 0, 0))) == 1:  # -1: the kernel has fewer
+            prctl(_PR_CAPBSET_DROP, number, "prctl PR_CAPBSET_DROP")
     user = NOBODY if way in {CHANGED, COPIES} else 0
     if way != OWN:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    _call("capset", "capset", header, (ctypes.c_uint32 * 6)())
+    call("capset", "capset", header, (ctypes.c_uint32 * 6)())
 
 
 # ---- system calls
@@ -380,7 +354,7 @@ def _filter_calls() -> None:
     code.append((_RETURN, 0, 0, _ERROR | errno.EAFNOSUPPORT))
     instructions = (_Instruction * len(code))(*(_Instruction(*each) for each in code))
     program = _Program(len(code), instructions)
-    _call("prctl PR_SET_SECCOMP", "prctl", _PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(program))
+    call("prctl PR_SET_SECCOMP", "prctl", _PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(program))
 
 
 # ---- the program
@@ -421,6 +395,6 @@ def _become_program(command: list[str], variables: dict[str, str], memory: int, 
             resource.setrlimit(limit, (chosen, chosen))
         starting.become(command, {os.fsencode(key): os.fsencode(value) for key, value in variables.items()})
     except OSError as error:
-        _refuse(error)
+        refuse(error)
     finally:
         os._exit(1)

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import json
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from functools import partial
 
 CLOSURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "closure")
 _SHOWN = 2000  # letters of what a child says
+_PAGE_LIST = "/tmp/rocm-sdk.pages"
+_LIST_LIMIT = 1 << 20  # bytes; the reader takes no longer one
 
 Wrong = dict[str, str]
 
@@ -109,6 +112,39 @@ def self_test() -> list[Wrong]:
     ]
 
 
+# ---- the page list
+
+
+def record_pages() -> None:
+    """Becomes the process that loads all libraries and writes which pages they touch.
+
+    It begins anew: LD_BIND_NOW, by which all symbols of all libraries would be touched, holds for as long as a process.
+    """
+    from rocm_sdk.base import starting
+    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.page_list import VARIABLE, drop_libraries, load_command
+
+    installed = current()
+    drop_libraries(installed)
+    variables = {name: value for name, value in os.environb.items() if name != b"LD_BIND_NOW"}
+    variables[VARIABLE.encode()] = _PAGE_LIST.encode()
+    starting.become(load_command(installed), variables)
+
+
+def recorded_pages() -> str:
+    """The list. What code of the libraries has put into its place is refused, or is judged by who started the proof."""
+    descriptor = os.open(_PAGE_LIST, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("it is no file")
+        data = os.read(descriptor, _LIST_LIMIT + 1)
+        if len(data) > _LIST_LIMIT:
+            raise OSError("it has more than 1 MiB")
+        return data.decode()
+    finally:
+        os.close(descriptor)
+
+
 def main() -> None:
     """Tries all that the wish names."""
     set_dumpable(0)
@@ -127,7 +163,16 @@ def main() -> None:
     if packages:
         tries.append((f"import {', '.join(packages)}", partial(import_packages, packages, sorted(behind))))
     wrong = [found for what, action in tries if (found := in_child(what, action)) is not None]
-    print(json.dumps({"wrong": [*wrong, *self_test()]}))
+    wrong += self_test()
+    pages = None
+    if wish["records_pages"] and not wrong:
+        what = "the page list"
+        wrong += [found] if (found := in_child(what, record_pages)) is not None else []
+        try:
+            pages = recorded_pages()
+        except (OSError, ValueError) as error:
+            wrong += [{"what": what, "why": str(error)}] if not wrong else []
+    print(json.dumps({"wrong": wrong, "pages": pages}))
 
 
 if __name__ == "__main__":

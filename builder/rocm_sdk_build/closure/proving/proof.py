@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 
 from rocm_sdk import coverage
 from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.roots import Roots
 from rocm_sdk_build.closure.choosing.selection import Selection
 from rocm_sdk_build.closure.installation import InstalledSdk
 from rocm_sdk_build.closure.writing.site import Site
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.page_list import PageList, checked
 
 from .application import ApplicationFiles, application_files, is_program, modules_of
 from .confinement import Way, find_way, run_confined
@@ -54,6 +56,7 @@ class Attempt(NamedTuple):
     way: Way
     place: Path  # an empty directory of the scratch directory, where the root is mounted
     replaced: Mapping[str, Path] = {}
+    records_pages: bool = False
 
 
 class Proof(NamedTuple):
@@ -67,13 +70,18 @@ class Proof(NamedTuple):
     remarks: tuple[str, ...]
     host_files: tuple[str, ...]  # of this system, that the libraries use
     seconds: float
+    page_list: PageList | None  # what a load of all libraries touches, if that was asked for
 
 
-def find_attempt(scratch: Path, *, may_be_unsafe: bool) -> Attempt:
+def find_attempt(scratch: Path, *, may_be_unsafe: bool, records_pages: bool) -> Attempt:
     """The way that works here. PackagingError if there is none."""
     place = scratch / "root"
     place.mkdir()
-    return Attempt(find_way(place, may_be_unsafe=may_be_unsafe), place)
+    way = find_way(place, may_be_unsafe=may_be_unsafe)
+    if records_pages and not way.is_safe:
+        what = "pages cannot be recorded without namespaces: there is no /proc, in which the kernel tells them"
+        raise PackagingError(what, "leave out --record-pages; rocm-sdk init --record-pages writes a list later")
+    return Attempt(way, place, records_pages=records_pages)
 
 
 def prove(  # noqa: PLR0917
@@ -100,12 +108,15 @@ def prove(  # noqa: PLR0917
         "files": loaded,
         "behind": [path for path in loaded if path in of_packages],
         "modules": modules,
+        "records_pages": attempt.records_pages,
         "search_path": search_path,
     }
     root = _root(attempt, site, host, application)
     root.texts[_inside("wish.json")] = json.dumps(wish)
     command = (os.path.realpath(_python()), "-I", "-B", f"{_OWN}/program.py", f"{_OWN}/wish.json")
-    answer = run_confined(attempt.way, attempt.place, root, command, _VARIABLES | {"PYTHONPATH": ":".join(search_path)})
+    variables = _VARIABLES | {"PYTHONPATH": ":".join(search_path)}
+    with waiting("trying the closure"):
+        answer = run_confined(attempt.way, attempt.place, root, command, variables)
     if refused := answer.get("refused"):
         raise PackagingError(f"the closure cannot be tried: {refused}", "--no-proof leaves this out")
     if wrong := answer["wrong"]:
@@ -121,6 +132,7 @@ def prove(  # noqa: PLR0917
         tuple(remarks) + ((attempt.way.remark,) if attempt.way.remark is not None else ()),
         host.of_libraries,
         time.monotonic() - start,
+        checked(str(answer["pages"]).encode(), site.place) if attempt.records_pages else None,
     )
 
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.html_page import page_start
+from rocm_sdk.base.html_page import page, table
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk_build.closure.closure import Made
 from rocm_sdk_build.code.pieces import write_all
@@ -21,10 +21,7 @@ _LETTER = 7.2  # width of one, in the picture's units
 _LEFT_OUT = "left out"
 # Fill and text of an area, by what is in it; each pair has a contrast of more than 4.5.
 _COLOURS = {"library": ("#1d4e89", "#ffffff"), "data": ("#2a6f4e", "#ffffff"), _LEFT_OUT: ("#e4e4e4", "#333333")}
-_STYLE = (
-    "body{color:#1b1b1b;background:#fff}th{border-bottom:2px solid #1b1b1b}"
-    "td.n,th.n{text-align:right;white-space:nowrap}svg{width:100%;height:auto}.wide{overflow-x:auto}"
-)
+_STYLE = ".wide svg { display: block; min-width: 44rem; width: 100%; height: auto }"
 
 
 class Area(NamedTuple):
@@ -48,46 +45,36 @@ class Placed(NamedTuple):
 def write_page(made: Made, path: Path) -> None:
     """Writes the page; a file that is there is replaced."""
     with new_file(str(path)) as new:
-        write_all(new, page(made).encode(), 0)
+        write_all(new, page_of(made).encode(), 0)
 
 
-def page(made: Made) -> str:
+def page_of(made: Made) -> str:
     """The page as a text without anything from elsewhere."""
-    title = f"Closure {made.request.output.name}"
     gpus = f" for {', '.join(made.request.gpus)}" if made.request.gpus else ""
+    about = f"{size_text(made.size_before)} → {size_text(made.size)}{gpus}."
+    return "".join(page(f"Closure {made.request.output.name}", about, _parts(made), _STYLE))
+
+
+def _parts(made: Made) -> Iterator[str]:
     libraries = [
         (os.path.basename(e.kept.file.path), size_text(e.kept.file.size), size_text(e.size), e.kept.reason)
         for e in libraries_of(made)
     ]
     data = [(kind, str(count), size_text(size), why) for kind, (count, size, why) in data_of(made).items()]
     left = [(reason, str(count), size_text(size)) for reason, (count, size) in group_sizes(made).items()]
-    return "".join(
-        (
-            page_start(escape(title), _STYLE),
-            f"<h1>{escape(title)}</h1>",
-            f"<p>{size_text(made.size_before)} → {size_text(made.size)}{escape(gpus)}</p>",
-            _picture(made),
-            "<h2>Libraries</h2>",
-            _table(("library", "before", "after", "why"), libraries, {1, 2}),
-            "<h2>Data</h2>",
-            _table(("data", "files", "size", "why"), data, {1, 2}),
-            "<h2>Left out</h2>",
-            _table(("reason", "files", "size"), left, {1, 2}),
-            "</main></body></html>\n",
-        )
-    )
+    yield _picture(made)
+    yield from _table("Libraries", ("library", "before", "after", "why"), libraries)
+    yield from _table("Data", ("data", "files", "size", "why"), data)
+    yield from _table("Left out", ("reason", "files", "size"), left)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> str:
-    if not rows:
-        return "<p>None.</p>"
-    kind = ["n" if number in numbers else "" for number in range(len(headings))]
-    head = "".join(f'<th scope="col" class="{k}">{escape(each)}</th>' for each, k in zip(headings, kind, strict=True))
-    body = "".join(
-        "<tr>" + "".join(f'<td class="{k}">{escape(each)}</td>' for each, k in zip(row, kind, strict=True)) + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"<h2>{title}</h2>"
+    if rows:
+        cells = (tuple(map(escape, row)) for row in rows)
+        yield from table(title, headings, cells, {"before", "after", "files", "size"})
+    else:
+        yield "<p>None.</p>"
 
 
 # ---- the picture ----
@@ -103,8 +90,9 @@ def _picture(made: Made) -> str:
     label = f"Sizes of files: {size_text(kept)} are kept, {size_text(max(gone, 0))} are left out"
     shapes = "".join(map(_shape, placed))
     return (
+        '<div class="wide" tabindex="0" role="region" aria-label="Picture of the sizes">'
         f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" aria-label="{escape(label)}" '
-        f'font-family="system-ui,sans-serif" font-size="13">{shapes}</svg>'
+        f'font-family="system-ui,sans-serif" font-size="13">{shapes}</svg></div>'
     )
 
 

@@ -21,6 +21,10 @@ _NUMBERS = frozenset({"before", "after", "size", "files"})
 _SHOWN = 3  # names of a row that stands for many files
 _LIBC = frozenset({"libc", "libm", "libdl", "libpthread", "librt", "libutil"})
 _SYSTEMS = ("Debian, Ubuntu", "Fedora, RHEL", "SUSE", "Arch", "Gentoo")
+# A library of the system -> a file of the system that it reads. HIP and rocminfo print the names of GPUs in this one.
+_READ = {"libdrm_amdgpu.so.1": "amdgpu.ids"}
+# Such a file -> its package in each of the systems.
+_PACKAGES = {"amdgpu.ids": ("libdrm-common", "libdrm", "libdrm_amdgpu1", "libdrm", "x11-libs/libdrm")}
 
 
 def tell_report(made: Made) -> None:
@@ -103,6 +107,8 @@ def _notes(made: Made) -> Iterator[str]:
     done += [f"{', '.join(map(os.path.basename, proof.modules))} imported"] if proof.modules else []
     yield f"tried where nothing else is: {', '.join(done)}, rocm-sdk test without errors ({proof.seconds:.1f} s)"
     yield from (f"not tried: {remark}" for remark in proof.remarks)
+    if (pages := proof.page_list) is not None:
+        yield f"page list: a load touches {size_text(pages.size)} of {pages.libraries} libraries"
 
 
 def _environment_lines(made: Made) -> Iterator[str]:
@@ -142,12 +148,17 @@ def _host_lines(made: Made) -> Iterator[str]:
     names = [name for name in made.selection.needed.outside if not _is_of_libc(name)]
     if not names:
         return
+    names += _data_of_system(made)
     yield f"from the system: {', '.join(names)}"
-    rows = {row[0]: row[1:] for row in host_packages()}
+    rows = {row[0]: row[1:] for row in host_packages()} | _PACKAGES
     for number, system in enumerate(_SYSTEMS):
         packages = sorted({rows[name][number] for name in names if name in rows})
         if packages:
             yield f"  {system}: {' '.join(packages)}"
+
+
+def _data_of_system(made: Made) -> list[str]:
+    return [_READ[name] for name in made.selection.needed.outside if name in _READ]
 
 
 def _is_of_libc(name: str) -> bool:
@@ -172,7 +183,9 @@ def report_json(made: Made) -> str:
             {"reason": reason, "files": count, "size": size} for reason, (count, size) in group_sizes(made).items()
         ],
         "outside": list(made.selection.needed.outside),
+        "outside_data": _data_of_system(made),
         "unread": made.selection.needed.unread,
+        "page_list": None if proof is None or proof.page_list is None else proof.page_list.place,
         "in_place": None if made.pruned is None else made.pruned._asdict(),
         "proof": None
         if proof is None

@@ -10,7 +10,7 @@ import configparser
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.installed.distributions import without_closure
-from rocm_sdk.installed.record import Row, digest_text, record_text
+from rocm_sdk.installed.record import Row, digest_text, read_record, record_text, row_of
 from rocm_sdk_build.closure.installation import SdkPackage
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import read_small, refusing_damage
@@ -107,13 +107,32 @@ def write_dist_info(
     return target
 
 
-def write_record(site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row] = ()) -> None:
-    """Writes RECORD: the given files, relative to the site, those of the dist-info directory, and more rows."""
+def write_record(
+    site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row], digests: Mapping[str, str]
+) -> None:
+    """Writes RECORD: the given files, relative to the site, those of the dist-info directory, and more rows.
+
+    digests: those that are known.
+    """
     own = [str(path.relative_to(site)) for path in dist_info.rglob("*") if path.is_file()]
     paths = {name: site / name for name in sorted({*files, *own})}
-    rows = [Row(name, digest_text(sha256_of(path)), str(path.stat().st_size)) for name, path in paths.items()]
+    rows = [
+        Row(name, digests.get(name) or digest_text(sha256_of(path)), str(path.stat().st_size))
+        for name, path in paths.items()
+    ]
     record = dist_info / "RECORD"
     write_text(record, record_text([*rows, *more, Row(str(record.relative_to(site)))]))
+
+
+def add_file(site: Path, package: str, name: str, content: bytes) -> None:
+    """A further file of a package: its name is relative to the site."""
+    (info,) = site.glob(f"{package.replace('-', '_')}-*.dist-info")
+    record = info / "RECORD"
+    *rows, own = read_record(str(record)).rows
+    (site / name).parent.mkdir(exist_ok=True)
+    (site / name).write_bytes(content)
+    rows = sorted([*rows, row_of(name, content)], key=lambda row: row.path)
+    write_text(record, record_text([*rows, own]))
 
 
 def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> frozenset[str]:

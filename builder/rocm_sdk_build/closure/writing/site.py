@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import Coverage
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row
+from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.selection import Kept, Selection
 from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
 from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkPackage
@@ -32,6 +34,7 @@ class Written(NamedTuple):
     size: int
     dropped: tuple[str, ...] = ()
     remark: str | None = None
+    digest: str = ""  # as RECORD has it, if it is known without reading the file
     has_no_code: bool = False  # for the GPUs, though for others
 
     @property
@@ -58,7 +61,8 @@ class Recipe(NamedTuple):
     version: ClosureVersion
     command: str
     requires: tuple[str, ...]  # what the applications require, and in place what else is installed
-    in_place: bool = False  # it takes the place of the SDK: the same files wherever they do not change
+    in_place: bool = False  # it takes the place of the SDK
+    may_link: bool = False  # the same files wherever they do not change
 
 
 def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
@@ -69,8 +73,9 @@ def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: P
     chosen = [each for each in selection.kept if each.file.distribution in {package.name for package in packages}]
     commands = kept_commands(each.file for each in chosen)
     left_out = commands_left_out(commands)
-    files = tuple(write_file(each, recipe, place) for each in chosen)
+    files = _write_files(chosen, recipe, place)
     kept = {each.file.path for each in chosen}
+    digests = {each.kept.file.path: each.digest for each in files if each.digest}
     scripts: set[str] = set()
     for package in packages:
         note = Note(recipe.command, recipe.wish.gpus, without_closure(package.distribution.version))
@@ -78,10 +83,19 @@ def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: P
         own = [path for path in package.files if path in kept]
         own += write_commands(place, package, info, commands) if not recipe.in_place else []
         more = list(_rows_of_installation(package, kept, left_out)) if recipe.in_place else []
-        write_record(place, info, own, more)
+        write_record(place, info, own, more, digests)
         scripts |= {row.path for row in more}.intersection(package.scripts)
     versions = tuple((each.name, recipe.version.of(each.distribution.version)) for each in packages)
     return Site(place, files, versions, frozenset(scripts), left_alone)
+
+
+def _write_files(chosen: Sequence[Kept], recipe: Recipe, place: Path) -> tuple[Written, ...]:
+    written = []
+    with waiting("writing files", sum(each.file.size for each in chosen), size_text) as wait:
+        for each in chosen:
+            written.append(write_file(each, recipe, place))
+            wait.step(os.path.basename(each.file.path), each.file.size)
+    return tuple(written)
 
 
 def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> tuple[set[str], frozenset[str]]:
@@ -120,11 +134,13 @@ def write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
         target.symlink_to(kept.file.link)
         return Written(kept, 0)
     with open_input(str(kept.file.source)) as source:
+        known = kept.file.recorded_digest(source.facts)
         try:
-            made = write_tree_file(source, str(target), recipe.wish, may_link=recipe.in_place)
+            made = write_tree_file(source._replace(sha256=known), str(target), recipe.wish, may_link=recipe.may_link)
         except RocmSdkError as error:
             raise PackagingError(f"{source.path}: {error.message}", error.fix or "") from error
     remark = made.left.detail if made.left is not None else None
     dropped = made.rewritten.dropped if made.rewritten is not None else ()
     has_none = made.left is not None and made.left.code == _WITHOUT_CODE
-    return Written(kept, made.size, dropped, remark, has_none)
+    digest = kept.file.row.digest if known is not None and made.rewritten is None else ""
+    return Written(kept, made.size, dropped, remark, digest, has_none)

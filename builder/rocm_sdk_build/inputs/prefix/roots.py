@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError
 from rocm_sdk_build.inputs.catalog import refuse_name, scan
 
 from .file_list import Listed
@@ -65,7 +65,9 @@ def directories_of(roots: Iterable[Path]) -> Iterator[Path]:
     """The roots. PackagingError for one that is no directory."""
     for root in roots:
         if not root.is_dir():
-            raise PackagingError(f"{root}: there is no such directory", "name the directory that has bin, lib, include")
+            raise AbsentInputError(
+                f"{root}: there is no such directory", "name the directory that has bin, lib, include"
+            )
         yield root
 
 

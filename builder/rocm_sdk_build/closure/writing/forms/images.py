@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import uuid
 from pathlib import Path
 
-from rocm_sdk_build.files.new_file import move_files
+from rocm_sdk.base.moving import move_to_free_name, sync_file
 
 from .programs import ImageError, program
 from .tree import digest_of, normalise
@@ -43,9 +41,8 @@ def as_erofs(site: Path, output: Path, scratch: Path) -> int:
 
 
 def finish(image: Path, output: Path) -> int:
-    """Gives a complete image its name; returns its size."""
+    """Gives a complete image its name, which must be free; returns its size. FileExistsError: it is taken."""
     image.chmod(0o644)
-    if os.path.lexists(output):  # another closure was faster
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(output))
-    move_files({image: output})
+    sync_file(str(image))
+    move_to_free_name(str(image), str(output))
     return output.stat().st_size

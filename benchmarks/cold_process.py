@@ -1,0 +1,30 @@
+"""A measured process whose files are all cold: they lie on a file server that was mounted for it.
+
+usage: python -I cold_process.py PLAN      PLAN: a JSON object with `server`, the command that mounts it, `place`,
+                                           where, `counters`, its file of counts, `command`, the measured process
+
+Runs in name spaces of its own, so the mount is gone when it ends. It prints what the measured process prints, then a
+line for each kind of operation: `asked`, its name, how often the server was asked.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent))
+from node_process import counts, mount
+
+
+def main() -> int:
+    plan = json.loads(sys.argv[1])
+    mount(plan["server"], plan["place"])
+    before = counts(plan["counters"])
+    done = subprocess.run(plan["command"], stdin=subprocess.DEVNULL, check=False)
+    for name, count in counts(plan["counters"]).items():
+        print("asked", name, count - before[name], sep="\t", flush=True)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""Row `cold`: initialize_process where nothing of the SDK is in memory, with and without a page list.
+
+Each is compared with a bare loop of dlopen over the same files, from a file server that was mounted anew
+(shared_files.c), and from the disk after its cache was dropped, where that is allowed. And what a node of several ranks
+with a page list asks a server, in times of what one rank asks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from rocm_sdk_build.code.patchelf import Shape
+
+from .figures import Figure, Target, figure, in_turn, ratio
+from .load_order import dlopen_order
+from .observation import CannotMeasureError, Observation, ProcessError, complete, observe
+from .simulated_nodes import Cluster, Job, Outcome, Place, Server, apart, refusal
+from .stage import SHORTNAMES, SOURCES, Environment, Stage
+
+LATENCIES = {2000: 0.3, 500: 0.35, 200: 0.4}  # microseconds an operation -> at most as many times as long
+DISK = 0.65
+BYTES = 1.0
+RANKS, NODE_BYTES = 8, 1.01
+CACHES = Path("/proc/sys/vm/drop_caches")
+LIST = "_rocm_sdk_core/lib/rocm-sdk.pages"
+
+
+def run(stage: Stage) -> list[Figure]:
+    """CannotMeasureError where no file server can be mounted."""
+    if why := refusal():
+        raise CannotMeasureError(why)
+    environment = stage.environment(Shape.NONE if stage.is_smoke else Shape.RPATH)
+    directory = stage.directory / "cold"
+    directory.mkdir()
+    row = _Row(stage, environment, directory)
+    return [*row.from_servers(), *row.from_disk(), *row.of_a_node()]
+
+
+class _Row:
+    def __init__(self, stage: Stage, environment: Environment, directory: Path) -> None:
+        self._stage = stage
+        self._environment = environment
+        self._cluster = Cluster(environment, directory)
+        self._order = dlopen_order(environment)
+
+    def from_servers(self) -> Iterator[Figure]:
+        for latency, most in list(LATENCIES.items())[-1 if self._stage.is_smoke else 0 :]:
+            server = Server(latency)
+            runs = {name: partial(self._from_server, server, command) for name, command in self._commands().items()}
+            seen = self._observe(runs)
+            what = f"server, {latency / 1000:g} ms an operation"
+            yield from _figures(what, seen, most)
+            sent = {name: [_bytes(each) for each in found] for name, found in seen.items()}
+            yield ratio(f"{what}: bytes, with a page list", sent["list"], sent["loop"], Target("at most", BYTES))
+
+    def from_disk(self) -> Iterator[Figure]:
+        if os.access(CACHES, os.W_OK):
+            runs = {name: partial(self._from_disk, command) for name, command in self._commands().items()}
+            yield from _figures("disk", self._observe(runs), DISK)
+
+    def of_a_node(self) -> Iterator[Figure]:
+        """Ranks that start together, and each read ahead."""
+        ranks = 2 if self._stage.is_smoke else RANKS
+        with self._page_list():
+            jobs = {many: Job(Place.TREE, "rocm_sdk", 1, many, SHORTNAMES) for many in (1, ranks)}
+            seen = in_turn(self._stage.rounds(5), {many: partial(self._cluster.run, job) for many, job in jobs.items()})
+        what = f"with a page list, a node of {ranks} ranks in times of one rank"
+        sent, reads = ([[count(each) for each in seen[many]] for many in (ranks, 1)] for count in (_sent, _reads))
+        yield ratio(f"{what}: bytes that the server sends", *sent, Target("at most", NODE_BYTES))
+        yield ratio(f"{what}: reads", *reads)
+
+    def _commands(self) -> dict[str, Callable[[Path], list[str]]]:
+        """The measured processes, from where the SDK lies."""
+        return {"loop": self._loop, "none": partial(self._ours, "0"), "list": partial(self._ours, "")}
+
+    def _ours(self, read_ahead: str, site: Path) -> list[str]:
+        variables = [f"ROCM_SDK_ROOT={site}", f"ROCM_SDK_READ_AHEAD={read_ahead}"]
+        return ["env", *variables, *self._environment.command("initialize", "rocm_sdk", *SHORTNAMES)]
+
+    def _loop(self, site: Path) -> list[str]:
+        return self._environment.command(
+            "open_all", *(each.replace(f":{self._environment.site}/", f":{site}/") for each in self._order)
+        )
+
+    def _observe(self, runs: dict[str, Callable[[], Observation]]) -> dict[str, list[Observation]]:
+        with self._page_list():
+            seen = in_turn(self._stage.rounds(15), runs)
+        if _sdk_files(seen["list"][0]) != _sdk_files(seen["loop"][0]):
+            raise ProcessError("bare loop and initialize_process loaded different files")
+        return seen
+
+    @contextmanager
+    def _page_list(self) -> Iterator[None]:
+        """The list lies beside the SDK meanwhile; other rows measure without one."""
+        path = self._environment.site / LIST
+        python = self._environment.python
+        complete([str(python), "-I", str(python.with_name("rocm-sdk")), "init", "--record-pages"])
+        try:
+            yield
+        finally:
+            path.unlink()
+
+    def _from_server(self, server: Server, command: Callable[[Path], list[str]]) -> Observation:
+        with tempfile.TemporaryDirectory(prefix="cold-", dir=self._cluster.directory) as scratch:
+            place, counters = Path(scratch, "sdk"), Path(scratch, "counters")
+            place.mkdir()
+            options = server.options(counters, self._cluster.directory / "link")
+            plan = {
+                "server": [str(self._cluster.server), "-o", options, str(self._environment.site), str(place)],
+                "place": str(place),
+                "counters": str(counters),
+                "command": command(place),
+            }
+            return observe([*apart(), sys.executable, "-I", str(SOURCES / "cold_process.py"), json.dumps(plan)])
+
+    def _from_disk(self, command: Callable[[Path], list[str]]) -> Observation:
+        """Python and the package are read before, so that the SDK alone is cold."""
+        CACHES.write_text("3", encoding="ascii")
+        for name in ("rocm_sdk", "bare_package"):
+            observe(self._environment.command("import_module", name))
+        return observe(command(self._environment.site))
+
+
+def _figures(what: str, seen: dict[str, list[Observation]], most: float) -> Iterator[Figure]:
+    ms = {name: [each.seconds * 1e3 for each in found] for name, found in seen.items()}
+    yield figure(f"{what}: bare loop of dlopen", "ms", ms["loop"])
+    yield ratio(f"{what}: as many times as long, with a page list", ms["list"], ms["loop"], Target("at most", most))
+    yield ratio(f"{what}: without", ms["none"], ms["loop"])
+
+
+def _sdk_files(observation: Observation) -> set[str]:
+    """Files of the SDK in memory, from wherever it lay."""
+    return {path.partition("/_rocm_sdk_")[2] for path in observation.mapped_files if "/_rocm_sdk_" in path}
+
+
+def _sent(outcome: Outcome) -> int:
+    return outcome.size
+
+
+def _reads(outcome: Outcome) -> int:
+    return outcome.asked["read"]
+
+
+def _bytes(observation: Observation) -> int:
+    return next(int(count) for name, count in observation.facts["asked"] if name == "bytes")

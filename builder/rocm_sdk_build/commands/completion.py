@@ -1,0 +1,18 @@
+"""`rocm-sdk-build completion SHELL`: the script with which a shell completes this command."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from rocm_sdk.cli.completion import SHELLS, print_script
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """The shell."""
+    command.add_argument("shell", choices=SHELLS, help="the shell")
+
+
+def run(options: Namespace) -> int:
+    """Prints the script."""
+    print_script(str(__package__), options.shell)
+    return 0

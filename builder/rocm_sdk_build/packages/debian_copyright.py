@@ -1,0 +1,114 @@
+"""The licences of Debian's packages as SPDX expressions, from copyright files in the machine-readable form (DEP-5).
+
+An expression joins the licences of all files of the package's source but those of the packaging, `debian/*`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+_PLACE = re.compile(r"share/doc/([^/]+)/copyright")
+_FORMAT = re.compile(r"https?://www\.debian\.org/doc/packaging-manuals/copyright-format/1\.0/?")
+_TABLE = Path(__file__).with_name("debian_licences.txt")
+_SIZE_LIMIT, _COUNT_LIMIT = 1 << 20, 100
+_NAME_LIMIT = 1000  # letters of a synopsis: what is compared with the table takes time by their square
+_OPERATORS = ((", and ", "AND"), (", or ", "OR"), (" or ", "OR"), (" and ", "AND"))  # the weakest first
+_REFERENCE = "LicenseRef-"
+
+
+def licences_of_debian(files: Mapping[str, Path]) -> dict[str, str | None]:
+    """Debian's package -> expression; None where its copyright file is not in the form, or damaged.
+
+    files: licence files by their paths below the SDK's root. A name that the table lacks is a LicenseRef.
+    """
+    return {package: _joined(each) if each else None for package, each in _expressions_of(files).items()}
+
+
+def expression_of_all(files: Mapping[str, Path]) -> str | None:
+    """That of a package with these licence files; None unless all are in the form, with names of the table."""
+    found = _expressions_of(files)
+    every = frozenset[str]().union(*found.values())
+    if len(found) != len(files) or not all(found.values()) or any(_REFERENCE in each for each in every):
+        return None
+    return _joined(every) if every else None
+
+
+def _expressions_of(files: Mapping[str, Path]) -> dict[str, frozenset[str]]:
+    """Debian's package -> the expressions of its files; none where they are not known."""
+    places = {place[1]: file for path, file in files.items() if (place := _PLACE.fullmatch(path)) is not None}
+    return {package: _read(file) for package, file in sorted(places.items())}
+
+
+def _read(file: Path) -> frozenset[str]:
+    with file.open("rb") as opened:
+        data = opened.read(_SIZE_LIMIT + 1)
+    if len(data) > _SIZE_LIMIT:
+        return frozenset()
+    head, *rest = [*_paragraphs(data.decode("utf-8", "replace"))] or [{}]
+    if _FORMAT.fullmatch(head.get("format", "")) is None:
+        return frozenset()
+    names = {each["license"].partition("\n")[0].strip() for each in rest if "license" in each and _is_upstream(each)}
+    if len(names) > _COUNT_LIMIT or any(len(name) > _NAME_LIMIT for name in names):
+        return frozenset()
+    return frozenset(map(_expression, names))
+
+
+def _is_upstream(paragraph: Mapping[str, str]) -> bool:
+    """Whether it is of files, and not of the packaging alone."""
+    patterns = paragraph.get("files", "").split()
+    return any(not pattern.removeprefix("./").startswith("debian/") for pattern in patterns)
+
+
+def _paragraphs(text: str) -> Iterator[dict[str, str]]:
+    """Field, in lower case -> value, with the lines that follow it."""
+    for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
+        fields: dict[str, str] = {}
+        name = ""
+        for line in block.split("\n"):
+            if line[:1] in {" ", "\t"} and name:
+                fields[name] += f"\n{line}"
+            elif ":" in line and not line.startswith("#"):
+                name, _, value = line.partition(":")
+                name = name.lower()
+                fields[name] = value.strip()
+        yield fields
+
+
+def _expression(names: str) -> str:
+    """That of a synopsis, "A or B, and C"."""
+    for word, operator in _OPERATORS:
+        parts = names.split(word)
+        if len(parts) > 1:
+            return f" {operator} ".join(_in_parentheses(_expression(part)) for part in parts)
+    own = re.sub(r"[^A-Za-z0-9.]+", "-", names.replace("+", "-or-later ")).strip("-")
+    return _names().get(_key(names)) or f"{_REFERENCE}{own or 'unknown'}"
+
+
+def _in_parentheses(expression: str) -> str:
+    return f"({expression})" if " " in expression else expression
+
+
+def _joined(expressions: frozenset[str]) -> str | None:
+    parts = sorted(expressions)
+    joined = " AND ".join(map(_in_parentheses, parts)) if len(parts) > 1 else parts[0]
+    try:
+        return str(canonicalize_license_expression(joined))
+    except InvalidLicenseExpression:
+        return None
+
+
+def _key(name: str) -> str:
+    """Names are equal in upper and lower case, and with `.0` at the end of the version."""
+    return re.sub(r"(\.0)+(\+?)$", r"\2", " ".join(name.lower().split()))
+
+
+@cache
+def _names() -> dict[str, str]:
+    lines = _TABLE.read_text(encoding="utf-8").splitlines()
+    rows = (line.split() for line in lines if line and not line.startswith("#"))
+    return {_key(name): identifier for name, identifier, _source in rows}

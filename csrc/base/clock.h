@@ -1,0 +1,10 @@
+/* How long something takes. */
+#ifndef RSDK_BASE_CLOCK_H
+#define RSDK_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Nanoseconds of CLOCK_MONOTONIC. No system call: the kernel shares the time with each process. */
+uint64_t rsdk_clock_now(void);
+
+#endif

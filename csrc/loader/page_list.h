@@ -1,0 +1,50 @@
+/* Page lists: which pages of an SDK's libraries a load touches. docs/cluster.md describes the format, which is one line
+ * for a file. A list is a hint that may be wrong or hostile: it is used whole, or not at all. */
+#ifndef RSDK_LOADER_PAGE_LIST_H
+#define RSDK_LOADER_PAGE_LIST_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+/* The name of the list in the directory "lib" of the core package. */
+#define RSDK_PAGE_LIST_NAME "rocm-sdk.pages"
+
+enum {
+    RSDK_PAGE_SIZE = 4096,            /* of a page of the list, whatever those of the machine have */
+    RSDK_PAGE_LIST_LIMIT = 1 << 20,   /* bytes of a list; that of PyTorch on ROCm 6.4 has 10,000 */
+    RSDK_PAGED_BUILD_ID_LIMIT = 64,   /* bytes of a build ID */
+    RSDK_PAGED_FILES_LIMIT = 1 << 12, /* files of a list */
+    RSDK_PAGES_LIMIT = 1 << 20,       /* pages of all its files: 4 GiB */
+};
+
+/* Pages that follow each other. */
+typedef struct rsdk_page_range {
+    uint64_t first, last;
+} rsdk_page_range;
+
+typedef struct rsdk_paged_file {
+    const char *directory; /* "_rocm_sdk_core/lib" */
+    const char *name;
+    uint64_t size; /* bytes */
+    unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
+    size_t build_id_size;              /* 0: the file has none */
+    uint64_t build_id_place;           /* the byte of the file at which it begins */
+    RSDK_LIST(size_t) needed;          /* files of the list that it brings in */
+    RSDK_LIST(rsdk_page_range) ranges; /* in ascending order, each within the file */
+} rsdk_paged_file;
+
+typedef struct rsdk_page_list {
+    RSDK_LIST(rsdk_paged_file) files; /* in the order in which they are to be read */
+} rsdk_page_list;
+
+/* Reads the text of a list, `size` bytes and a NUL, which it changes. RSDK_BAD_METADATA, with the name `path` and the
+ * line, if anything is wrong with it. */
+rsdk_status rsdk_page_list_parse(const char *path, char *text, size_t size, rsdk_arena *arena, rsdk_page_list *list,
+                                 rsdk_error *error);
+
+/* Adds the text of a list. */
+void rsdk_page_list_add_text(const rsdk_page_list *list, rsdk_text *text);
+
+#endif

@@ -1,0 +1,309 @@
+/* The thread makes system calls alone: it allocates nothing and takes no locks, so a load that hangs or fails cannot
+ * hang it, and a child that is forked meanwhile lacks nothing. */
+#include "loader/page_reader.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "loader/page_list.h"
+#include "sdk/open_sdk.h"
+#include "sdk/tables.h"
+
+enum {
+    COLD = 50000,        /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
+    PIECE_SIZE = 1 << 17 /* bytes: of more, the kernel may read only the beginning */
+};
+
+static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+/* ---- reading ---- */
+
+/* Asks for pages and does not wait for them. */
+static void ask_for(rsdk_page_reader *reader, int descriptor, const rsdk_paged_file *facts) {
+    for (size_t i = 0; i < facts->ranges.count; i++) {
+        const rsdk_page_range *range = &facts->ranges.items[i];
+        const uint64_t end = (range->last + 1) * RSDK_PAGE_SIZE;
+        for (uint64_t at = range->first * RSDK_PAGE_SIZE; at < end && !atomic_load(&reader->ends);) {
+            const uint64_t size = end - at < PIECE_SIZE ? end - at : PIECE_SIZE;
+            (void)posix_fadvise(descriptor, (off_t)at, (off_t)size, POSIX_FADV_WILLNEED);
+            at += size;
+        }
+    }
+}
+
+/* Opens the file and asks for the page with its build ID. -1: it is another file than that of the list. */
+static int open_wanted(const rsdk_wanted_file *file) {
+    struct stat found;
+    int descriptor = open(file->path, file_flags);
+    if (descriptor < 0) {
+        return -1;
+    }
+    if (fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) || (uint64_t)found.st_size != file->facts->size) {
+        (void)close(descriptor);
+        return -1;
+    }
+    if (file->facts->build_id_size > 0) {
+        (void)posix_fadvise(descriptor, (off_t)file->facts->build_id_place, (off_t)file->facts->build_id_size,
+                            POSIX_FADV_WILLNEED);
+    }
+    return descriptor;
+}
+
+/* Reads what was asked for by open_wanted, and asks for the rest if it is the file of the list. */
+static void read_wanted(rsdk_page_reader *reader, rsdk_wanted_file *file, int descriptor) {
+    const rsdk_paged_file *facts = file->facts;
+    unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
+    if (descriptor < 0) {
+        return;
+    }
+    if (pread(descriptor, build_id, facts->build_id_size, (off_t)facts->build_id_place) ==
+            (ssize_t)facts->build_id_size &&
+        memcmp(build_id, facts->build_id, facts->build_id_size) == 0) {
+        ask_for(reader, descriptor, facts);
+    }
+    (void)close(descriptor);
+}
+
+/* Whether each open of a file drops its pages, as FUSE does where it is not told otherwise: what is read ahead would be
+ * read again when the linker opens the file. The first bytes of this one are in memory, unless our open has dropped
+ * them. */
+static bool opens_drop_pages(const rsdk_page_reader *reader) {
+    char byte = 0;
+    int descriptor = open(reader->first, file_flags);
+    if (descriptor < 0) {
+        return false;
+    }
+    const uint64_t start = rsdk_clock_now();
+    (void)!pread(descriptor, &byte, 1, 0);
+    const uint64_t taken = rsdk_clock_now() - start;
+    (void)close(descriptor);
+    return taken >= COLD && taken >= reader->first_time / 2;
+}
+
+/* While a file is opened, the page with the build ID of the one before it arrives. */
+static void *read_all(void *argument) {
+    rsdk_page_reader *reader = argument;
+    int before = -1;
+    if (opens_drop_pages(reader)) {
+        return NULL;
+    }
+    for (size_t i = 0; i <= reader->files.count && !atomic_load(&reader->ends); i++) {
+        const int next = i < reader->files.count ? open_wanted(&reader->files.items[i]) : -1;
+        if (i > 0) {
+            read_wanted(reader, &reader->files.items[i - 1], before);
+        }
+        before = next;
+    }
+    if (before >= 0) {
+        (void)close(before);
+    }
+    return NULL;
+}
+
+/* Signals are the program's. Where no thread may be started, the caller asks for everything itself. */
+static void start(rsdk_page_reader *reader) {
+    sigset_t all, previous;
+    if (reader->options->read_ahead != RSDK_READ_AHEAD_WITHOUT_THREAD) {
+        (void)sigfillset(&all);
+        (void)pthread_sigmask(SIG_SETMASK, &all, &previous);
+        reader->has_thread = pthread_create(&reader->thread, NULL, read_all, reader) == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &previous, NULL);
+        reader->process = getpid();
+    }
+    if (!reader->has_thread) {
+        (void)read_all(reader);
+    }
+}
+
+/* ---- the list ---- */
+
+/* Whether only those could have written the file, or can change it, who may do so with the libraries beside it: root,
+ * this user, the owner of the directory, and its group where that may write to the directory, too. */
+static bool is_trusted(const struct stat *facts, const char *directory) {
+    struct stat above;
+    if (stat(directory, &above) != 0 || (facts->st_mode & S_IWOTH) != 0) {
+        return false;
+    }
+    const bool is_groups = (above.st_mode & S_IWGRP) != 0 && above.st_gid == facts->st_gid;
+    return ((facts->st_mode & S_IWGRP) == 0 || is_groups) &&
+           (facts->st_uid == 0 || facts->st_uid == geteuid() || facts->st_uid == above.st_uid);
+}
+
+static rsdk_status read_text(rsdk_page_reader *reader, int descriptor, const char *directory, const char *path,
+                             char **text, size_t *size, rsdk_error *error) {
+    struct stat facts;
+    rsdk_file file;
+    if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > RSDK_PAGE_LIST_LIMIT) {
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: not a regular file of at most 1 MiB", path);
+    }
+    if (!is_trusted(&facts, directory)) {
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: others can write to it than to the libraries", path);
+    }
+    *size = (size_t)facts.st_size;
+    *text = rsdk_arena_alloc(&reader->arena, *size + 1, 1);
+    RSDK_NEED(*text, error);
+    RSDK_TRY(rsdk_file_open_part(descriptor, 0, *size, path, &file, error));
+    return rsdk_file_read(&file, 0, *text, *size, error);
+}
+
+/* Follows no link: only the SDK's own list counts. */
+static rsdk_status read_list(rsdk_page_reader *reader, const char *directory, rsdk_page_list *list, rsdk_error *error) {
+    char *text = NULL;
+    size_t size = 0;
+    const char *path = rsdk_path_join(&reader->arena, directory, RSDK_PAGE_LIST_NAME);
+    RSDK_NEED(path, error);
+    int descriptor = open(path, file_flags | O_NOFOLLOW);
+    if (descriptor < 0) {
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: cannot be opened", path);
+    }
+    rsdk_status status = read_text(reader, descriptor, directory, path, &text, &size, error);
+    (void)close(descriptor);
+    return status == RSDK_OK ? rsdk_page_list_parse(path, text, size, &reader->arena, list, error) : status;
+}
+
+/* The directory of the core package's libraries, if it has a list. A ROCm that is not installed as packages has none.
+ */
+static const char *find_directory(const rsdk_page_reader *reader) {
+    const rsdk_library_directory *core = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    bool has_list = rsdk_sdk_fallback(reader->inventory->sdk) == NULL &&
+                    rsdk_inventory_directory(reader->inventory, RSDK_CORE, "lib", &core, &error) == RSDK_OK &&
+                    rsdk_directory_has(&core->listing, RSDK_PAGE_LIST_NAME);
+    rsdk_error_clear(&error);
+    return has_list ? core->path : NULL;
+}
+
+/* ---- what of the list is wanted ---- */
+
+/* Whether the load asks for the file by a shortname; of given files, what they need is not known yet. */
+static bool is_asked_for(const rsdk_load_options *options, const char *name) {
+    for (size_t i = 0; i < options->shortname_count; i++) {
+        const rsdk_catalog_entry *entry = rsdk_catalog_find(options->shortnames[i]);
+        if (entry != NULL && rsdk_catalog_fits(entry, name)) {
+            return true;
+        }
+    }
+    return options->file_count > 0;
+}
+
+/* Marks a file and what it brings in. `stack` has room for all files. */
+static void mark(const rsdk_page_list *list, size_t root, bool *marks, size_t *stack) {
+    size_t height = 0;
+    if (!marks[root]) {
+        marks[root] = true;
+        stack[height++] = root;
+    }
+    while (height > 0) {
+        const rsdk_paged_file *file = &list->files.items[stack[--height]];
+        for (size_t i = 0; i < file->needed.count; i++) {
+            if (!marks[file->needed.items[i]]) {
+                marks[file->needed.items[i]] = true;
+                stack[height++] = file->needed.items[i];
+            }
+        }
+    }
+}
+
+/* The directory of the SDK that is called so at its end; NULL: it has none. */
+static const char *directory_called(const rsdk_inventory *inventory, const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < inventory->directories.count; i++) {
+        const char *path = inventory->directories.items[i].path;
+        const size_t whole = strlen(path);
+        if (whole > length && path[whole - length - 1] == '/' && strcmp(path + whole - length, name) == 0) {
+            return path;
+        }
+    }
+    return NULL;
+}
+
+static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, rsdk_error *error) {
+    bool *marks = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *marks);
+    size_t *stack = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *stack);
+    RSDK_NEED(marks, error);
+    RSDK_NEED(stack, error);
+    for (size_t i = 0; i < list->files.count; i++) {
+        if (is_asked_for(reader->options, list->files.items[i].name)) {
+            mark(list, i, marks, stack);
+        }
+    }
+    for (size_t i = 0; i < list->files.count; i++) {
+        const rsdk_paged_file *file = &list->files.items[i];
+        const char *directory = marks[i] ? directory_called(reader->inventory, file->directory) : NULL;
+        if (directory != NULL) {
+            rsdk_wanted_file wanted = {.facts = file, .path = rsdk_path_join(&reader->arena, directory, file->name)};
+            RSDK_NEED(wanted.path, error);
+            RSDK_APPEND(&reader->arena, &reader->files, wanted, error);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* ---- the whole ---- */
+
+static void report(rsdk_page_reader *reader, const char *format, const char *what, size_t count) {
+    if (reader->options->report != NULL) {
+        const char *line = rsdk_arena_format(&reader->arena, format, what, count);
+        if (line != NULL) {
+            reader->options->report(reader->options->report_context, line);
+        }
+    }
+}
+
+/* What is wrong with a list is no failure of the load. */
+static void begin(rsdk_page_reader *reader) {
+    rsdk_page_list list = {0};
+    rsdk_error reason = RSDK_ERROR_INIT;
+    const char *directory = find_directory(reader);
+    if (directory == NULL) {
+        return;
+    }
+    rsdk_status status = read_list(reader, directory, &list, &reason);
+    status = status == RSDK_OK ? choose(reader, &list, &reason) : status;
+    if (status != RSDK_OK) {
+        report(reader, "not reading ahead: %s", rsdk_error_message(&reason), 0);
+    } else if (reader->files.count > 0) {
+        report(reader, "reading ahead as %s/" RSDK_PAGE_LIST_NAME " says (%zu libraries)", directory,
+               reader->files.count);
+        start(reader);
+    }
+    rsdk_error_clear(&reason);
+}
+
+static void take_time(void *context, const char *path, uint64_t nanoseconds) {
+    rsdk_page_reader *reader = context;
+    if (!reader->is_decided && (nanoseconds >= COLD || reader->options->read_ahead == RSDK_READ_AHEAD_ALWAYS)) {
+        reader->is_decided = true;
+        reader->first = path;
+        reader->first_time = nanoseconds;
+        begin(reader);
+    }
+}
+
+void rsdk_page_reader_watch(rsdk_page_reader *reader, rsdk_inventory *inventory, const rsdk_load_options *options) {
+    if (options->read_ahead != RSDK_READ_AHEAD_NEVER) {
+        reader->options = options;
+        reader->inventory = inventory;
+        reader->clock = (rsdk_head_clock){.tell = take_time, .context = reader};
+        inventory->clock = &reader->clock;
+    }
+}
+
+void rsdk_page_reader_stop(rsdk_page_reader *reader) {
+    if (reader->inventory != NULL) {
+        reader->inventory->clock = NULL;
+        reader->inventory = NULL;
+    }
+    atomic_store(&reader->ends, true);
+    if (reader->has_thread && reader->process == getpid()) { /* a child has no thread */
+        (void)pthread_join(reader->thread, NULL);
+    }
+    reader->has_thread = false;
+    rsdk_arena_clear(&reader->arena);
+}

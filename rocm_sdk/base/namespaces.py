@@ -1,0 +1,84 @@
+"""Calls of the kernel for namespaces and mounts, which Python has not: namespaces(7), mount(2), prctl(2).
+
+Each raises OSError with the call as its file name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+_PR_SET_PDEATHSIG = 1
+_ESCAPE = re.compile(rb"\\([0-7]{3})")  # of letters in mountinfo
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(what: str, name: str, *arguments: Any) -> int:
+    """A call of the C library. OSError with `what` if it returns -1."""
+    result: int = getattr(libc, name)(*arguments)
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+    return result
+
+
+def unshare(flags: int, what: str) -> None:
+    """Leaves the namespaces of the parent."""
+    call(what, "unshare", flags)
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mounts a file system, or changes a mount."""
+    words = [os.fsencode(each) or None for each in (source, target, kind)]
+    call(f"mount {target}", "mount", *words, ctypes.c_ulong(flags), os.fsencode(options) or None)
+
+
+def prctl(option: int, argument: int, what: str) -> None:
+    """Changes a property of this process."""
+    call(what, "prctl", option, *map(ctypes.c_ulong, (argument, 0, 0, 0)))
+
+
+def die_with_parent() -> None:
+    """The kernel kills this process when its parent ends."""
+    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "prctl PR_SET_PDEATHSIG")
+
+
+def become_root_of_namespace() -> None:
+    """Goes into a user namespace in which this user, who is its only one, may mount."""
+    user, group = os.geteuid(), os.getegid()
+    unshare(CLONE_NEWUSER, "unshare --user")
+    die_with_parent()
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1\n"), ("gid_map", f"0 {group} 1\n")):
+        Path("/proc/self", name).write_text(text, encoding="utf-8")
+
+
+def be_private() -> None:
+    """Goes into a mount namespace whose changes no other one sees."""
+    unshare(CLONE_NEWNS, "unshare --mount")
+    mount("none", "/", "", MS_REC | MS_PRIVATE)
+
+
+def mounts() -> Iterator[tuple[str, list[str]]]:
+    """The mount points that this process sees, and the options of each. Raises OSError."""
+    with open("/proc/self/mountinfo", "rb") as file:
+        for line in file:
+            words = line.split()
+            point = os.fsdecode(_ESCAPE.sub(lambda match: bytes([int(match[1], 8)]), words[4]))
+            yield point, words[5].decode().split(",")
+
+
+def refuse(error: OSError) -> None:
+    """Prints what this system refuses, as a line of JSON, for the process that has started this one."""
+    told = f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
+    print(json.dumps({"refused": told}), flush=True)

@@ -1,0 +1,13 @@
+"""Names of users."""
+
+from __future__ import annotations
+
+import pwd
+
+
+def user_name(uid: int) -> str:
+    """The name of a user, or words with the number of one who has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"

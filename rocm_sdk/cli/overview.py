@@ -1,0 +1,98 @@
+"""`rocm-sdk` without arguments: what is here in five lines, and the commands in groups.
+
+It reads less than `rocm-sdk info`: no metadata of packages, and no library. So the verdict is by the names of the
+packages, and the last line names the command that looks into them.
+"""
+
+import os
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.terminal.output import tell
+
+from .commands import COMMANDS, GROUPS
+from .equal_gpus import equal_gpus, lines_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rocm_sdk._native import Gpu, Sdk
+
+_KINDS = 3  # of GPUs that the line names
+_TYPED = 24  # columns of what to type
+
+
+def run() -> int:
+    """Prints it; status 1 if there is no SDK."""
+    sdk = _native.open_sdk()
+    try:
+        facts = sdk.facts()
+    except RocmSdkError as error:
+        has_sdk, name, place, built = False, "not installed", error.message, None
+    else:
+        has_sdk, built = True, _built_targets(sdk)
+        name = f"ROCm {facts['version'] or 'of an unknown version'}, for {' '.join(built or ('unknown GPUs',))}"
+        place = facts["root"] or facts["fallback"] or os.path.dirname(sdk.package_directory("core"))
+    try:
+        gpus: Sequence[Gpu] = _native.gpus()
+        shown = _gpus_text(gpus)
+    except RocmSdkError as error:
+        gpus, shown = (), error.message
+    verdict, typed = _verdict(built, gpus) if has_sdk else ("nothing can be loaded yet", _installing(gpus))
+    for title, text in (("SDK", name), ("place", place), ("GPU", shown), ("verdict", verdict), ("next", _next(typed))):
+        tell(f"{title:<9}{text}")
+    tell("")
+    for group, names in GROUPS.items():
+        tell(f"{group:<9}{' '.join(names)}")
+    tell(f"{'make':<9}rocm-sdk-build: wheels, smaller SDKs, images (a package of its own)")
+    tell(f"{'help':<9}rocm-sdk help COMMAND; rocm-sdk --help has a line for each")
+    return 0 if has_sdk else 1
+
+
+def _built_targets(sdk: "Sdk") -> "tuple[str, ...] | None":
+    """The targets that the SDK says it was built for; None if it does not say it."""
+    try:
+        return tuple(filter(None, sdk.built_targets().split(";"))) or None
+    except RocmSdkError:
+        return None
+
+
+def _gpus_text(gpus: "Iterable[Gpu]") -> str:
+    groups = equal_gpus(gpus)
+    more = f"; and {len(groups) - _KINDS} more kinds" if len(groups) > _KINDS else ""
+    return "; ".join(lines_of(groups[:_KINDS])) + more or "none that the kernel's driver knows"
+
+
+def _verdict(built: "tuple[str, ...] | None", gpus: "Sequence[Gpu]") -> tuple[str, str]:
+    """Whether the SDK was built for the GPUs, and what to type next."""
+    usable = [gpu for gpu in gpus if gpu.usable]
+    if not usable:
+        return "no GPU is usable" if gpus else "libraries load; there is no GPU to run on", "gpus"
+    if built is None:
+        return "the SDK does not say for which GPUs it was built", "check-gpu"
+    lacking = dict.fromkeys(gpu.processor for gpu in usable if not _is_built_for(built, gpu))
+    if lacking:
+        return f"the SDK was not built for {', '.join(lacking)}", "check-gpu"
+    return "the SDK was built for each usable GPU", "test"
+
+
+def _is_built_for(built: "Iterable[str]", gpu: "Gpu") -> bool:
+    return any(_fits(name, gpu.processor) for name in built)
+
+
+def _fits(target: str, processor: str) -> bool:
+    """By the names. One that the table of targets does not have is compared as it is."""
+    try:
+        return _native.compatibility(target, processor, None, False).fit != "none"
+    except RocmSdkError:
+        return target == processor
+
+
+def _installing(gpus: "Iterable[Gpu]") -> str:
+    """What installs the SDK: without a GPU, one has to be named."""
+    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else "install torch --gpu gfx942"
+
+
+def _next(typed: str) -> str:
+    return f"{'rocm-sdk ' + typed:<{_TYPED}}  {COMMANDS[typed.partition(' ')[0]]}"

@@ -1,0 +1,134 @@
+"""`rocm-sdk tree --timing`: what loading takes when nothing of the libraries is in memory, and when all of it is.
+
+Each load is in a process of its own. What a file waits for is the difference of its times; which parts of it are
+brought, and what these are for, say the pages that the cold load touches and the sections in which they lie.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rocm_sdk._native import paged_files
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.scratch import scratch_directory
+from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.page_list import VARIABLE, drop
+
+from .sections import bytes_by_kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .plan_tree import Tree
+
+_COLD = 50e-6  # seconds that the first byte of a file takes which is not in memory: as loads judge it
+_LIST_LIMIT = 1 << 20  # bytes
+_READ_AHEAD = "ROCM_SDK_READ_AHEAD"
+_PROGRAM = f"""\
+import json, os, sys, time
+import rocm_sdk
+from rocm_sdk.cli.tree.plan_tree import own_seconds
+pages, *names = sys.argv[1:]
+start = time.perf_counter()
+try:
+    rocm_sdk.preload_libraries(*names)
+except rocm_sdk.RocmSdkError as error:
+    sys.exit(str(error))
+answer = [time.perf_counter() - start, dict(own_seconds())]
+if pages:
+    os.environ["{VARIABLE}"] = pages
+    rocm_sdk.preload_libraries(*names)
+print(json.dumps(answer))
+"""
+
+
+class Times(NamedTuple):
+    """A load: the whole call, and each library in dlopen, by path. Seconds."""
+
+    whole: float
+    steps: Mapping[str, float]
+
+
+class Timing(NamedTuple):
+    """Loads of the same libraries. cold, listed: without and with the page list; None: not tried.
+
+    why_not_cold: a sentence; None: cold was tried. stayed: files that did not leave the memory. touched: of each file,
+    kind of section -> bytes of pages that the cold load, else the warm one, has touched.
+    """
+
+    warm: Times
+    cold: Times | None
+    listed: Times | None
+    why_not_cold: str | None
+    stayed: tuple[str, ...]
+    touched: Mapping[str, Mapping[str, int]]
+
+
+def timed(tree: Tree, shortnames: Sequence[str], list_place: str) -> Timing:
+    """Loads the libraries of a tree, cold and warm. RocmSdkError if they cannot be loaded.
+
+    list_place: where the page list of the SDK lies, if it has one.
+    """
+    paths = [*tree.files]
+    why, stayed = _emptied(paths)
+    cold = listed = None
+    with scratch_directory(Path(tempfile.gettempdir()), "rocm-sdk-timing-") as scratch:
+        pages = f"{scratch}/pages"
+        if why is None:
+            cold = _load(shortnames, pages, {_READ_AHEAD: "0"})
+            if os.path.lexists(list_place):
+                _emptied(paths)
+                listed = _load(shortnames, "", {_READ_AHEAD: ""})
+        warm = _load(shortnames, "" if cold is not None else pages, {_READ_AHEAD: "0"})
+        touched = _touched(pages, paths)
+    return Timing(warm, cold, listed, why, stayed, touched)
+
+
+def _emptied(paths: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """Why the files cannot leave the memory, and which of them have not left it."""
+    for path in paths:
+        if os.geteuid() not in {0, os.stat(path).st_uid}:
+            return f"{path} belongs to another user, and would leave the memory for all", ()
+    for path in paths:
+        drop(path)
+    stayed = tuple(path for path in paths if _is_in_memory(path))
+    if len(stayed) == len(paths):
+        return "the files do not leave the memory: it is all that their file system has, or processes use them", stayed
+    return None, stayed
+
+
+def _is_in_memory(path: str) -> bool:
+    """Whether the beginning is; it is not, afterwards, if that can be."""
+    with open(path, "rb", buffering=0) as file:
+        start = time.perf_counter()
+        file.read(1)
+        taken = time.perf_counter() - start
+    drop(path)
+    return taken < _COLD
+
+
+def _load(shortnames: Sequence[str], pages: str, variables: Mapping[str, str]) -> Times:
+    done = run(own_code(_PROGRAM, pages, *shortnames), variables=variables)
+    try:
+        whole, steps = json.loads(done.stdout.splitlines()[-1])
+        return Times(float(whole), {path: float(seconds) for path, seconds in steps.items()})
+    except (AttributeError, IndexError, TypeError, ValueError) as error:  # libraries may print, or end the process
+        what = done.stderr.strip() or f"the process that loads ends with status {done.returncode}"
+        raise RocmSdkError(what) from error
+
+
+def _touched(pages: str, paths: Sequence[str]) -> dict[str, dict[str, int]]:
+    """{} if the kernel does not tell."""
+    try:
+        with open(pages, "rb") as file:
+            files = paged_files(file.read(_LIST_LIMIT))
+    except (FileNotFoundError, RocmSdkError):
+        return {}
+    parts = {f"/{directory}/{name}": found for directory, name, *_, found in files}
+    found = {path: next((each for end, each in parts.items() if path.endswith(end)), ()) for path in paths}
+    return {path: bytes_by_kind(path, each) for path, each in found.items()}

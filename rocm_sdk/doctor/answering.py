@@ -1,0 +1,31 @@
+"""The process that `test_again` starts: tests an installation, and prints the document on a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from rocm_sdk.installed import installation as installations
+
+from .causes.finding import problems_of
+from .causes.grouping import grouped
+from .options import Options
+from .recorder import Recorder
+from .report.json import as_document
+from .run import run
+from .test_again import Wanted
+
+
+def main() -> None:
+    """Tests what the first argument says."""
+    wanted = Wanted(**json.loads(sys.argv[1]))
+    tested = installations.at(wanted.target) if wanted.target is not None else installations.current()
+    options = Options(
+        deep=wanted.deep, seconds=wanted.seconds, only=frozenset(wanted.only), skip=frozenset(wanted.skip)
+    )
+    recorders: list[Recorder] = []
+    for _ in run(tested, options, recorders):
+        pass
+    seen = [(each.subject, found.code, found.title) for each in recorders for found in each.problems]
+    found = problems_of(tested, recorders, options) if wanted.explains else grouped(recorders)
+    print(json.dumps(as_document(tested, recorders, found) | {"seen": seen}))

@@ -1,0 +1,65 @@
+"""Problems that follow from another one, as the table says. Imports next to nothing: `rocm-sdk gpus` asks, too."""
+
+import os
+
+from rocm_sdk.problems.cause_table import (
+    ANY,
+    BELOW,
+    DISTRIBUTION,
+    ENTRY,
+    FACTS,
+    FIX,
+    INIT_FILE,
+    MOUNT,
+    MOVED,
+    NAME,
+    SONAME,
+    VARIABLE,
+    codes_of,
+    explains,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocm_sdk.problems import Problem
+
+# What two problems that have nothing to do with a program have in common.
+_RELATIONS = (ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY, MOUNT, FIX, VARIABLE, SONAME, MOVED, FACTS)
+
+
+def place_of(found: "Problem") -> str:
+    """The file that a problem is about: of a tool that does not start, the program behind it."""
+    return os.path.normpath(found.facts.get("program", found.path or ""))
+
+
+def without_followers(problems: "Sequence[Problem]") -> "list[Problem]":
+    """The problems without those that follow from another one, as the table says."""
+    codes = frozenset().union(*map(codes_of, _RELATIONS))
+    causes = [found for found in problems if found.code in codes]
+    return [found for found in problems if not any(_follows(found, cause) for cause in causes)]
+
+
+def _follows(found: "Problem", cause: "Problem") -> bool:
+    return any(found.code in explains(cause.code, each) and _are_related(found, cause, each) for each in _RELATIONS)
+
+
+def _are_related(found: "Problem", cause: "Problem", relation: str) -> bool:
+    own, other = str(found.path), str(cause.path)
+    return {
+        ANY: True,
+        BELOW: f"{place_of(found)}/".startswith(f"{other}/") and found is not cause,
+        NAME: found.facts.get("name") == os.path.basename(other),
+        INIT_FILE: os.path.join(other, "__init__.py") == own or os.path.join(own, "__init__.py") == other,
+        DISTRIBUTION: cause.facts.get("distribution")
+        in {found.facts.get(name) for name in ("distribution", "package")},
+        ENTRY: other.startswith(f"{own}/"),
+        MOUNT: place_of(found).startswith(f"{cause.facts.get('directory')}/"),
+        VARIABLE: found.facts.get("variable") in {cause.path, cause.facts.get("variable")},
+        SONAME: own == os.path.join(os.path.dirname(other), cause.facts.get("soname", "")),
+        FIX: found.fix == cause.fix,
+        MOVED: f"{own}/".startswith(f"{cause.facts.get('moved')}/"),
+        FACTS: (os.path.basename(other) == "_dist_info.py" or cause.facts.get("moved", "").endswith(".dist-info"))
+        and cause.facts.get("distribution") in {"rocm-sdk-core", found.facts.get("distribution")},
+    }[relation]

@@ -1,0 +1,147 @@
+"""What no experiment removes: hard limits, a full disk, and what the system lacks."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocm_sdk.base.users import user_name
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.gpu_support.comgr_places import temporary_directory
+
+from .surroundings import hard_limits
+
+# What a program says at a limit.
+_AT_LIMIT = {
+    "RLIMIT_AS": r"annot allocate memory|MemoryError|bad_alloc|failed to map segment|[Oo]ut of memory",
+    "RLIMIT_DATA": r"annot allocate memory|MemoryError|bad_alloc|failed to map segment|[Oo]ut of memory",
+    "RLIMIT_FSIZE": r"File too large|SIGXFSZ|file size limit",
+    "RLIMIT_NOFILE": r"Too many open files",
+    "RLIMIT_NPROC": r"Resource temporarily unavailable",
+}
+_TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # where others write, too
+_TEMPORARY_SIZE = 1 << 20  # bytes: less than comgr writes
+
+
+class _Device(NamedTuple):
+    """What each system has."""
+
+    path: str
+    opened: str  # a file that is there if it is usable
+    repair: str  # the command that makes it
+
+
+_DEVICES = (
+    _Device("/dev/null", "/dev/null", "mknod -m 666 /dev/null c 1 3"),
+    _Device("/dev/urandom", "/dev/urandom", "mknod -m 666 /dev/urandom c 1 9"),
+    _Device("/proc", "/proc/self/maps", "mount -t proc proc /proc"),
+    _Device("/sys", "/sys/devices", "mount -t sysfs sysfs /sys"),
+)
+
+
+class Limit(NamedTuple):
+    """A hard limit at which a program has failed."""
+
+    name: str  # "RLIMIT_FSIZE"
+    value: int
+    what: str  # that it limits
+
+
+class Refusal(NamedTuple):
+    """A file that this user may not read, or a directory that he may not enter or list."""
+
+    path: str
+    facts: dict[str, str]  # what it lacks, and who can give it
+
+
+def refusal_on_the_way_to(path: str) -> Refusal | None:
+    """What a permission refuses on the way to a file or directory, the file included; None: nothing."""
+    names = os.path.abspath(path).split(os.sep)
+    for count in range(1, len(names) + 1):
+        place = os.sep.join(names[:count]) or os.sep
+        try:
+            found = os.stat(place)
+        except OSError:
+            return None
+        is_directory = stat.S_ISDIR(found.st_mode)
+        if not is_directory and count < len(names):
+            return None
+        needed = os.X_OK if count < len(names) else os.R_OK | os.X_OK if is_directory else os.R_OK
+        if not os.access(place, needed):
+            return Refusal(place, _facts_of_refusal(place, found, is_directory=is_directory))
+    return None
+
+
+def file_on_the_way_to(path: str) -> str | None:
+    """What is no directory above a path; None: nothing."""
+    place = os.path.dirname(os.path.abspath(path))
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    return None if os.path.isdir(place) else place
+
+
+def _facts_of_refusal(place: str, found: os.stat_result, *, is_directory: bool) -> dict[str, str]:
+    rights = "rx" if is_directory else "r"
+    mode = f"its mode is {stat.S_IMODE(found.st_mode):04o}"
+    if found.st_uid == os.geteuid():
+        return {
+            "detail": f"{mode}: not even its owner may read it",
+            "repair": f"chmod u+{rights} {quoted_for_shell(place)}",
+        }
+    owner = user_name(found.st_uid)
+    may_grant = owner if found.st_uid == 0 else f"{owner} or root"
+    detail = f"{mode}, and it belongs to {owner}: this user may not {'enter' if is_directory else 'read'} it"
+    return {"detail": detail, "owner": may_grant, "permission": f"a+{rights}"}
+
+
+def temporary_file_refusal() -> tuple[str, OSError] | None:
+    """Where comgr writes temporary files, and why a file of some size cannot be written there; None: it can."""
+    place = temporary_directory()
+    error = _refusal_of_file(place)
+    return None if error is None else (place, error)
+
+
+def other_temporary_directory() -> str | None:
+    """A directory where temporary files can be written; None: there is none."""
+    return next((place for place in _TEMPORARY if _refusal_of_file(place) is None), None)
+
+
+def _refusal_of_file(directory: str) -> OSError | None:
+    try:
+        with tempfile.TemporaryFile(prefix="rocm-sdk-test-", dir=directory, buffering=0) as file:
+            left = _TEMPORARY_SIZE
+            while left > 0:  # at a limit, a first call writes a part
+                left -= file.write(bytes(left)) or 0
+    except OSError as error:
+        return error
+    return None
+
+
+def limit_behind(said: str) -> Limit | None:
+    """The hard limit that a message speaks of; None if no limit is low, or it speaks of none."""
+    for name, value, what in hard_limits():
+        if name in _AT_LIMIT and re.search(_AT_LIMIT[name], said):
+            return Limit(name, value, what)
+    return None
+
+
+def missing_devices() -> Iterator[tuple[str, dict[str, str]]]:
+    """What systems have and this one lacks: its path, and facts: what opening it says, and what makes it."""
+    for each in _DEVICES:
+        facts = _refusal_of(each)
+        if facts is not None:
+            yield each.path, facts
+
+
+def _refusal_of(device: _Device) -> dict[str, str] | None:
+    try:
+        os.close(os.open(device.opened, os.O_RDONLY | os.O_NONBLOCK))
+    except FileNotFoundError as error:
+        return {"detail": f"{device.opened}: {error.strerror}", "repair": f"{device.repair}  # as root"}
+    except OSError as error:
+        return {"detail": f"{device.opened}: {error.strerror}"}
+    return None

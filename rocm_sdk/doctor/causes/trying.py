@@ -1,0 +1,134 @@
+"""Which suspects make a child fail: it runs again without them, then with each alone.
+
+A try that would end after the time limit is not begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import monotonic
+from typing import NamedTuple
+
+from .surroundings import Surroundings, Suspect
+
+SECONDS = 3.0  # for all tries together
+
+# names, surroundings, seconds for each -> which of them work
+Again = Callable[[Sequence[str], Surroundings, float], Sequence[bool]]
+
+
+class Child(NamedTuple):
+    """A program that failed, and how it runs again."""
+
+    name: str
+    seconds: float  # that it ran
+    again: Again | None  # None: it was stuck, and does not run again
+    files: tuple[str, ...] = ()  # the libraries and programs that it has loaded or started
+    title: str = ""  # what messages call it; "": the name
+
+
+class Outcome(NamedTuple):
+    """What the tries have shown of a child."""
+
+    culprits: tuple[tuple[Suspect, ...], ...] = ()  # it fails by each group alone; a group of several: by all together
+    is_unsteady: bool = False  # it worked when it ran again in the same surroundings
+    lack: str | None = None  # what was not tried
+
+
+class Clock:
+    """The time that is left for tries."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._end = monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return self._end - monotonic()
+
+    def allows(self, seconds: float) -> bool:
+        """Whether something that takes as long as this would end in time."""
+        return seconds <= self.left
+
+
+class _OutOfTimeError(Exception):
+    """A try would end too late."""
+
+
+def tried(children: Iterable[Child], suspects: Sequence[Suspect], clock: Clock) -> dict[Child, Outcome]:
+    """What each child fails by, the cheapest first. Children of one kind share what was found of one of them."""
+    outcomes: dict[Child, Outcome] = {}
+    kinds: dict[Again, list[Child]] = {}
+    for child in sorted(children, key=lambda each: each.seconds):
+        if child.again is not None:
+            kinds.setdefault(child.again, []).append(child)
+    known: list[tuple[Suspect, ...]] = []
+    for again, members in kinds.items():
+        trial = _Trial(again, suspects, clock)
+        try:
+            for child, outcome in trial.outcomes(members, known):
+                outcomes[child] = outcome
+                known += [group for group in outcome.culprits if group not in known]
+        except _OutOfTimeError:
+            lack = f"whether another environment helps was not tried: it would take more than {SECONDS:g} s"
+            outcomes.update({child: Outcome(lack=lack) for child in members if child not in outcomes})
+    return outcomes
+
+
+class _Trial:
+    """Runs children of one kind again."""
+
+    def __init__(self, again: Again, suspects: Sequence[Suspect], clock: Clock) -> None:
+        self._again = again
+        self._suspects = suspects
+        self._clock = clock
+
+    def outcomes(
+        self, children: Sequence[Child], known: Sequence[tuple[Suspect, ...]]
+    ) -> Iterator[tuple[Child, Outcome]]:
+        waiting = list(children)
+        for group in known:
+            waiting, helped = self._without(waiting, group)
+            yield from ((child, Outcome((group,))) for child in helped)
+        failing, waiting = self._without(waiting, self._suspects)
+        yield from ((child, Outcome()) for child in failing)
+        while waiting:
+            first, *waiting = waiting
+            groups = self._put_back(first)
+            outcome = Outcome(groups, is_unsteady=not groups)
+            yield first, outcome
+            if groups and waiting:
+                waiting, helped = self._without(waiting, [each for group in groups for each in group])
+                yield from ((child, outcome) for child in helped)
+
+    def _without(self, children: list[Child], gone: Sequence[Suspect]) -> tuple[list[Child], list[Child]]:
+        """The children that fail without these suspects, and those that work then."""
+        works = self._run(children, gone) if children else []
+        pairs = list(zip(children, works, strict=True))
+        return [child for child, does in pairs if not does], [child for child, does in pairs if does]
+
+    def _put_back(self, child: Child) -> tuple[tuple[Suspect, ...], ...]:
+        """Each suspect by which a child fails that works without all; else the fewest by which it fails together."""
+        alone = [each for each in self._suspects if self._fails_with(child, [each])]
+        if alone:
+            return tuple((each,) for each in alone)
+        if not self._fails_with(child, self._suspects):
+            return ()
+        together = list(self._suspects)
+        for each in self._suspects:
+            fewer = [other for other in together if other != each]
+            if self._fails_with(child, fewer):
+                together = fewer
+        return (tuple(together),)
+
+    def _fails_with(self, child: Child, present: Sequence[Suspect]) -> bool:
+        return not self._run([child], [each for each in self._suspects if each not in present])[0]
+
+    def _run(self, children: Sequence[Child], gone: Sequence[Suspect]) -> Sequence[bool]:
+        if not self._clock.allows(sum(child.seconds for child in children)):
+            raise _OutOfTimeError
+        surroundings = Surroundings(gone)
+        with surroundings.limits():
+            works = self._again([child.name for child in children], surroundings, self._clock.left)
+        if not self._clock.allows(0):  # what was ended by the clock has not failed
+            raise _OutOfTimeError
+        return works

@@ -1,0 +1,82 @@
+"""What is wrong with a file that RECORD lists: whether it exists, unchanged and usable."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.installed.record import RecordedFile, has_digest
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_LFS_SIZE = 1024  # bytes: a pointer is smaller
+_PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
+_PROGRAM_MAGICS = (b"\x7fELF", b"#!")
+_MODULES = (".pm", ".so")  # endings of files there that begin like programs but are not programs
+
+Fault = tuple["Code", dict[str, object]]  # and facts
+
+
+def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
+    """What is wrong with a file; None: nothing. deep: its content is compared, too."""
+    try:
+        return _fault_of(path, file, os.stat(path), deep)
+    except (FileNotFoundError, NotADirectoryError):
+        if os.path.islink(path):
+            return no_file(path, f"a link to {os.readlink(path)}, which is not there")
+        return "E-FILE-001", {}
+    except OSError as error:
+        if os.path.islink(path) and error.errno == errno.ELOOP:
+            return no_file(path, f"a link to {os.readlink(path)}, which leads back to it")
+        return "E-FILE-007", {"detail": error.strerror}
+    except ValueError as error:  # a name that no file can have
+        return "E-FILE-007", {"detail": error}
+
+
+def no_file(path: str, detail: str) -> Fault:
+    """Something else is in the place of a file."""
+    return "E-FILE-009", {"detail": detail, "removal": f"rm -r {quoted_for_shell(path)}"}
+
+
+# Type of a file -> words.
+KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a FIFO, for which a program that opens it waits",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def _fault_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) -> Fault | None:
+    """What is wrong with an existing file."""
+    if not stat.S_ISREG(found.st_mode):
+        return no_file(path, KINDS.get(stat.S_IFMT(found.st_mode), "no regular file"))
+    mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
+    if not found.st_mode & stat.S_IRUSR:
+        return "E-FILE-004", mode
+    if found.st_size < _LFS_SIZE and _starts_with(path, _LFS_POINTER):
+        return "E-FILE-006", {}
+    if file.size is not None and found.st_size != file.size:
+        return "E-FILE-002", {"found": found.st_size, "wanted": file.size}
+    if not found.st_mode & stat.S_IXUSR and _is_program(file.path, path):
+        return "E-FILE-005", mode
+    if deep and file.digest and not has_digest(path, file.digest):
+        return "E-FILE-003", {}
+    return None
+
+
+def _is_program(name: str, path: str) -> bool:
+    """Whether it is in a directory of programs, and begins like one."""
+    is_in_place = any(part in f"/{name}" for part in _PROGRAM_DIRECTORIES)
+    return is_in_place and not name.endswith(_MODULES) and _starts_with(path, *_PROGRAM_MAGICS)
+
+
+def _starts_with(path: str, *beginnings: bytes) -> bool:
+    return read_beginning(path, max(map(len, beginnings))).startswith(beginnings)

@@ -1,0 +1,221 @@
+"""Copies of an installation in which a fix is tried. The original does not change.
+
+`Overlay` lies over the same paths: any command can be tried. `Links` is a directory that has the same files under other
+names, for systems that refuse namespaces: names can be removed and moved there, and nothing else is safe, since a file
+has one inode with its original.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from rocm_sdk.base.namespaces import mounts
+from rocm_sdk.base.scratch import scratch_directory
+from rocm_sdk.base.starting import Done, find_program, own_code, run
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.doctor.children import last_line
+from rocm_sdk.doctor.test_again import Wanted, answer, question
+
+from .keeper import Plan
+from .places import Places
+
+_PREFIX = "rocm-sdk-copy-"
+_SECONDS = 60.0  # that a fix and a test of the copy may take; with an installer more
+_SECONDS_OF_INSTALLER = 1800.0
+_OF_SDK = re.compile(r"[_~]?[_~]?(r?ocm|amd)[_-].*", re.IGNORECASE)  # names in site-packages, of killed installers too
+_KEEPER = "from rocm_sdk.doctor.proving.keeper import main; main()"
+_OF_FIX = 125  # the exit status if the fix fails
+
+
+class RefusedError(Exception):
+    """A fix could not be tried. The text says why."""
+
+
+class FailedError(Exception):
+    """A fix ended with an error. The text is what it said last."""
+
+
+class Tested(NamedTuple):
+    """What a test of a copy has found."""
+
+    problems: frozenset[tuple[str, str]]  # code and title of errors and warnings
+    loaded: int  # libraries
+
+
+class Command(NamedTuple):
+    """A program that changes names: `rm -r PATH...`, `mv PATH PATH`, `find PATH... -xtype l -delete`."""
+
+    words: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The command of a shell."""
+        return " ".join(map(quoted_for_shell, self.words))
+
+    def within(self, site: str, copy: str) -> Command:
+        """The command for a copy of a directory. Raises RefusedError if it may change what is not in the directory."""
+        program, *rest = self.words
+        options = list(takewhile(_is_option, rest))
+        paths = list(takewhile(lambda word: not _is_option(word), rest[len(options) :]))
+        real = [_real_parent(path) for path in paths]
+        if program == "mv" and os.path.islink(paths[-1]):  # mv would follow it
+            raise RefusedError(f"{paths[-1]} is a link")
+        if outside := [path for path, name in zip(paths, real, strict=True) if not name.startswith(f"{site}/")]:
+            raise RefusedError(f"{outside[0]} is not in {site}")
+        moved = [os.path.join(copy, os.path.relpath(name, site)) for name in real]
+        return Command((program, *options, *moved, *rest[len(options) + len(paths) :]))
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-")
+
+
+class Copy(Protocol):
+    """Where fixes are tried."""
+
+    def tested(self, fix: str | None) -> Tested:
+        """What a test finds after a fix, a line of a shell; None: as it is. Raises RefusedError and FailedError."""
+
+
+def _tested(document: dict[str, Any]) -> Tested:
+    problems = ((each["code"], each["title"]) for each in document["problems"] if each["severity"] != "note")
+    counts = (each["count"] - each["failed"] for each in document["subjects"] if each["subject"] == "libraries")
+    return Tested(frozenset(problems), sum(counts))
+
+
+class Overlay:
+    """The installation itself, of which what changes is thrown away."""
+
+    def __init__(self, wanted: Wanted, places: Places, *, room: int | None, has_network: bool) -> None:
+        """room: as of Plan."""
+        self._wanted = wanted
+        self._places = places
+        self._room = room
+        self._has_network = has_network
+
+    def tested(self, fix: str | None) -> Tested:
+        shell = find_program("bash") or find_program("sh")
+        if shell is None:
+            raise RefusedError("there is no shell")
+        test = question(self._wanted)
+        # The fix may say something; the comment at its end ends with the line.
+        script = f'{{ {fix or ":"}\n}} >&2 || exit {_OF_FIX}\nexec "$@"'
+        directories = _outermost((*self._places.changed, *self._places.caches.values()))
+        with scratch_directory(Path(self._places.scratch), _PREFIX) as scratch:
+            place = scratch / "changes"
+            place.mkdir()
+            plan = Plan(
+                parent=os.getpid(),
+                scratch=str(place),
+                room=self._room,
+                directories=directories,
+                has_network=self._has_network,
+                variables=self._variables(place),
+                command=(shell, "-c", script, shell, *test),
+            )
+            return _answer(plan, _SECONDS if self._room is not None else _SECONDS_OF_INSTALLER)
+
+    def _variables(self, scratch: Path) -> dict[str, str]:
+        """What makes installers end where there is no network, and caches that can be written, comgr's too."""
+        variables = {} if self._has_network else {"UV_OFFLINE": "1", "PIP_RETRIES": "0"}
+        if os.environ.keys().isdisjoint({"AMD_COMGR_CACHE_DIR", "XDG_CACHE_HOME"}):  # else they are what is tested
+            variables["AMD_COMGR_CACHE_DIR"] = str(scratch / "comgr")
+        return variables if "uv" in self._places.caches else {**variables, "UV_CACHE_DIR": str(scratch / "uv")}
+
+
+def _answer(plan: Plan, seconds: float) -> Tested:
+    try:
+        done = run(own_code(_KEEPER), given=json.dumps(plan._asdict()), seconds=seconds)
+    except (OSError, TimeoutError) as error:
+        raise RefusedError(str(error)) from error
+    document = _document(done)
+    if "refused" in document:
+        raise RefusedError(f"this system refuses {document['refused']}")
+    return _tested(document)
+
+
+def _document(done: Done) -> dict[str, Any]:
+    """What a keeper or a test has printed."""
+    if done.returncode == _OF_FIX:
+        raise FailedError(last_line(done.stderr))
+    document = answer(done)
+    if document is None:
+        raise RefusedError(f"the copy could not be tested: {last_line(done.stderr)}")
+    return document
+
+
+def _outermost(directories: Sequence[str]) -> tuple[str, ...]:
+    """The real paths that are there, without those in another one. Raises RefusedError where one has mounts below."""
+    places = sorted({os.path.realpath(each) for each in directories if os.path.isdir(each)})
+    kept = [each for each in places if not any(each.startswith(f"{other}/") for other in places)]
+    try:
+        points = [point for point, _ in mounts()]
+    except OSError as error:
+        raise RefusedError(f"{error.filename}: {error.strerror}") from error
+    for point in points:
+        over = next((each for each in kept if point.startswith(f"{each}/")), None)
+        if over is not None:
+            raise RefusedError(f"a file system is mounted in {over}: {point}")
+    return tuple(kept)
+
+
+class Links:
+    """A directory beside site-packages, with the same files."""
+
+    def __init__(self, wanted: Wanted, site: str, commands: Sequence[Command]) -> None:
+        """commands: those of the fix. Raises RefusedError for names that are not in site-packages."""
+        self._wanted = wanted
+        self._site = os.path.realpath(site)
+        self._commands = commands
+        self._of_copy("/")
+
+    def _of_copy(self, copy: str) -> list[Command]:
+        return [each.within(self._site, copy) for each in self._commands]
+
+    def tested(self, fix: str | None) -> Tested:
+        try:
+            with self._linked() as copy:
+                for each in self._of_copy(copy) if fix is not None else ():
+                    done = run(each.words, seconds=_SECONDS)
+                    if done.returncode != 0:
+                        raise FailedError(last_line(done.stderr))
+                command = question(self._wanted._replace(target=copy))
+                done = run(command, variables={"PYTHONDONTWRITEBYTECODE": "1"}, seconds=_SECONDS)
+        except (OSError, TimeoutError) as error:
+            raise RefusedError(str(error)) from error
+        tested = _tested(_document(done))
+        return tested._replace(
+            problems=frozenset((code, title.replace(copy, self._site)) for code, title in tested.problems)
+        )
+
+    @contextmanager
+    def _linked(self) -> Iterator[str]:
+        with scratch_directory(Path(self._site).parent, f".{_PREFIX}") as scratch:
+            copy = scratch / "site-packages"
+            copy.mkdir()
+            for entry in os.scandir(self._site):
+                if not _OF_SDK.fullmatch(entry.name):
+                    continue
+                target = copy / entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.copytree(entry.path, target, symlinks=True, copy_function=_link)
+                else:
+                    _link(entry.path, str(target))
+            yield str(copy)
+
+
+def _link(source: str, target: str) -> str:
+    os.link(source, target, follow_symlinks=False)
+    return target
+
+
+def _real_parent(path: str) -> str:
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))

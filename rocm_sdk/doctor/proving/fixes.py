@@ -1,0 +1,208 @@
+"""Which fixes are tried, and what is said of them.
+
+A fix that deletes or moves names is tried before it is shown. Where a deletion does harm, or could not be tried, a deed
+is shown in its place. `rocm-sdk test --prove` tries all fixes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import groupby, takewhile
+from typing import NamedTuple
+
+from rocm_sdk.base.value_text import one_line, size_text
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.test_again import Wanted
+from rocm_sdk.installed.installation import Installed
+from rocm_sdk.problems import Problem, problem
+from rocm_sdk.problems.subject_table import INDEX
+
+from .copies import Command, Copy, FailedError, Links, Overlay, RefusedError, Tested
+from .places import Places, places_of
+
+_ROOM = 64 << 20  # bytes that may change where names are removed
+_OF_NAMES = ("rm ", "mv ", "find ")  # programs that change names and no contents
+_SUBJECTS = ("packages", "files", "libraries", "devel")  # they see what a lost name breaks
+# Programs of fixes that change files of the environment, or their own process, and nothing else.
+_OF_ENVIRONMENT = re.compile(
+    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|mv|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
+)
+
+
+# ---- fixes that change names
+
+
+def with_tried_changes(installation: Installed, found: Sequence[Problem], options: Options) -> list[Problem]:
+    """The problems; of each fix that begins with a deletion or a move it was tried what that does."""
+    changes = _Changes(installation, options)
+    return [changes.tried(each) if each.fix is not None and each.fix.startswith(_OF_NAMES) else each for each in found]
+
+
+class _Change(NamedTuple):
+    """The commands at the beginning of a fix that change names."""
+
+    commands: tuple[Command, ...]
+    is_all: bool  # nothing follows
+
+    @property
+    def line(self) -> str:
+        """The commands as a line of a shell."""
+        return " && ".join(each.line for each in self.commands)
+
+
+def _change_of(fix: str) -> _Change:
+    """Raises RefusedError for a line that has more than plain commands."""
+    words = shlex.shlex(fix, posix=True, punctuation_chars="&")
+    words.whitespace_split = True
+    try:
+        parts = [tuple(group) for is_end, group in groupby(words, "&&".__eq__) if not is_end]
+    except ValueError as error:
+        raise RefusedError(f"its line cannot be read: {error}") from error
+    commands = tuple(Command(each) for each in takewhile(lambda part: f"{part[0]} " in _OF_NAMES, parts))
+    return _Change(commands, len(commands) == len(parts))
+
+
+class _Changes:
+    """Tries to remove and to move names: in an overlay, else in a copy by links."""
+
+    def __init__(self, installation: Installed, options: Options) -> None:
+        self._installation = installation
+        self._wanted = Wanted(installation.target, _SUBJECTS, tuple(options.skip), seconds=options.seconds)
+        self._site = os.path.realpath(installation.site)
+
+    def tried(self, found: Problem) -> Problem:
+        deed, state = ("moving", "after it") if str(found.fix).startswith("mv ") else ("removing", "without it")
+        try:
+            change = _change_of(str(found.fix))
+            before, after = self._changed(change)
+        except RefusedError as error:
+            return self._without_deletion(found, f"{deed} it was not tried: {error}")
+        except FailedError as error:
+            return self._without_deletion(found, f"{deed} it fails here: {error}")
+        harm = _harm(before, after) if change.is_all else _loss(before, after)
+        if harm is not None:
+            return self._without_deletion(found, f"in a copy {state}, {harm}")
+        told = _success(before, after) if change.is_all else f"{state}, {_loaded(before, after)}; no more was tried"
+        return found._replace(tried=f"in a copy: {told}")
+
+    @cached_property
+    def _overlay(self) -> Overlay:
+        return Overlay(self._wanted, Places((self._site,), {}), room=_ROOM, has_network=False)
+
+    @cached_property
+    def _before(self) -> Tested:
+        return self._overlay.tested(None)
+
+    def _changed(self, change: _Change) -> tuple[Tested, Tested]:
+        links: Copy = Links(self._wanted, self._site, change.commands)
+        try:
+            return self._before, self._overlay.tested(change.line)
+        except (FailedError, RefusedError) as first:  # an overlay may have no room for what is moved
+            try:
+                return links.tested(None), links.tested(change.line)
+            except RefusedError as error:
+                raise first if isinstance(first, FailedError) else RefusedError(f"{first}; {error}") from None
+
+    def _without_deletion(self, found: Problem, reason: str) -> Problem:
+        """The problem, with a fix that deletes nothing, or as it is with what was tried."""
+        site, known = self._installation.site, self._installation.known
+        told = problem(found.code, found.path, site, known, **{**found.facts, "untried": reason})
+        return told._replace(breaks=found.breaks, tried=one_line(reason) if told.fix == found.fix else None)
+
+
+def _harm(before: Tested, after: Tested) -> str | None:
+    """What is worse after a fix, or as it was; None if all is well."""
+    if (loss := _loss(before, after)) is not None:
+        return loss
+    if worse := sorted(after.problems - before.problems):
+        return f"there is another problem: {' '.join(worse[0])}"
+    return "the problem stays" if after.problems >= before.problems else None
+
+
+def _loss(before: Tested, after: Tested) -> str | None:
+    """The libraries that load no more."""
+    is_less = after.loaded < before.loaded
+    return f"{after.loaded:,} libraries load instead of {before.loaded:,}" if is_less else None
+
+
+def _success(before: Tested, after: Tested) -> str:
+    return f"the problem is gone; {_loaded(before, after)}"
+
+
+def _loaded(before: Tested, after: Tested) -> str:
+    changed = f" ({before.loaded:,} before)" if after.loaded != before.loaded else ""
+    return f"libraries that load: {after.loaded:,}{changed}"
+
+
+# ---- all fixes
+
+
+class Proof:
+    """Tries the fixes of problems, each in an overlay of its own."""
+
+    def __init__(self, installation: Installed, options: Options, *, has_network: bool) -> None:
+        self._has_network = has_network
+        self._places = places_of(installation.site)
+        self._bytes = sum(file.size or 0 for each in installation.distributions for file in each.files)
+        skip = (*options.skip, INDEX)
+        self._wanted = Wanted(
+            installation.target, tuple(options.only), skip, deep=options.deep, seconds=options.seconds
+        )
+
+    @property
+    def plan(self) -> str:
+        """What it will do, as a sentence: said before it begins."""
+        network = "the network" if self._has_network else "local wheels and the installer's cache"
+        return (
+            f"each fix is tried in a copy of {', '.join(self._places.changed)}, with {network}; "
+            f"a copy takes up to {size_text(self._bytes)} of {self._places.scratch}"
+        )
+
+    def tried(self, found: Problem) -> Problem:
+        """The problem, with what was tried of its fix; as it is if there is none, or a deed."""
+        if found.fix is None or found.fix.startswith("by hand: "):
+            return found
+        return found._replace(tried=one_line(self._outcome(found, found.fix)))
+
+    def _outcome(self, found: Problem, fix: str) -> str:
+        if not all(_OF_ENVIRONMENT.fullmatch(part.split(maxsplit=1)[0]) for part in fix.split("&&")):
+            return "not tried: it changes more than this environment"
+        if self._bytes > (free := self._places.free):
+            return (
+                f"not tried: {self._places.scratch} has {size_text(free)}, and a copy may take {size_text(self._bytes)}"
+            )
+        try:
+            before = self._before
+            if (found.code, found.title) not in before.problems:
+                return "not tried: a copy does not have this problem"
+            after = self._overlay.tested(fix)
+        except RefusedError as error:
+            return f"not tried: {error}"
+        except FailedError as error:
+            hint = "" if self._has_network else " (without a network; --prove=network has it)"
+            return f"in a copy it fails{hint}: {error}"
+        harm = _harm(before, after)
+        return f"in a copy: {harm if harm is not None else _success(before, after)}"
+
+    @cached_property
+    def _overlay(self) -> Overlay:
+        return Overlay(self._wanted, self._places, room=None, has_network=self._has_network)
+
+    @cached_property
+    def _before(self) -> Tested:
+        return self._overlay.tested(None)
+
+    # ---- the original
+
+    def difference(self, before: Mapping[str, tuple[int, ...]]) -> list[str]:
+        """The paths of the original that are not as in a survey that was made before."""
+        now = self._places.survey()
+        return sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+
+    def survey(self) -> dict[str, tuple[int, ...]]:
+        """The original: of each name what would tell that it was changed."""
+        return self._places.survey()

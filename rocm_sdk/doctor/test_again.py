@@ -1,0 +1,51 @@
+"""Tests an installation in a process of its own: with other variables, or in a copy.
+
+`question` makes the command. The process answers with a line of JSON: what `rocm-sdk test --json` prints, and
+`seen`, what the subjects have found: subject, code and title of each.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from rocm_sdk.base.starting import Done, own_code, run
+
+from .causes.surroundings import Surroundings
+
+_CODE = "from rocm_sdk.doctor.answering import main; main()"
+
+
+class Wanted(NamedTuple):
+    """What is tested."""
+
+    target: str | None  # the directory that has the packages; None: what this interpreter imports
+    only: tuple[str, ...]  # subjects and codes; empty: all
+    skip: tuple[str, ...] = ()
+    deep: bool = False
+    seconds: int = 60  # the time limit of each program
+    explains: bool = True  # looks for causes
+
+
+def question(wanted: Wanted) -> list[str]:
+    """The command of the process."""
+    return own_code(_CODE, json.dumps(wanted._asdict()))
+
+
+def answer(done: Done) -> dict[str, Any] | None:
+    """The document that the process has printed; None if it has not come so far."""
+    for line in reversed(done.stdout.splitlines()):  # libraries may talk before
+        if line.startswith("{"):
+            document: dict[str, Any] = json.loads(line)
+            return document
+    return None
+
+
+def seen_again(wanted: Wanted, surroundings: Surroundings, seconds: float) -> set[tuple[str, str, str]] | None:
+    """What the subjects find in other surroundings; None if the process does not answer in time."""
+    try:
+        done = run(question(wanted), base=surroundings.variables, directory=surroundings.directory, seconds=seconds)
+    except (OSError, TimeoutError):
+        return None
+    document = answer(done)
+    return {(subject, code, title) for subject, code, title in document["seen"]} if document is not None else None

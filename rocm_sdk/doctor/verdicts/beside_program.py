@@ -1,0 +1,44 @@
+"""Whether the SDK's libraries would call their own functions in the process of a program that is checked.
+
+What a program is linked with comes first in its process. An LLVM without symbol versions answers there for that of
+libamd_comgr, which HIP opens later: another release's functions compile the kernels.
+"""
+
+from __future__ import annotations
+
+import os
+
+from rocm_sdk.doctor.binding_faults import binding_faults
+from rocm_sdk.errors import RocmSdkError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocm_sdk._native import HostFiles
+    from rocm_sdk.problems import Problem
+
+    from .missing import Against
+    from .subject import Subject
+
+
+def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:
+    """Of a program that uses ROCm: one problem for each library of the SDK with each that answers for it.
+
+    Of a library it is not asked: initialize_process loads the SDK before it.
+    """
+    uses_rocm = analysis.opened or any(need.place == "SDK" for file in analysis.files for need in file.needs)
+    is_program = subject.kind == "file" and any(file.is_program for file in analysis.files)
+    if not is_program or against.installed is None or not uses_rocm:
+        return
+    installed = against.installed
+    own = {os.path.realpath(path) for path in against.libraries}
+    opened = [need.path for need in analysis.opened if need.place == "SDK" and need.path is not None]
+    try:
+        comgr = installed.locations.get("amd_comgr")
+        opened += [comgr.path] if comgr is not None and comgr.path is not None else []
+        found = installed.sdk.bindings(files=(*subject.files, *opened))
+    except RocmSdkError:
+        return  # of the SDK, which `rocm-sdk test` reports
+    faults = (each for each in found.references if os.path.realpath(each.library) in own)
+    yield from binding_faults(faults, installed, needing=subject.name)

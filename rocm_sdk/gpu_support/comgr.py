@@ -1,0 +1,49 @@
+"""What the comgr of the installed SDK does and its file does not show: it is asked in a process of its own.
+
+That needs no GPU. HIP and ROCr decide for themselves too which code they try, but only where there is a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk._native import Coverage
+    from rocm_sdk.problems import Problem
+
+_SECONDS = 20.0
+
+
+def comgr_tries_other_processors() -> bool | None:
+    """Whether it finds code for gfx1030 if it is asked for gfx1031, as patched ones do; None if that is unknown."""
+    return _ask("others")
+
+
+def comgr_translates_spirv() -> bool | None:
+    """Whether it has the translator without which HIP runs no SPIR-V; None if that is unknown."""
+    return _ask("spirv")
+
+
+def cache_problems(found: Coverage) -> tuple[Problem, ...]:
+    """What is wrong with it for compressed code: its cache may take the code of one bundle for that of another one."""
+    return cache_problem() if any(library.compressed_count for library in found.libraries) else ()
+
+
+def cache_problem() -> tuple[Problem, ...]:
+    """The same where there is compressed code."""
+    if os.environ.get("AMD_COMGR_CACHE") == "0" or not _ask("mixes"):
+        return ()
+    from rocm_sdk.problems import problem  # here: most have none
+
+    return (problem("W-CODE-018"),)
+
+
+def _ask(question: str) -> bool | None:
+    from rocm_sdk.base.starting import module_command, run  # here: most code asks nothing
+
+    try:
+        done = run(module_command("rocm_sdk.gpu_support.ask_comgr", question), seconds=_SECONDS)
+    except OSError:
+        return None
+    return {"yes": True, "no": False}.get(done.stdout.strip()) if done.returncode == 0 else None

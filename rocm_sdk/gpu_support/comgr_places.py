@@ -1,0 +1,74 @@
+"""Where comgr writes: temporary files, without which it does nothing, and its cache.
+
+Sources: sys::path::system_temp_directory and cache_directory of LLVM, comgr's README. Nothing is written to find out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.problems import problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.problems import Problem
+
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP", "TEMPDIR")  # LLVM takes the first that is set, whatever its value
+_FIRST_WITH_CACHE = 3  # the number in the SONAME of comgr
+
+
+def place_problems(installed: Installed) -> Iterator[Problem]:
+    """What the comgr of an SDK could not write; nothing without one."""
+    try:
+        path = None if "amd_comgr" in installed.sdk.failures() else installed.sdk.locate("amd_comgr").path
+    except (RocmSdkError, ImportError):
+        return
+    if path is None:
+        return
+    temporary = temporary_directory()
+    if (detail := _refusal(temporary)) is not None:
+        yield problem("W-ENV-014", temporary, detail=detail)
+    if (
+        _has_cache(path)
+        and (cache := _cache_directory())
+        and (detail := _refusal(_existing(os.path.abspath(cache)))) is not None
+    ):
+        yield problem("W-ENV-015", cache, detail=detail)
+
+
+def temporary_directory() -> str:
+    """Where comgr makes its temporary files."""
+    return next((os.environ[name] for name in _TEMPORARY if name in os.environ), "/tmp")
+
+
+def _has_cache(comgr: str) -> bool:
+    number = comgr.rpartition(".so.")[2].partition(".")[0]
+    return number.isdigit() and int(number) >= _FIRST_WITH_CACHE and os.environ.get("AMD_COMGR_CACHE") != "0"
+
+
+def _cache_directory() -> str:
+    """Where the cache is; "" where comgr finds no place."""
+    if named := os.environ.get("AMD_COMGR_CACHE_DIR"):
+        return named
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return "" if home.startswith("~") else os.path.join(home, "comgr")  # without a home comgr keeps none
+
+
+def _existing(directory: str) -> str:
+    """The directory, or the nearest above it that is there: comgr makes those that are not."""
+    while not os.path.lexists(directory) and os.path.dirname(directory) not in {"", directory}:
+        directory = os.path.dirname(directory)
+    return directory
+
+
+def _refusal(directory: str) -> str | None:
+    """Why no file can be made in a directory; None: one can."""
+    if not os.path.isdir(directory):
+        return f"{directory} is no directory" if os.path.lexists(directory) else "there is no such directory"
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return f"this user may not write to {directory}"
+    space = os.statvfs(directory)
+    return f"the file system of {directory} is full" if space.f_blocks and not space.f_bavail else None

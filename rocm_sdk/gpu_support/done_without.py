@@ -1,0 +1,27 @@
+"""Libraries that ROCm does not build for some GPUs: there they are a stub, or have code for another target alone, as a
+build with no target fails. Their callers ask whether they support the GPU, and take another library.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk._native import GpuCoverage, LibraryCoverage
+
+# Library -> the processors that it is not built for. Source: hipBLASLt's TensileliteSupportedArchitectures.cmake, and
+# TheRock, which builds it for gfx1100 in their place; rocBLAS, hipBLAS and torch do without it.
+_NOT_BUILT_FOR = {
+    "hipblaslt": frozenset(
+        {
+            *("gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"),
+            *("gfx1010", "gfx1011", "gfx1012", "gfx1013"),
+            *("gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"),
+        }
+    ),
+}
+
+
+def is_done_without(library: LibraryCoverage, on: GpuCoverage) -> bool:
+    """Whether a library is there, and calculates nothing for a GPU, as everywhere."""
+    processors = _NOT_BUILT_FOR.get(library.name, frozenset())
+    return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in processors

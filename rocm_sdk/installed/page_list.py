@@ -1,0 +1,51 @@
+"""The page list beside an SDK (docs/cluster.md): where it lies, and how one is recorded.
+
+The C library writes it, in the process that has loaded: ROCM_SDK_RECORD_PAGES names the file.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from rocm_sdk._native import load_plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .installation import Installed
+
+PAGE_LIST = "lib/rocm-sdk.pages"  # in the directory of the core package; any may replace it, whatever RECORD lists
+VARIABLE = "ROCM_SDK_RECORD_PAGES"
+
+_PROGRAM = """\
+import sys, rocm_sdk
+try:
+    rocm_sdk.preload_libraries(*sys.argv[1:])
+except rocm_sdk.RocmSdkError as error:
+    sys.exit(str(error))
+"""
+
+
+def load_command(installed: Installed) -> list[str]:
+    """The command that loads all libraries of the SDK; with VARIABLE it records their pages."""
+    from rocm_sdk.base.starting import own_code
+
+    return own_code(_PROGRAM, *installed.locations)
+
+
+def drop_libraries(installed: Installed) -> None:
+    """The libraries leave the kernel's cache.
+
+    Of a file that is there as it was written, the kernel may map 2 MiB for each page that is touched, and all of that
+    would be recorded.
+    """
+    for step in load_plan(*installed.locations).steps:
+        for path in (step.path, *step.members):
+            drop(path)
+
+
+def drop(path: str) -> None:
+    """A file leaves the kernel's cache, but for pages that another process has mapped; without rights to it, too."""
+    with suppress(OSError), open(path, "rb") as file:
+        os.fsync(file.fileno())  # what is not written yet cannot be dropped
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,0 +1,129 @@
+"""Why an installer failed: what it lacks, by its own words, or what this process finds on the way to the index."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+from typing import NoReturn
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from rocm_sdk.installed.distributions import LOADER
+from rocm_sdk.web.server import Server, WebError, without_user
+from rocm_sdk.web.simple_index import files_of_project
+
+from .refusal import InstallRefusedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .request import Index
+
+_SECONDS = 2  # of the one request
+# What lacks, and what requires it, if that is said: the words of pip, then those of uv.
+_LACKS = (
+    re.compile(r"that satisfies the requirement ([\w.-]+)[^\n(]*\(from ([\w.-]+)[^)]*\) \(from versions: none\)"),
+    re.compile(r"that satisfies the requirement (rocm-sdk-loader)()[^\n(]*\(from versions: none\)"),
+    re.compile(
+        r"Because ([\w.-]+) was not found in the package\s+registry and (?:all versions of )?([\w.-]+)\S* depends? on"
+    ),
+    re.compile(r"Because (rocm-sdk-loader)() was not found in the package\s+registry"),
+)
+_CUT = (
+    re.compile(r"Wheel '[^']*' located at \S*/([^/\s]+\.whl) is invalid"),
+    re.compile(r"[Ff]ailed to (?:read|download|extract)\b[^\n]*?([\w.+-]+\.whl)"),
+)
+_OWN_REACH = re.compile(r"connection broken by|Failed to fetch|ProxyError|error sending request")
+
+
+def refuse_explained(installer: str, index: Index, project: str, said: str, shown: str) -> NoReturn:
+    """Raises InstallRefusedError with the cause, then words of the installer. said: all of them; shown: the last."""
+    cause, fix = _of_words(said, index) or _of_network(installer, index, project, said) or ("", "")
+    message = f"{installer} finds no solution at {index.shown}{cause and f': {cause}'}"
+    other = "another release of ROCm (--rocm), another Python (--python), or a mirror of the index (ROCM_SDK_INDEX)"
+    raise InstallRefusedError(f"{message}:\n{shown}", fix or other)
+
+
+def _of_words(said: str, index: Index) -> tuple[str, str] | None:
+    for pattern in _LACKS:
+        if found := pattern.search(said):
+            name, by = found[1], found[2] or "the build of rocm"
+            if name == LOADER:
+                return (
+                    f"it has no {name}, which {by} requires",
+                    "put its wheel there, and run rocm-sdk-build index again",
+                )
+            return f"it has no {name}, which {by} requires", f"put {name} on {index.shown}: no other index is asked"
+    for pattern in _CUT:
+        if found := pattern.search(said):
+            return f"{found[1]} is damaged or cut", "ask those who run the index, or empty the installer's cache"
+    return None
+
+
+def _of_network(installer: str, index: Index, project: str, said: str) -> tuple[str, str] | None:
+    """What this process sees of the index."""
+    if index.is_directory:
+        return None
+    address = without_user(index.address)
+    try:
+        files_of_project(Server(index.address, seconds=_SECONDS, tries=1), project)
+    except WebError as error:
+        return _of_error(error, index, project, address)
+    if _OWN_REACH.search(said):
+        own = "PIP_PROXY, PIP_CERT, pip.conf" if installer == "pip" else "UV_*, ALL_PROXY, SSL_CERT_FILE, uv.toml"
+        return f"{installer} does not reach {address}, which this command reaches", f"look at its own settings: {own}"
+    return None
+
+
+def _of_error(error: WebError, index: Index, project: str, address: str) -> tuple[str, str]:
+    host = urlsplit(index.address).hostname or address
+    where = "ROCM_SDK_INDEX" if "ROCM_SDK_INDEX" in os.environ else "the address"
+    if error.status == 404:
+        fix = f"{where} must name the directory of the projects, as .../simple/"
+        return f"{address} has no project {project}", fix
+    if error.status in {401, 403, 407}:
+        return f"{host} asks for a password", "put it into ~/.netrc"
+    cause = _root(error)
+    proxy = _proxy_of(index.address)
+    if proxy and not isinstance(cause, ssl.SSLError):
+        name, via = proxy
+        fix = f"check the variable {name}, or add {host} to no_proxy"
+        return f"the proxy {via} does not connect to {host}: {_words(cause)}", fix
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        fix = "SSL_CERT_FILE names that of its authority"
+        return f"the certificate of {host} is not trusted: {cause.verify_message}", fix
+    if isinstance(cause, ssl.SSLError):
+        return (
+            f"{host} does not speak TLS there: {cause.reason or cause}",
+            f"check {where}: http:// or https://, and the port",
+        )
+    if isinstance(cause, socket.gaierror):
+        return f"there is no host {host}: {_words(cause)}", f"check {where}, and the name server of this machine"
+    if isinstance(cause, ConnectionRefusedError):
+        return (
+            f"nothing answers at {urlsplit(address).netloc}: {_words(cause)}",
+            f"check {where}; the server may be down",
+        )
+    return str(error), f"check {where}; the server may be down"
+
+
+def _root(error: BaseException) -> BaseException:
+    """The first cause: of an error of urllib what it has as its reason."""
+    while True:
+        reason = getattr(error, "reason", None)
+        following = reason if isinstance(reason, BaseException) else error.__cause__
+        if following is None:
+            return error
+        error = following
+
+
+def _words(cause: BaseException) -> str:
+    return getattr(cause, "strerror", None) or str(cause)
+
+
+def _proxy_of(address: str) -> tuple[str, str] | None:
+    """The variable and the address of the proxy that variables name."""
+    parts = urlsplit(address)
+    found = getproxies().get(parts.scheme) if not proxy_bypass(parts.hostname or "") else None
+    return (f"{parts.scheme}_proxy", without_user(found)) if found else None

@@ -1,0 +1,170 @@
+"""The packages that have the code for each GPU: single ones, those of a family, or the libraries with all code."""
+
+from __future__ import annotations
+
+from rocm_sdk import targets as known
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.installed.distributions import normalised
+
+from .asking import Answer, Package, ask, offered
+from .gpu_choice import nearest_targets
+from .offered_code import DEVICE, FAMILY, WHOLE, Offer, offered_targets, package_of, read_offer
+from .refusal import InstallRefusedError
+from .request import Requirement
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .destination import Destination
+    from .request import Index
+
+SELECTOR = "rocm"
+
+
+class Placed(NamedTuple):
+    """What to ask for, what the installer then chooses, and what to say about it."""
+
+    requirements: tuple[Requirement, ...]
+    answer: Answer
+    notes: tuple[str, ...]
+
+
+def with_code(
+    requirements: tuple[Requirement, ...],
+    targets: tuple[str, ...],
+    answer: Answer,
+    destination: Destination,
+    index: Index,
+) -> Placed:
+    """Raises InstallRefusedError if a target has no package of a product, and no other package has its code."""
+    notes: tuple[str, ...] = ()
+    if lacking := _lacking(SELECTOR, requirements, targets, answer):
+        offer = read_offer(index, answer, lacking)
+        if isinstance(offer, str):
+            offer = _asked(requirements, destination, index) or offer
+        if isinstance(offer, str):
+            return Placed(requirements, answer, (f"{offer}: the check after the installation tells",))
+        for target in lacking:
+            _check_code(offer, target, targets, answer, index)
+        requirements, answer = _by_names(offer, requirements, lacking, answer, destination, index)
+        if offer.kind != DEVICE:  # the other products are built in the same way
+            packages = _packages(offer, lacking) or ["rocm-sdk-libraries"]
+            return Placed(requirements, answer, (f"the code for these GPUs is in {', '.join(packages)}",))
+    elif answer.unoffered:
+        notes = ("this index has no extras for single GPUs: the packages for all GPUs come along",)
+    for each in requirements:
+        for target in _lacking(each.name, requirements, targets, answer):
+            fits = nearest_targets(target)
+            found = offered_targets(index, each.device)
+            if found is None:
+                found = _asked_for(each, fits, destination, index)
+            message = f"{each.name} {_version(each.name, answer)} has no package for {target}"
+            fix = _nearest(found, target, fits) + _without(target, targets)
+            raise InstallRefusedError(f"{message} ({each.device}{target}) at {index.shown}", fix)
+    return Placed(requirements, answer, notes)
+
+
+def _lacking(
+    name: str, requirements: Iterable[Requirement], targets: tuple[str, ...], answer: Answer
+) -> tuple[str, ...]:
+    """The targets for which the installer did not find a package of a product."""
+    (device,) = (each.device for each in requirements if each.name == name)
+    return tuple(each for each in targets if device and normalised(device + each) not in answer.packages)
+
+
+def _version(name: str, answer: Answer) -> str:
+    return answer.packages.get(normalised(name), Package("", "")).version
+
+
+def _asked(requirements: tuple[Requirement, ...], destination: Destination, index: Index) -> Offer | None:
+    """The targets that have device packages, if the installer finds those of any that is known."""
+    (sdk,) = (each for each in requirements if each.name == SELECTOR)
+    names = dict.fromkeys(name for row in known.table() for name in (row.name, row.generic) if name)
+    found = _asked_for(sdk, names, destination, index)
+    return Offer(DEVICE, tuple(found)) if found else None
+
+
+def _asked_for(requirement: Requirement, targets: Iterable[str], destination: Destination, index: Index) -> list[str]:
+    """Those of the targets for which the installer finds packages of a product."""
+    others = (each for each in requirement.extras if not each.startswith("device-"))
+    extras = (*others, *(f"device-{each}" for each in targets))
+    answer = ask((requirement._replace(extras=extras),), destination, index)
+    found = offered((requirement.device + each for each in targets), answer)
+    return [name[len(requirement.device) :] for name in found]
+
+
+def _check_code(offer: Offer, target: str, targets: tuple[str, ...], answer: Answer, index: Index) -> None:
+    """Raises InstallRefusedError if no package of the SDK has code for a target."""
+    fits = nearest_targets(target)
+    offered_for = [each for name in offer.names for each in _targets_of(offer, name)]
+    runs = {target, *(name for name, fit in fits.items() if fit != "unofficial")} if offer.kind == WHOLE else {target}
+    if runs.intersection(offered_for):
+        return
+    what = f"rocm {_version(SELECTOR, answer)}"
+    if offer.kind == DEVICE:
+        message = f"{what} has no package for {target} ({package_of(offer, target)}) at {index.shown}"
+    else:
+        message = f"{what} at {index.shown} has no code for {target}: it has that for {', '.join(offer.names)}"
+    raise InstallRefusedError(message, _nearest(offered_for, target, fits) + _without(target, targets))
+
+
+def _targets_of(offer: Offer, name: str) -> tuple[str, ...]:
+    """The targets of a family; a target is its own one."""
+    try:
+        return known.expand(name) if offer.kind == FAMILY else (name,)
+    except UnknownTargetError:
+        return (name,)
+
+
+def _packages(offer: Offer, targets: tuple[str, ...]) -> list[str]:
+    """The packages of the offer that have code for the targets."""
+    if offer.kind == WHOLE:
+        return []
+    found = (next(name for name in offer.names if each in _targets_of(offer, name)) for each in targets)
+    return list(dict.fromkeys(package_of(offer, name) for name in found))
+
+
+def _by_names(  # noqa: PLR0917 - what each step needs
+    offer: Offer,
+    requirements: tuple[Requirement, ...],
+    targets: tuple[str, ...],
+    answer: Answer,
+    destination: Destination,
+    index: Index,
+) -> tuple[tuple[Requirement, ...], Answer]:
+    """With the packages that no extra brings.
+
+    An SDK for one GPU has no extra for it, and the extra `libraries` of one for families brings those of this machine.
+    """
+    names = [name for name in _packages(offer, targets) if name not in answer.packages]
+    if not names:
+        return requirements, answer
+    version = f"=={_version(SELECTOR, answer)}"
+    dropped = {"libraries"} if offer.kind == FAMILY else set()
+    kept = []
+    for each in requirements:
+        gone = dropped | {extra for name, extra in answer.unoffered if name == normalised(each.name)}
+        extras = tuple(extra for extra in each.extras if each.name != SELECTOR or extra not in gone)
+        kept.append(each._replace(extras=extras, version=version if each.name == SELECTOR else each.version))
+    requirements = (*kept, *(Requirement(name, (), "", version, "") for name in names))
+    return requirements, ask(requirements, destination, index)
+
+
+def _nearest(found: Iterable[str], target: str, fits: dict[str, str]) -> str:
+    """What comes nearest to a target that nothing serves."""
+    other = next((each for each in fits if each in set(found)), None)
+    if other is None:
+        return f"no code that is offered runs on {target}; another release may have it: --rocm"
+    if fits[other] == "unofficial":
+        return (
+            f"no code for {target} is offered. The code for {other} is nearest, and only runtimes with"
+            f" distributions' patches try it; nobody supports that: --gpu {other}"
+        )
+    return f"the code for {other} runs on {target}: --gpu {other}"
+
+
+def _without(target: str, targets: tuple[str, ...]) -> str:
+    others = ",".join(other for other in targets if other != target)
+    return f"; or leave this GPU out: --gpu {others}" if others else ""

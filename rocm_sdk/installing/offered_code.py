@@ -1,0 +1,148 @@
+"""For which GPUs the SDK of an index has code, and in which packages: by what it says of itself, read from the index.
+
+What `rocm-sdk-build` makes says it in `selector.json` of the source distribution `rocm`, and in `dist_info.json` of
+rocm-sdk-core. Other packages say it by their names, closures by their version.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.installed.distributions import closure_targets, normalised
+from rocm_sdk.web.remote_file import NoPartsError
+from rocm_sdk.web.server import Server, UnreachedError, WebError
+from rocm_sdk.web.simple_index import files_of_project, projects_of
+from rocm_sdk.web.source_archives import file_in_source_archive
+from rocm_sdk.web.wheels import file_in_wheel
+
+from .refusal import InstallRefusedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rocm_sdk.web.simple_index import IndexedFile
+
+    from .asking import Answer
+    from .request import Index
+
+DEVICE, FAMILY, WHOLE = "device", "family", "whole"
+_DEVICE_PACKAGE, _LIBRARIES = "rocm-sdk-device-", "rocm-sdk-libraries"
+_FAMILY = "{family}"  # in selector.json
+_FACTS = "/share/therock/dist_info.json"
+_SECONDS = 10  # of each request
+_MOST_NAMES = 1000
+
+
+class Offer(NamedTuple):
+    """kind: a package for each GPU (DEVICE) or family (FAMILY), or libraries with all code (WHOLE).
+
+    names: of the targets or families, with which the names of the packages end.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+
+
+def read_offer(index: Index, answer: Answer, wanted: Sequence[str]) -> Offer | str:
+    """What the index offers of the release that an installer chose; why it is not known, if we cannot read it.
+
+    wanted: targets whose device packages the installer did not find. Raises InstallRefusedError if what the index says
+    is damaged.
+    """
+    if targets := closure_targets(answer.packages["rocm"].version):
+        return Offer(WHOLE, targets)
+    if index.is_directory:
+        return "a directory is read by the installer alone"
+    try:
+        server = Server(index.address, seconds=_SECONDS, tries=1)
+        return _offer(server, answer, wanted) or f"{index.shown} does not say for which GPUs its libraries have code"
+    except WebError as error:
+        if error.status or isinstance(error, UnreachedError):
+            return str(error)
+        raise InstallRefusedError(str(error), error.fix or "ask those who run the index") from error
+
+
+def offered_targets(index: Index, device: str) -> list[str] | None:
+    """The targets for which an index has packages of a product, of any release; None if this process cannot read it."""
+    try:
+        return _ends(projects_of(Server(index.address, seconds=_SECONDS, tries=1)), device)
+    except WebError:
+        return None
+
+
+def _ends(names: Iterable[str], beginning: str) -> list[str]:
+    return [name.removeprefix(beginning) for name in names if name.startswith(beginning)]
+
+
+def _offer(server: Server, answer: Answer, wanted: Sequence[str]) -> Offer | None:
+    version = answer.packages["rocm"].version
+    name = f"rocm-{version}.tar.gz"
+    source = next((each for each in files_of_project(server, "rocm") if each.name == name), None)
+    text = file_in_source_archive(server, source, "selector.json") if source is not None else None
+    if source is not None and text and (offer := _of_selector(_parsed(text, source), source)):
+        return offer
+    if families := _ends(answer.packages, f"{_LIBRARIES}-"):
+        return Offer(FAMILY, tuple(families))
+    devices = _ends(projects_of(server), _DEVICE_PACKAGE)
+    if devices:
+        gone = {each for each in wanted if each in devices and not _wheel_of(server, _DEVICE_PACKAGE + each, version)}
+        return Offer(DEVICE, tuple(each for each in devices if each not in gone))
+    return _of_core(server, version)
+
+
+def _wheel_of(server: Server, project: str, version: str) -> IndexedFile | None:
+    files = files_of_project(server, project)
+    return next((each for each in files if each.name.endswith(".whl") and each.name.split("-")[1:2] == [version]), None)
+
+
+def _of_selector(document: Any, file: IndexedFile) -> Offer | None:
+    """What `selector.json` says; None if it names no family."""
+    names, extras = _names(document, "families", file), document.get("extras")
+    lists = extras.values() if isinstance(extras, dict) else ()
+    rows = [str(row) for each in lists if isinstance(each, list) for row in each]
+    if not names:
+        return None
+    if any(row.startswith(_DEVICE_PACKAGE) for row in rows):
+        return Offer(DEVICE, names)
+    return Offer(FAMILY if any(row.startswith(f"{_LIBRARIES}-{_FAMILY}") for row in rows) else WHOLE, names)
+
+
+def _of_core(server: Server, version: str) -> Offer | None:
+    core = _wheel_of(server, "rocm-sdk-core", version)
+    try:
+        text = file_in_wheel(server, core, _FACTS) if core is not None else None
+    except NoPartsError:
+        return None
+    if core is None or text is None:
+        return None
+    document = _parsed(text, core)
+    targets = document.get("dist_amdgpu_targets") if isinstance(document, dict) else None
+    names = _names({"targets": targets.split(";")}, "targets", core) if isinstance(targets, str) and targets else ()
+    return Offer(WHOLE, names) if names else None
+
+
+def _names(document: Any, key: str, file: IndexedFile) -> tuple[str, ...]:
+    """Names of targets or families, without the features of targets. WebError for something else."""
+    names = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(names, list) or len(names) > _MOST_NAMES or not all(map(_is_name, names)):
+        raise WebError(f"{file.address}: what it says of its GPUs is not a list of names")
+    return tuple(dict.fromkeys(name.partition(":")[0] for name in names))
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and len(name) < 100 and name.isascii() and name.isprintable() and " " not in name
+
+
+def _parsed(text: bytes, file: IndexedFile) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WebError(f"{file.address}: what it says of itself is no JSON: {error}") from error
+
+
+def package_of(offer: Offer, name: str) -> str:
+    """The package of a target or family."""
+    return normalised((_DEVICE_PACKAGE if offer.kind == DEVICE else f"{_LIBRARIES}-") + name)

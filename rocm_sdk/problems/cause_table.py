@@ -1,0 +1,141 @@
+"""What each cause explains, one row per line. Imports next to nothing: `rocm-sdk explain` prints it."""
+
+from rocm_sdk.base.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# How a cause is established.
+LOOKED, TRIED, COMPARED = "looked", "tried", "compared"
+
+# What an observation has in common with the cause that explains it.
+ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY = "any", "below", "name", "init file", "distribution", "entry"
+CHILD, VARIABLE, LIBRARY, MOUNT, FIX, SONAME = "child", "variable", "library", "mount", "fix", "soname"
+MOVED, FACTS = "moved", "facts"
+
+HOW = {
+    LOOKED: "It is looked at.",
+    TRIED: "It is tried: what failed runs again without it, and with it alone.",
+    COMPARED: "Files are compared with RECORD.",
+}
+RELATIONS = {
+    ANY: "",
+    BELOW: " of files in the directory",
+    NAME: " of the same file name",
+    INIT_FILE: " of its __init__.py, or of the directory whose __init__.py it is",
+    DISTRIBUTION: " of the same distribution",
+    ENTRY: " of the entry of a search path that leads to the file",
+    CHILD: " of a program that it makes fail",
+    VARIABLE: " of the same variable",
+    LIBRARY: " of what loads the library",
+    MOUNT: " of programs on the same file system",
+    FIX: " with the same fix",
+    SONAME: " of the name that the file says",
+    MOVED: " of the place where the files are now",
+    FACTS: " of packages whose facts are compared with those of the file or directory",
+}
+
+
+class Row(NamedTuple):
+    """A cause, and the observations that follow from it."""
+
+    code: str
+    how: str
+    relation: str
+    explains: "tuple[str, ...]"  # codes
+
+
+_OF_CHILDREN = (
+    *("E-LIB-001", "E-LIB-002", "E-LIB-004", "E-LIB-007", "E-LIB-008", "E-LIB-009", "E-LIB-018", "E-LIB-020"),
+    *("E-LIB-025", "E-API-002", "E-API-003", "E-API-005", "E-TOOL-001", "E-TOOL-002", "E-TOOL-003"),
+    *("E-TEST-001", "E-DEVEL-005", "E-GPU-003", "E-PREFIX-010"),
+)
+_OF_VARIABLES = ("W-ENV-001", "W-ENV-002", "N-ENV-006", "E-ENV-007", "E-ENV-008", "W-ENV-014", "W-ENV-015", "W-GPU-033")
+# Two states of a package's files.
+_OF_STATES = ("E-FILE-001", "E-FILE-002", "E-FILE-003", "E-FILE-008", "E-PKG-002", "E-PKG-013", "E-PKG-016")
+
+# What is said of a file or directory that this user may not read.
+_OF_PERMISSIONS = ("E-FILE-001", "E-PKG-001", "E-PKG-003", "E-PKG-013", "E-TOOL-001", "E-TOOL-002")
+
+# What is said of the files and packages in a directory that is none.
+_OF_DIRECTORIES = ("E-FILE-001", "E-PKG-003", "E-TOOL-001", "E-TOOL-002", "W-PKG-019")
+
+# fmt: off
+ROWS = (
+    Row("E-ENV-004",  LOOKED,   ANY,       ("E-GPU-002",)),
+    Row("E-ENV-010",  TRIED,    CHILD,     _OF_CHILDREN),
+    Row("E-ENV-010",  TRIED,    VARIABLE,  _OF_VARIABLES),
+    Row("E-ENV-008",  LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-ENV-011",  LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-ENV-012",  LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-ENV-012",  LOOKED,   BELOW,     ("W-ENV-014", "W-ENV-015")),
+    Row("E-ENV-013",  LOOKED,   CHILD,     ("E-TOOL-001", "E-TOOL-002")),
+    Row("E-ENV-013",  LOOKED,   ENTRY,     ("E-ENV-010",)),
+    Row("E-FILE-001", LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-FILE-001", LOOKED,   NAME,      ("E-LIB-003",)),
+    Row("E-FILE-002", LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-FILE-002", LOOKED,   FACTS,     ("E-PKG-016",)),
+    Row("E-FILE-003", COMPARED, CHILD,     _OF_CHILDREN),
+    Row("E-FILE-003", COMPARED, FACTS,     ("E-PKG-016",)),
+    Row("E-FILE-004", LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-FILE-006", LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-FILE-007", LOOKED,   BELOW,     _OF_PERMISSIONS),
+    Row("E-FILE-007", LOOKED,   DISTRIBUTION, ("E-PKG-024",)),
+    Row("E-FILE-008", LOOKED,   MOVED,     ("W-PKG-019", "E-PKG-013", "E-PKG-024")),
+    Row("E-FILE-008", LOOKED,   FACTS,     ("E-PKG-002",)),
+    Row("E-FILE-009", LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-FILE-009", LOOKED,   BELOW,     _OF_DIRECTORIES),
+    Row("E-FILE-009", LOOKED,   INIT_FILE, ("E-PKG-003",)),
+    Row("E-INDEX-005", LOOKED,  ANY,       ("E-INDEX-006",)),
+    Row("E-INDEX-006", LOOKED,  ANY,       ("W-INDEX-004",)),
+    Row("E-LIB-006",  LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-LIB-012",  LOOKED,   CHILD,     _OF_CHILDREN),
+    Row("E-LIB-007",  LOOKED,   LIBRARY,   ("E-API-002",)),
+    Row("E-LIB-008",  LOOKED,   LIBRARY,   ("E-API-002",)),
+    Row("E-LIB-009",  LOOKED,   LIBRARY,   ("E-API-002",)),
+    Row("E-LIB-017",  LOOKED,   MOUNT,     ("E-TOOL-001",)),
+    Row("E-PKG-001",  LOOKED,   ANY,       ("E-LIB-003",)),
+    Row("E-PKG-003",  LOOKED,   INIT_FILE, ("E-FILE-001",)),
+    Row("E-PKG-004",  LOOKED,   ANY,       ("E-LIB-003",)),
+    Row("E-PKG-004",  LOOKED,   CHILD,     ("E-LIB-004",)),
+    Row("E-PKG-011",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003")),
+    Row("E-PKG-013",  LOOKED,   ANY,       ("W-PKG-007", "W-PKG-019")),
+    Row("E-PKG-013",  LOOKED,   DISTRIBUTION, ("E-PKG-024", "E-LIB-002")),
+    Row("E-PKG-013",  LOOKED,   BELOW,     ("E-FILE-001", "E-FILE-002")),
+    Row("E-PKG-017",  LOOKED,   ANY,       ("E-LIB-003",)),
+    Row("E-PKG-022",  LOOKED,   ANY,       (*_OF_STATES, "W-PKG-007", "W-PKG-019", "E-TOOL-002")),
+    Row("E-PKG-024",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003")),
+    Row("E-PKG-025",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003", "W-PKG-007")),
+    Row("E-PKG-025",  LOOKED,   DISTRIBUTION, _OF_STATES),
+    Row("W-LIB-010",  LOOKED,   BELOW,     ("W-PKG-019",)),
+    Row("W-LIB-010",  LOOKED,   SONAME,    ("E-FILE-001",)),
+    Row("W-PKG-019",  LOOKED,   BELOW,     ("W-LIB-016",)),
+    Row("W-GPU-024",  LOOKED,   VARIABLE,  ("W-ENV-005",)),
+    Row("W-GPU-016",  LOOKED,   FIX,       ("W-GPU-018",)),
+    Row("W-GPU-017",  LOOKED,   FIX,       ("W-GPU-019",)),
+)
+# fmt: on
+
+
+def explained(code: str) -> "Iterator[tuple[Row, str]]":
+    """The rows of a cause, each with a sentence of what it explains."""
+    for row in ROWS:
+        if row.code == code:
+            yield row, f"{HOW[row.how]} It explains {', '.join(row.explains)}{RELATIONS[row.relation]}."
+
+
+def explains(code: str, relation: str) -> "frozenset[str]":
+    """The codes that a cause of this code explains by a relation."""
+    rows = (row for row in ROWS if (row.code, row.relation) == (code, relation))
+    return frozenset(each for row in rows for each in row.explains)
+
+
+def how_of(code: str, relation: str) -> str | None:
+    """How a cause of this code is established that explains something by a relation; None: it explains nothing."""
+    return next((row.how for row in ROWS if (row.code, row.relation) == (code, relation)), None)
+
+
+def codes_of(relation: str) -> "frozenset[str]":
+    """The causes that explain something by a relation."""
+    return frozenset(row.code for row in ROWS if row.relation == relation)

@@ -1,0 +1,53 @@
+"""The options about output that every command of both programs has, and what this run was given."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from typing import Protocol
+
+    class Options(Protocol):
+        """As argparse has them, or a plain call."""
+
+        quiet: bool
+        verbose: bool
+        progress: bool
+        color: str
+
+
+_WHEN = ("auto", "always", "never")
+
+
+class Given:
+    """What this run was given. The variables of the environment count where an option says nothing."""
+
+    program = "rocm-sdk"  # how messages begin
+    quiet = False
+    verbose = False
+    progress = False
+    color = "auto"
+
+
+given = Given()
+
+
+def add_output_options(parser: "ArgumentParser") -> None:
+    """Adds them to a command, after its own."""
+    group = parser.add_argument_group("output")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, and no messages of what is done")
+    group.add_argument("-v", "--verbose", action="store_true", help="also what is otherwise left out or only counted")
+    group.add_argument("--progress", action="store_true", help="a line every ten seconds, as with CI set")
+    group.add_argument(
+        "--color", choices=_WHEN, default="auto", help="auto: on terminals, and as NO_COLOR and FORCE_COLOR say"
+    )
+
+
+def given_words() -> list[str]:
+    """What this run was given, for another program of ours that it starts."""
+    flags = {"--quiet": given.quiet, "--verbose": given.verbose, "--progress": given.progress}
+    return [*(name for name, is_given in flags.items() if is_given), f"--color={given.color}"]
+
+
+def take_output_options(options: "Options") -> None:
+    """Remembers what a command was given."""
+    given.quiet, given.verbose = options.quiet, options.verbose
+    given.progress, given.color = options.progress, options.color

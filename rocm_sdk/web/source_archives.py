@@ -1,0 +1,36 @@
+"""A file of a source distribution (.tar.gz) on a web server, which is read whole: those of selectors are small."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zlib
+from typing import TYPE_CHECKING
+
+from .server import Server, WebError
+
+if TYPE_CHECKING:
+    from .simple_index import IndexedFile
+
+PACKED_LIMIT = 4 << 20  # bytes
+UNPACKED_LIMIT = 16 << 20
+_GZIP = 16 + zlib.MAX_WBITS
+# What tarfile and zlib raise for damaged archives. RecursionError: of a chain of headers that describe one another.
+_DAMAGE = (tarfile.TarError, zlib.error, EOFError, ValueError, LookupError, OverflowError, RecursionError, OSError)
+
+
+def file_in_source_archive(server: Server, file: IndexedFile, name: str) -> bytes | None:
+    """The content of a regular file, by its name below the archive's one directory; None if it has none. WebError."""
+    packed = server.read(file.address, PACKED_LIMIT)
+    path = f"{file.name.removesuffix('.tar.gz')}/{name}"
+    try:
+        unpacked = zlib.decompressobj(_GZIP).decompress(packed, UNPACKED_LIMIT + 1)
+        if len(unpacked) > UNPACKED_LIMIT:
+            raise ValueError(f"it has more than {UNPACKED_LIMIT} bytes")
+        with tarfile.open(fileobj=io.BytesIO(unpacked), mode="r:") as archive:
+            found = next((member for member in archive if member.name == path and member.isreg()), None)
+            stream = archive.extractfile(found) if found is not None and not found.issparse() else None
+            return None if stream is None else stream.read()
+    except _DAMAGE as error:
+        words = f"{file.address}: cannot be read as a source distribution: {error}"
+        raise WebError(words, "ask those who run the index") from error

@@ -1,0 +1,85 @@
+"""One mistake has one exit status in all commands, as docs/commands.md has it in a table."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+# Each takes a file as its last word.
+OF_FILES = (
+    "check --gpu gfx1030",
+    "code",
+    "code --kernels",
+    "code --keep gfx1030 --output out",
+    "code --extract out",
+    "tree --bindings --for",
+)
+OF_TARGETS = (
+    "check --gpu",
+    "check-gpu --gpu",
+    "code ./libamdhip64.so.7 --output out --keep",
+    "targets --cmake",
+)
+
+
+@pytest.mark.parametrize("words", [*OF_FILES, "info --build-id"])
+def test_a_file_that_is_not_there(call: Call, tmp_path: Path, words: str) -> None:
+    said = call(*words.split(), str(tmp_path / "absent.so"))
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "absent.so: " in said.stderr
+
+
+@pytest.mark.parametrize("words", [*OF_FILES, "info --build-id"])
+@pytest.mark.parametrize("content", ["", "text\n"])
+def test_a_file_that_cannot_be_used(call: Call, tmp_path: Path, words: str, content: str) -> None:
+    (tmp_path / "file.so").write_text(content)
+    said = call(*words.split(), str(tmp_path / "file.so"))
+    assert said.returncode == 1
+    assert "E-LIB-006" in said.stdout + said.stderr
+
+
+@pytest.mark.parametrize("name", ["file.co", "file.kpack", "file.so"])
+def test_a_damaged_file_is_one_problem(call: Call, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"KPAK" + bytes(9))
+    said = call("check", str(tmp_path / name), "--gpu", "gfx1030")
+    assert (said.returncode, said.stdout.count("E-LIB-006")) == (1, 1)
+
+
+def test_an_option_with_its_value_in_one_word(call: Call, tmp_path: Path) -> None:
+    for words in (["--sdk", str(tmp_path / "absent")], [f"--sdk={tmp_path / 'absent'}"]):
+        assert call("check-gpu", "--gpu", "gfx1030", *words).returncode == 2
+
+
+@pytest.mark.parametrize("words", OF_TARGETS)
+def test_a_target_that_there_is_not(call: Call, words: str) -> None:
+    said = call(*words.split(), "gfx9999")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert '"gfx9999" is not a known GPU target or family' in said.stderr
+
+
+@pytest.mark.parametrize("words", ["path", "tree", "info --build-id"])
+def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
+    said = call(*words.split(), "nothing")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "unknown ROCm library name 'nothing'" in said.stderr
+
+
+def test_a_code_that_there_is_not(call: Call) -> None:
+    assert call("explain", "E-LIB-999").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("absent-1-py3-none-any.whl", "there is no such file"),
+        ("nothing", "neither a wheel nor one of sdk, torch"),
+        ("sdk --gpu gfx9999", '"gfx9999" is not a known GPU target or family'),
+    ],
+)
+def test_install(call: Call, words: str, said: str) -> None:
+    """Before a GPU is looked for, or an index asked."""
+    done = call("install", *words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr

@@ -1,0 +1,66 @@
+"""For which GPU `rocm-sdk install` chooses packages: of the driver, of the bus, or named."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_machine import machine_of
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_discrete_or_integrated(install: Run, tmp_path: Path) -> None:
+    root = str(machine_of(tmp_path / "both", "gfx1036", "gfx1100").root)
+    assert "gfx1036" not in install("sdk", "--print", "--gpu", "discrete", ROCM_SDK_ROOTFS=root).stdout
+    assert "gfx1100" not in install("sdk", "--print", "--gpu", "integrated", ROCM_SDK_ROOTFS=root).stdout
+    assert "--gpu discrete leaves them out" in install("sdk", "--print", ROCM_SDK_ROOTFS=root).stderr
+    said = install("sdk", "--print", "--gpu", "integrated", status=1)
+    assert "no GPU of this machine is integrated" in said.stderr
+
+
+def on_bus(root: Path, device: str, version: tuple[int, int, int] | None) -> str:
+    """A machine whose GPU is on the PCI bus alone."""
+    place = root / "sys/bus/pci/devices/0000:03:00.0"
+    place.mkdir(parents=True)
+    for name, text in (("vendor", "0x1002"), ("class", "0x030000"), ("device", device)):
+        (place / name).write_text(f"{text}\n")
+    if version is not None:
+        block = place / "ip_discovery/die/0/GC/0"
+        block.mkdir(parents=True)
+        for name, number in zip(("major", "minor", "revision"), version, strict=True):
+            (block / name).write_text(f"{number}\n")
+    return str(root)
+
+
+def test_the_driver_without_kfd(install: Run, tmp_path: Path) -> None:
+    root = on_bus(tmp_path / "driver", "0x744c", (11, 5, 1))
+    said = install("sdk", "--print", ROCM_SDK_ROOTFS=root)
+    assert "rocm[libraries,device-gfx1151]==" in said.stdout
+    assert "0000:03:00.0: gfx1151, integrated, by the amdgpu driver: KFD does not have it" in said.stderr
+
+
+def test_a_guess_by_the_pci_id(install: Run, tmp_path: Path) -> None:
+    said = install("sdk", "--print", ROCM_SDK_ROOTFS=on_bus(tmp_path / "bus", "0x744c", None))
+    assert "rocm[libraries,device-gfx1100]==" in said.stdout
+    assert "0000:03:00.0: gfx1100, discrete: a guess by its PCI id" in said.stderr
+
+
+@pytest.mark.parametrize("kind", ["none", "unknown", "wsl"])
+def test_without_a_known_gpu_it_asks_for_one(install: Run, tmp_path: Path, kind: str) -> None:
+    root = tmp_path / kind
+    if kind == "unknown":
+        on_bus(root, "0xffff", None)
+    (root / "dev").mkdir(parents=True)
+    if kind == "wsl":
+        (root / "dev/dxg").touch()
+    said = install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=str(root))
+    assert "name it: --gpu gfx1151" in said.stderr
+    assert {"none": "no GPU was found", "unknown": "is not known here", "wsl": "/dev/dxg"}[kind] in said.stderr
+    assert "device-gfx1100" in install("sdk", "--print", "--gpu", "gfx1100", ROCM_SDK_ROOTFS=str(root)).stdout
+
+
+def test_names_of_gpus_are_checked(install: Run) -> None:
+    said = install("sdk", "--print", "--gpu", "gfx1110", status=2)
+    assert "gfx1110" in said.stderr
+    assert "fix:" in said.stderr or "did you mean" in said.stderr

@@ -1,0 +1,11 @@
+"""Runs a program to its end, for tests that look at what it said."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def completed(command: Sequence[str | Path] | str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """What a program has said, and its status, whatever that is. options: those of subprocess.run."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)

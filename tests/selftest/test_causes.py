@@ -1,0 +1,98 @@
+"""How a cause is established: what is tried, in which order, and what is looked at."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.doctor.causes import looking
+from rocm_sdk.doctor.causes.finding import problems_of
+from rocm_sdk.doctor.causes.surroundings import Surroundings, Suspect
+from rocm_sdk.doctor.causes.trying import Child, Clock, Outcome, tried
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.installed.installation import Installed
+
+A, B, C = (Suspect("variable", name, "1") for name in "ABC")
+
+
+class Tries:
+    """Children of one kind: each fails by what is `present` as `fails` says."""
+
+    def __init__(self, fails: Callable[[set[Suspect]], bool]) -> None:
+        self.fails = fails
+        self.count = 0
+
+    def again(self, names: Sequence[str], surroundings: Surroundings, _seconds: float) -> list[bool]:
+        self.count += 1
+        return [not self.fails({A, B, C} - set(surroundings.without))] * len(names)
+
+    def outcome(self, seconds: float = 0.0) -> Outcome:
+        child = Child("x", seconds, self.again)
+        return tried([child], [A, B, C], Clock())[child]
+
+
+@pytest.mark.parametrize(
+    ("fails", "culprits", "tries"),
+    [
+        (lambda _: True, (), 1),
+        (lambda present: B in present, ((B,),), 4),
+        (lambda present: bool(present & {A, C}), ((A,), (C,)), 4),
+        (lambda present: {A, C} <= present, ((A, C),), 8),
+    ],
+    ids=["by none", "by one", "by each of two", "by two together"],
+)
+def test_what_a_child_fails_by(fails: Callable[[set[Suspect]], bool], culprits: object, tries: int) -> None:
+    what = Tries(fails)
+    assert what.outcome().culprits == culprits
+    assert what.count == tries
+
+
+def test_a_child_that_works_when_it_runs_again() -> None:
+    assert Tries(lambda _: False).outcome() == Outcome(is_unsteady=True)
+
+
+def test_what_would_take_too_long_is_not_begun() -> None:
+    what = Tries(lambda present: B in present)
+    outcome = what.outcome(seconds=5.0)
+    assert (outcome.culprits, what.count) == ((), 0)
+    assert outcome.lack == "whether another environment helps was not tried: it would take more than 3 s"
+
+
+def test_what_the_clock_ends_has_not_failed() -> None:
+    """A try that is ended at the limit shows nothing of what it was tried with."""
+
+    def again(names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        if C not in surroundings.without:  # the last; it takes longer than is left
+            time.sleep(seconds + 0.01)
+            return [False] * len(names)
+        return [True] * len(names)
+
+    child = Child("x", 0.0, again)
+    outcome = tried([child], [A, B, C], Clock(0.2))[child]
+    assert outcome.culprits == ()
+    assert outcome.lack is not None
+
+
+def test_children_share_what_was_found() -> None:
+    what = Tries(lambda present: B in present)
+    children = [Child(name, 0.0, what.again) for name in "xyz"]
+    assert {outcome.culprits for outcome in tried(children, [A, B, C], Clock()).values()} == {((B,),)}
+    assert what.count == 5  # all without any, one with each, the others without B
+
+
+def test_what_was_stuck_does_not_run_again() -> None:
+    assert tried([Child("x", 0.0, None)], [A], Clock()) == {}
+
+
+def test_a_place_for_temporary_files_that_takes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """E-ENV-012: /tmp is full or read-only, and no variable leads elsewhere."""
+    monkeypatch.setattr(looking, "temporary_directory", lambda: "/proc")
+    recorder = Recorder("api", "checks", str(tmp_path), known=lambda _site, _name: {})
+    fails = Tries(lambda _: True)
+    recorder.bad("E-API-005", None, "run-time compilation", Child("hiprtc", 0.0, fails.again), shortname="hiprtc")
+    (found,) = problems_of(Installed(str(tmp_path)), [recorder], Options())
+    assert (found.code, found.path) == ("E-ENV-012", "/proc")
+    assert "no temporary file can be written there" in found.cause
+    assert found.breaks[0] == "run-time compilation"

@@ -1,0 +1,333 @@
+"""Fixes that change names are tried in a copy before they are shown; --prove tries all. The original stays."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from of_python import links_to_cache
+from other_user import USER, OtherUser
+from programs import completed
+from sample_site import CORE, compile_library
+from sdk_environment import Environment
+from situations import HIP, User
+
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.proving.copies import Command, Links, RefusedError
+from rocm_sdk.doctor.proving.fixes import Proof
+from rocm_sdk.doctor.proving.places import places_of
+from rocm_sdk.doctor.test_again import Wanted
+from rocm_sdk.installed.installation import current
+from rocm_sdk.problems.problem import in_general
+
+_LEFTOVER = "_rocm_sdk_libraries_gfx90a"
+# A user namespace that refuses any further mount namespace.
+_REFUSING = ["unshare", "--user", "--map-root-user", "bash", "-c"]
+_REFUSE = 'echo 0 > /proc/sys/user/max_mnt_namespaces && exec "$0" "$@"'
+
+
+def _works(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _is_root_a_mount() -> bool:
+    """In a chroot it is not, and then nothing can make it read-only."""
+    return any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+has_overlays = pytest.mark.skipif(
+    not _is_root_a_mount() or not _works("unshare", "--mount", "true"),
+    reason="the root is no mount point (a chroot), or this system refuses mount namespaces",
+)
+has_user_namespaces = pytest.mark.skipif(
+    not _works(*_REFUSING, "true"), reason="this system refuses user namespaces, as in a chroot"
+)
+
+
+def _leave_over(environment: Environment, name: str = _LEFTOVER) -> Path:
+    path = environment.site / name
+    (path / "lib").mkdir(parents=True)
+    (path / "lib/kernels.dat").write_text("data")
+    return path
+
+
+def _names(environment: Environment) -> dict[str, tuple[int, ...]]:
+    return places_of(str(environment.site))._replace(changed=(str(environment.root),)).survey()
+
+
+def _asked(environment: Environment, *before: str) -> dict[str, Any]:
+    """What `rocm-sdk test` says of the left directory. before: a command that starts it."""
+    result = completed(
+        [*before, str(environment.python), "-m", "rocm_sdk", "test", "--json"],
+        env=environment.variables | {"PYTHONDONTWRITEBYTECODE": "1"},
+        timeout=120,
+    )
+    return _of_leftover(result.stdout)
+
+
+def _of_leftover(output: str) -> dict[str, Any]:
+    problems = json.loads(output)["problems"]
+    (found,) = (each for each in problems if each["code"] == "W-PKG-007")
+    return dict(found)
+
+
+@has_overlays
+def test_a_deletion_is_tried_in_an_overlay(user: User) -> None:
+    path = _leave_over(user.environment)
+    before = _names(user.environment)
+    found = _asked(user.environment)
+    assert found["fix"] == f"rm -r {path}"
+    assert found["tried"] == "in a copy: the problem is gone; libraries that load: 7"
+    assert _names(user.environment) == before
+
+
+@has_overlays
+@pytest.mark.parametrize("name", ["_rocm_sdk_a && b", "_rocm_sdk_$(touch x)'\"", "_rocm_sdk_#c"])
+def test_names_that_a_shell_would_read_otherwise(user: User, name: str) -> None:
+    _leave_over(user.environment, name)
+    found = _asked(user.environment)
+    assert found["tried"] == "in a copy: the problem is gone; libraries that load: 7"
+
+
+@has_overlays
+def test_the_removal_before_an_installation(user: User) -> None:
+    path = user.environment.site / HIP
+    path.unlink()
+    os.mkfifo(path)
+    (found,) = user.environment.test("--only", "E-FILE-009")
+    assert found["fix"].startswith(f"rm -r {path} && uv pip install ")
+    assert found["tried"] == "in a copy: without it, libraries that load: 1; no more was tried"
+
+
+@has_user_namespaces
+def test_a_deletion_is_tried_in_a_copy_by_links(user: User) -> None:
+    path = _leave_over(user.environment)
+    found = _asked(user.environment, *_REFUSING, _REFUSE)
+    assert found["fix"] == f"rm -r {path}"
+    assert found["tried"] == "in a copy: the problem is gone; libraries that load: 7"
+    assert (path / "lib/kernels.dat").read_text() == "data"
+    assert list(user.environment.site.parent.glob(".rocm-sdk-copy-*")) == []
+
+
+@pytest.fixture
+def readable(user: User) -> Iterator[Environment]:
+    """An environment that every user reads."""
+    closed = {each: each.stat().st_mode for each in user.environment.root.parents if not each.stat().st_mode & 0o5}
+    for each in closed:
+        each.chmod(0o755)
+    yield user.environment
+    for each, mode in closed.items():
+        each.chmod(mode)
+
+
+@has_user_namespaces
+@pytest.mark.parametrize("is_owner", [True, False], ids=["his own", "of root"])
+def test_a_user_without_rights(readable: Environment, other_user: OtherUser, *, is_owner: bool) -> None:
+    path = _leave_over(readable)
+    if is_owner:
+        subprocess.run(["chown", "-R", f"{USER}:{USER}", readable.site], check=True)
+    ended = other_user.run("-m", "rocm_sdk", "test", "--json", PYTHONPATH=str(readable.site))
+    found = _of_leftover(ended.stdout)
+    if is_owner:
+        assert found["tried"] == "in a copy: the problem is gone; libraries that load: 7"
+    else:
+        assert found["fix"].startswith(f"by hand: find out who needs {path}")
+        assert "removing it fails here: rm: cannot remove" in found["fix"]
+    assert (path / "lib/kernels.dat").read_text() == "data"
+
+
+@has_overlays
+def test_what_would_do_harm_is_no_fix(user: User) -> None:
+    """A library of the package needs data of the directory that nobody owns."""
+    environment = user.environment
+    path = _leave_over(environment)
+    source = f"""
+        #include <stdlib.h>
+        #include <unistd.h>
+        __attribute__((constructor)) static void begin(void) {{
+            if (access("{path}/lib/kernels.dat", R_OK) != 0) abort();
+        }}
+    """
+    compile_library(environment.site / CORE / "lib/librocrand.so.1", "librocrand.so.1", source)
+    found = _asked(environment)
+    assert found["tried"] is None
+    assert found["fix"].startswith(f"by hand: find out who needs {path}")
+    assert "in a copy without it, 6 libraries load instead of 7" in found["fix"]
+    assert (path / "lib/kernels.dat").exists()
+
+
+@has_overlays
+def test_nothing_stays_of_a_killed_test(user: User) -> None:
+    """The kernel ends what runs in the copy; the next test removes what was written for it."""
+    environment = user.environment
+    _leave_over(environment)
+    hang = "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { if (getpid() < 100) pause(); }"
+    compile_library(environment.site / CORE / "lib/librocrand.so.1", "librocrand.so.1", hang)
+    scratch = environment.root.parent / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [str(environment.python), "-m", "rocm_sdk", "test", "--json", "--only", "W-PKG-007"],
+        env=environment.variables | {"TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+    )
+    while not _mentions(str(scratch)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    (out,) = (process.stdout,)
+    assert out is not None
+    out.close()
+    end = time.monotonic() + 10
+    while _mentions(str(scratch)):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert str(scratch) not in Path("/proc/self/mountinfo").read_text()
+    assert len(list(scratch.iterdir())) == 1
+    (environment.site / CORE / "lib/librocrand.so.1").unlink()
+    environment.test("--only", "W-PKG-007", TMPDIR=str(scratch))
+    assert list(scratch.iterdir()) == []
+
+
+def _mentions(place: str) -> bool:
+    """Whether a process has a mount there."""
+    for path in Path("/proc").glob("[0-9]*/mountinfo"):
+        with suppress(OSError):
+            if place in path.read_text():
+                return True
+    return False
+
+
+def _proved(environment: Environment, *words: str) -> tuple[dict[str, str], str]:
+    """What --prove has tried, by code, and what it says beside the report."""
+    result = completed(
+        [str(environment.python), "-m", "rocm_sdk", "test", "--json", *words],
+        env=environment.variables | {"PYTHONDONTWRITEBYTECODE": "1"},
+        timeout=120,
+    )
+    return {each["code"]: each["tried"] for each in json.loads(result.stdout)["problems"]}, result.stderr
+
+
+@has_overlays
+def test_all_fixes_are_tried(user: User) -> None:
+    """By the cache of the installer alone, then by the network."""
+    environment = user.environment
+    (environment.site / HIP).unlink()
+    before = _names(environment)
+    tried, said = _proved(environment, "--prove")
+    assert tried["E-FILE-001"] == "in a copy: the problem is gone; libraries that load: 7 (1 before)"
+    assert "each fix is tried in a copy of" in said
+    assert "; a copy takes up to " in said
+    assert "the original is as it was" in said
+    environment.variables["UV_CACHE_DIR"] = "/nowhere/cache"
+    try:
+        tried, _ = _proved(environment, "--prove")
+        assert tried["E-FILE-001"].startswith("in a copy it fails (without a network; --prove=network has it): ")
+        tried, _ = _proved(environment, "--prove=network")
+        assert tried["E-FILE-001"] == "in a copy: the problem is gone; libraries that load: 7 (1 before)"
+    finally:
+        environment.variables["UV_CACHE_DIR"] = str(environment.root.parent / "uv-cache")
+    assert _names(environment) == before
+
+
+@has_overlays
+def test_where_no_sdk_is(user: User) -> None:
+    """The copy has the problem that the installation has."""
+    user.environment.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")
+    tried, _ = _proved(user.environment, "--prove=network")
+    assert tried["E-PKG-001"].startswith("in a copy")
+
+
+@has_overlays
+def test_a_variable_and_a_deed(user: User) -> None:
+    environment = user.environment
+    (environment.site / CORE / "lib/mine").touch()
+    environment.variables["HSA_CRASHES"] = "1"
+    try:
+        tried, _ = _proved(environment, "--prove")
+    finally:
+        del environment.variables["HSA_CRASHES"]
+    assert tried["E-ENV-010"] == "in a copy: the problem is gone; libraries that load: 7 (6 before)"
+    assert tried["W-PKG-019"] is None  # its fix is a deed
+
+
+def test_a_fix_that_changes_the_system_is_not_tried() -> None:
+    installation = current()
+    proof = Proof(installation, Options(), has_network=False)
+    found = in_general("E-GPU-003")._replace(fix="sudo usermod -a -G render $USER")
+    assert proof.tried(found).tried == "not tried: it changes more than this environment"
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ("rm -r {site}/../outside", "is not in"),
+        ("rm -r {site}/link/outside", "is not in"),
+        ("rm -r {site}/link/", "is not in"),
+        ("rm -r ../outside", "is not in"),
+        ("mv {site}/one {site}/link/two", "is not in"),
+        ("mv {site}/link/outside {site}/two", "is not in"),
+        ("mv {site}/one {site}/link", "is a link"),
+        ("find {site}/link/outside -xtype l -delete", "is not in"),
+    ],
+)
+def test_nothing_is_changed_outside(tmp_path: Path, line: str, refusal: str) -> None:
+    site = tmp_path / "site"
+    (site / "one").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (site / "link").symlink_to(tmp_path)
+    command = Command(tuple(line.format(site=site).split()))
+    with pytest.raises(RefusedError, match=refusal):
+        Links(Wanted(None, (), (), deep=False, seconds=1), str(site), [command])
+
+
+@pytest.mark.parametrize(
+    ("line", "there"),
+    [
+        ("rm -r {site}/_rocm_one {site}/_rocm_two", "rocm_three"),
+        ("mv {site}/_rocm_one {site}/_rocm_four", "_rocm_four _rocm_two rocm_three"),
+        ("find {site}/_rocm_two -xtype l -delete", "_rocm_one _rocm_two rocm_three"),
+    ],
+)
+def test_a_command_of_a_copy(tmp_path: Path, line: str, there: str) -> None:
+    """It is run in the copy alone: what is asked is what is there then."""
+    site = tmp_path / "site"
+    for name in ("_rocm_one", "_rocm_two", "rocm_three"):
+        (site / name).mkdir(parents=True)
+    (site / "_rocm_two/nowhere").symlink_to("/nowhere")
+    command = Command(tuple(line.format(site=site).split()))
+    copy = tmp_path / "copy"
+    shutil.copytree(site, copy, symlinks=True)
+    subprocess.run(command.within(str(site), str(copy)).words, check=True)
+    assert " ".join(sorted(each.name for each in copy.iterdir())) == there
+    assert (copy / "_rocm_two/nowhere").is_symlink() == line.startswith("mv")
+    assert (site / "_rocm_two/nowhere").is_symlink()
+
+
+@has_overlays
+def test_a_move_is_tried(user: User) -> None:
+    """In an overlay a directory may be too large to be moved: the copy by links serves."""
+    place = user.environment.site / CORE
+    other = place.with_name("_rocm_sdk_core.old")
+    place.rename(other)
+    (found,) = user.environment.test()
+    assert found["fix"] == f"mv {other} {place}"
+    assert found["tried"] == "in a copy: the problem is gone; libraries that load: 7 (6 before)"
+    assert other.is_dir()
+
+
+@has_overlays
+def test_links_are_removed_in_a_copy(user: User) -> None:
+    """An installer's cache was emptied, to which all files were links."""
+    links_to_cache(user.environment)
+    shutil.rmtree(user.environment.root / "cache")
+    (found,) = user.environment.test()
+    assert found["fix"].startswith("find ")
+    assert found["tried"].startswith("in a copy: without it, libraries that load: ")
+    assert found["tried"].endswith("; no more was tried")

@@ -1,0 +1,189 @@
+"""Checks the layers of the builder: what it imports of the loader, and which of its folders import which."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from test_layers import ROOT, cycles, imported_modules, python_needs
+
+# The seam between the two wheels: what rocm-sdk-build takes of the loader of its version, beside the public names of
+# rocm_sdk, errors and targets, by the module that owns it. None: any name without an underscore.
+SEAM: dict[str, set[str] | None] = {
+    "_dist_info": {"ALL_LIBRARIES"},
+    "_native": {
+        *("HostFiles", "LibraryFacts", "catalog", "check_host_files", "compatibility", "device_code_of_part"),
+        *("host_packages", "inspect_library"),
+        *(
+            "kernel_table_kind",
+            "kernel_table_names",
+            "nearest_names",
+            "paged_files",
+            "sdk_facts",
+            "target_id",
+            "target_in_name",
+        ),
+    },
+    "base.html_page": {"page", "table"},
+    "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
+    "base.moving": {
+        "exchange",
+        "move_to_free_name",
+        "refusal_to_move",
+        "sync_directory",
+        "sync_file",
+        "sync_file_system",
+    },
+    "base.namespaces": {
+        *("CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS", "MS_BIND"),
+        *("MS_NODEV", "MS_NOEXEC", "MS_NOSUID", "MS_RDONLY", "MS_REC", "MS_REMOUNT", "be_private"),
+        *(
+            "become_root_of_namespace",
+            "call",
+            "die_with_parent",
+            "libc",
+            "mount",
+            "mounts",
+            "prctl",
+            "refuse",
+            "unshare",
+        ),
+    },
+    "base.own_wheels": {"install_command"},
+    "base.scratch": {"removed_at_signals"},
+    "base.tar_reader": {"TarReader"},
+    "base.zip_file": {"DAMAGE", "open_zip"},
+    "base.starting": {"PACKAGE_PARENT", "find_program", "module_command", "own_code", "run"},
+    "base.value_text": {"counted", "harmless", "listed", "quoted_for_shell", "size_text"},
+    "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
+    "base.zstd": {"ZSTD_FIX", "ZSTD_INSTALL", "import_zstd"},
+    "cli.completion": {"SHELLS", "print_script"},
+    "doctor.provenance.debug_names": {"debug_name"},
+    "doctor.verdicts.host": {"other_release_problem"},
+    "doctor.verdicts.variants": {"check_files"},
+    "doctor.verdicts.subject": {"Subject", "open_subject"},
+    "errors": None,
+    "gpu_code.candidate": {"HEAD_SIZE", "is_candidate"},
+    "gpu_code.note": {"NOTE_SECTION", "History", "Step", "parse_history"},
+    "gpu_code.options": {"add_rewrite_arguments", "is_asked_for", "misuse"},
+    "gpu_code.refusal": {"refusal"},
+    "gpu_code.run_time_compilation": {"compile_for"},
+    "gpu_support.comgr": {"cache_problem"},
+    "gpu_support.image_kinds": {"image_kind", "serves"},
+    "installed.catalog": {"fits", "linker_name"},
+    "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
+    "installed.init_module": {"preload_names"},
+    "installed.installation": {"current"},
+    "installed.page_list": {"PAGE_LIST", "VARIABLE", "drop_libraries", "load_command"},
+    "installed.prefix": {"Prefix"},
+    "installed.prefix_versions": {"release_of"},
+    "installed.record": None,
+    "targets": None,
+    "terminal.output": {
+        *("attempt", "complain", "complain_fix", "end_without_output", "flushed", "is_of_output"),
+        *("remember_done", "status_of", "tell", "tell_table"),
+    },
+    "terminal.output_options": {"add_output_options", "given", "take_output_options"},
+    "terminal.progress": {"waiting", "with_progress"},
+    "terminal.usage": {"HelpFormatter", "epilog", "parse_words"},
+    "web": None,
+}
+
+
+def is_of_seam(module: tuple[str, ...]) -> bool:
+    """Whether the builder may import this: a public name of rocm_sdk, a row of SEAM or a name of one."""
+    if len(module) <= 1 and not "".join(module).startswith("_"):
+        return True
+    for end in range(1, len(module) + 1):
+        owner, rest = ".".join(module[:end]), module[end:]
+        if owner not in SEAM:
+            continue
+        names = SEAM[owner]
+        if names is None:
+            return not any(name.startswith("_") for name in rest)
+        return rest[0] in names if rest else module in {("base", "scratch"), ("base", "starting")}
+    return False
+
+
+def private_imports(builder: Path) -> Iterator[str]:
+    """Each import of the builder that is not of the seam, as "file: name"."""
+    for source in sorted(builder.rglob("*.py")):
+        for module in imported_modules(source, ROOT / "rocm_sdk", folder=()):
+            if not is_of_seam(module):
+                yield f"{source.relative_to(builder)}: {'.'.join(module)}"
+
+
+def test_builder_layers() -> None:
+    """The builder uses the seam, and all of it; the loader starts it as a process and knows nothing else of it."""
+    assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build"))) == []
+    assert list(private_imports(ROOT / "builder/rocm_sdk_build")) == []
+    sources = (ROOT / "builder/rocm_sdk_build").rglob("*.py")
+    used = {".".join(found) for source in sources for found in imported_modules(source, ROOT / "rocm_sdk", folder=())}
+    assert {f"{owner}.{name}" for owner, names in SEAM.items() for name in names or ()} <= used
+    knows = {
+        source.relative_to(ROOT / "rocm_sdk").as_posix()
+        for source in (ROOT / "rocm_sdk").rglob("*.py")
+        if "rocm_sdk_build" in source.read_text()
+    }
+    assert knows == {"gpu_code/build_command.py"}
+
+
+# The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "building", "checking", "closure")
+
+
+# The same for the parts of closure/, and how many imports the folders among them have of each other.
+CLOSURE_PARTS = (
+    *("__init__", "disk_use", "installation", "choosing", "writing", "proving"),
+    *("closure", "in_place", "telling"),
+)
+
+
+IMPORTS_OF_CLOSURE = 16
+
+
+def test_folders_of_the_builder() -> None:
+    needs = python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build")
+    for name, others in needs.items():
+        folder = name.partition("/")[0]
+        if folder in BUILDER_FOLDERS:
+            allowed = {"errors", "__init__", *BUILDER_FOLDERS[: BUILDER_FOLDERS.index(folder) + 1]}
+            assert {other.partition("/")[0] for other in others} <= allowed, name
+
+
+def test_parts_of_closure() -> None:
+    between = 0
+    for name, others in python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build").items():
+        if not name.startswith("closure/"):
+            continue
+        part, *inside = name.split("/")[1:]
+        for other, *below in (each.split("/")[1:] for each in others if each.startswith("closure/")):
+            assert CLOSURE_PARTS.index(other) <= CLOSURE_PARTS.index(part), name
+            between += bool(inside and below) and other != part
+    assert between == IMPORTS_OF_CLOSURE
+
+
+def test_a_command_of_the_builder_is_a_file_in_one_style() -> None:
+    """Each has its row and the same two functions, and no other command is imported with it."""
+    from rocm_sdk_build.commands.table import COMMANDS
+
+    folder = ROOT / "builder/rocm_sdk_build/commands"
+    stems = {name.replace("-", "_") for name in COMMANDS}
+    assert {path.stem for path in folder.glob("*.py")} == {*stems, "__init__", "options", "table"}
+    for stem in stems:
+        source = folder / f"{stem}.py"
+        functions = [node.name for node in ast.parse(source.read_text()).body if isinstance(node, ast.FunctionDef)]
+        assert [name for name in functions if not name.startswith("_")] == ["add_arguments", "run"], stem
+        modules = imported_modules(source, folder.parent, "rocm_sdk_build")
+        assert {module[1] for module in modules if module[0] == "commands"} <= {"options"}, stem
+
+
+def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
+    lines = (
+        *("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "from rocm_sdk._native import locate"),
+        *("import rocm_sdk.base.inside", "from rocm_sdk.base.zstd import _x", "from rocm_sdk.gpu_code import _x"),
+    )
+    for line in lines:
+        (tmp_path / "a.py").write_text(
+            f"from rocm_sdk import gpus\nfrom rocm_sdk.gpu_code.note import History\n{line}\n"
+        )
+        assert len(list(private_imports(tmp_path))) == 1, line
