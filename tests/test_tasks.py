@@ -61,6 +61,9 @@ def test_the_glibc_of_wheels_is_the_same_everywhere() -> None:
     assert (set(named), len(named) > 3) == ({"27"}, True)
 
 
+AGAIN = "--reruns=1 --max-suite-reruns=3 --rerun-show-tracebacks"  # a test that fails by chance
+
+
 def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **environment: str) -> list[str]:
     """What scripts/test-all-pythons has each version run, in its order; the last line says where it failed."""
     scripts = directory / "scripts"
@@ -80,7 +83,8 @@ def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **en
     disk, _, *rest = done.stdout.splitlines()
     assert re.fullmatch(rf"disk: up to \d+ GB in {directory}/build, of which \d+ GB are there; \d+ GB are free", disk)
     lines = [line.removeprefix("=== ").split(" (")[0] for line in rest]
-    given = [line.partition("--dist=loadgroup")[2].strip() for line in lines[1::2]]
+    assert all(f" --dist=loadgroup {AGAIN} " in line for line in lines[1::2])
+    given = [line.partition(AGAIN)[2].strip() for line in lines[1::2]]
     return [f"{version} {part}".strip() for version, part in zip(lines[::2], given, strict=True)] + [
         line.rpartition("/")[2] for line in done.stderr.splitlines() if not line.startswith("disk: this may not")
     ]
