@@ -102,12 +102,12 @@ class Peak(NamedTuple):
 
 def peak_of(root: Path, output: Path, *options: str) -> Peak:
     """Looks again and again while it runs."""
-    process = subprocess.Popen(command(root, output, *options), stdout=subprocess.DEVNULL)
     memory = disk = 0
-    while process.poll() is None:
-        memory = max(memory, sum(map(memory_of, family_of(process.pid))))
-        disk = max(disk, size_of(output))
-        time.sleep(0.002)
+    with subprocess.Popen(command(root, output, *options), stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            memory = max(memory, sum(map(memory_of, family_of(process.pid))))
+            disk = max(disk, size_of(output))
+            time.sleep(0.002)
     assert process.returncode == 0
     return Peak(memory, disk)
 
@@ -115,9 +115,16 @@ def peak_of(root: Path, output: Path, *options: str) -> Peak:
 def family_of(process: int) -> list[int]:
     found = [process]
     for each in found:
-        for path in Path(f"/proc/{each}/task").glob("*/children"):
-            found += map(int, read(path).split())
+        for thread in threads_of(each):
+            found += map(int, read(Path(f"/proc/{each}/task/{thread}/children")).split())
     return found
+
+
+def threads_of(process: int) -> list[str]:
+    try:
+        return [thread.name for thread in Path(f"/proc/{process}/task").iterdir()]
+    except OSError:  # it has ended
+        return []
 
 
 def memory_of(process: int) -> int:
