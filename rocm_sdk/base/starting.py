@@ -21,7 +21,7 @@ from .named_tuple import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import IO, NoReturn
 
 # The directory that has this package, for an interpreter that is to import it.
@@ -40,6 +40,7 @@ _LISTS = {
     "LD_LIBRARY_PATH": ("/", "$ORIGIN", "${ORIGIN}"),
 }
 _SEPARATORS = {"LD_LIBRARY_PATH": ";"}  # beside the colon
+_SECONDS_BETWEEN = 0.5  # two looks at a program that is watched
 _DROPPED = ("PYTHONINSPECT",)  # at a terminal, Python 3.10 imports readline then, before the first line of our code
 
 
@@ -159,6 +160,23 @@ def run(
     except subprocess.TimeoutExpired as error:
         raise TimeoutError(f"it did not end within {seconds:g} s") from error
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run_watched(command: Sequence[str], watch: Callable[[int], None], *, base: Mapping[str, str] | None = None) -> Done:
+    """Runs a program as `run` does, and calls watch with its process ID every half second."""
+    from contextlib import suppress
+    from subprocess import DEVNULL, PIPE, TimeoutExpired
+
+    with begin(command, base=base, stdin=DEVNULL, stdout=PIPE, stderr=PIPE) as process:
+        try:
+            while True:
+                with suppress(TimeoutExpired):
+                    printed = process.communicate(timeout=_SECONDS_BETWEEN)
+                    return Done(process.returncode, *(text.decode(errors="replace") for text in printed))
+                watch(process.pid)
+        except BaseException:
+            process.kill()
+            raise
 
 
 def run_shown(

@@ -81,7 +81,7 @@ def make_image(layer: Path, base: str, directory: Path) -> Path:
     """The image of the closure that the layer has."""
     (directory / "scratch").mkdir(parents=True)
     subprocess.run(["/bin/tar", "-C", directory, "-xf", layer], check=True)
-    image_writer(base)(directory / "opt/rocm-sdk", directory / "image", directory / "scratch")
+    image_writer(base)(directory / "opt/rocm-sdk", directory / "image", directory / "scratch", lambda *_: None)
     return directory / "image"
 
 

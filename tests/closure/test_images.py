@@ -1,12 +1,13 @@
 """Closures as images: the same bytes whatever the machine, and an SDK that works where they are mounted."""
 
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, run_interpreter
 
+from rocm_sdk.base import starting
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 
@@ -38,11 +40,11 @@ def need(*programs: str) -> None:
             pytest.skip(f"{name} is not on this system: make setup")
 
 
-def write(form: str, site: Path, directory: Path) -> Path:
-    """Writes a form of a copy of the directory."""
+def write(form: str, site: Path, directory: Path, step: Callable[[str, int], None] = lambda *_: None) -> Path:
+    """Writes a form of a copy of the directory. step: is told what is read of it."""
     shutil.copytree(site, directory / "site", symlinks=True)
     (directory / "scratch").mkdir()
-    writer_of(form, "")(directory / "site", directory / "output", directory / "scratch")
+    writer_of(form, "")(directory / "site", directory / "output", directory / "scratch", step)
     return directory / "output"
 
 
@@ -201,6 +203,30 @@ def test_a_program_that_is_missing(sdk: Path, tmp_path: Path, form: str) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("form", ["oci", "wheels"])
+def test_what_is_read_is_told(site: Path, tmp_path: Path, form: str) -> None:
+    steps: dict[str, int] = {}
+    write(form, site, tmp_path, steps.__setitem__)
+    files = {path.name: path.stat().st_size for path in site.rglob("*") if path.is_file() and not path.is_symlink()}
+    assert {**files, **steps} == files
+    assert sum(steps.values()) > 0.9 * sum(files.values())
+
+
+@pytest.mark.parametrize("form", PROGRAMS)
+def test_what_a_program_reads_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """Bytes that compress badly: the program takes long enough to be looked at."""
+    need(PROGRAMS[form])
+    monkeypatch.setattr(starting, "_SECONDS_BETWEEN", 0.01)
+    site = tmp_path / "of"
+    site.mkdir()
+    for name in "abc":
+        (site / name).write_bytes(random.Random(name).randbytes(1_000_000))
+    steps: list[int] = []
+    write(form, site, tmp_path, lambda _, size: steps.append(size))
+    assert min(steps) >= 0
+    assert 1_000_000 < sum(steps) <= 3_000_000
+
+
 _FULL = """
 import sys
 from pathlib import Path
@@ -210,7 +236,7 @@ from rocm_sdk_build.files.scratch import scratch_directory
 form, site, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 try:
     with scratch_directory(place) as scratch:
-        writer_of(form, "")(site, place / "out", scratch)
+        writer_of(form, "")(site, place / "out", scratch, lambda *_: None)
 except (PackagingError, OSError) as error:
     print([path.name for path in place.iterdir()], str(error).replace("\\n", " "))
 """

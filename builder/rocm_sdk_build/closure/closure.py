@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import Coverage, coverage
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.terminal.output import complain
 from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.proof_choice import UNSAFE, why_untried
@@ -20,6 +21,7 @@ from rocm_sdk_build.closure.choosing.trace import trace
 from rocm_sdk_build.closure.disk_use import Pruned
 from rocm_sdk_build.closure.proving.proof import Attempt, Proof, find_attempt, prove
 from rocm_sdk_build.closure.writing.forms.table import writer_of
+from rocm_sdk_build.closure.writing.forms.tree import size_of
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion, add_file
 from rocm_sdk_build.closure.writing.site import Recipe, Site, write_site
 from rocm_sdk_build.code.rewrite import Wish
@@ -81,8 +83,9 @@ def make_closure(request: Request) -> Made:
             proof = prove(sdk, roots, selection, site, request.gpus, attempt) if attempt is not None else None
             if proof is not None and proof.page_list is not None:
                 add_file(site.place, "rocm-sdk-core", proof.page_list.place, proof.page_list.text)
-            with _refusing_another(request.output), waiting(f"writing the {request.form} {request.output.name}"):
-                output_size = write_output(site.place, request.output, scratch)
+            title = f"writing the {request.form} {request.output.name}"
+            with _refusing_another(request.output), waiting(title, size_of(site.place), size_text) as wait:
+                output_size = write_output(site.place, request.output, scratch, wait.step)
     return Made(
         request,
         roots,

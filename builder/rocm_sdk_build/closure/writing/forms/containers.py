@@ -12,14 +12,13 @@ import stat
 import tarfile
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
 
 from .images import finish
 from .programs import ImageError, has_program, program
-from .tree import in_order, normalise, size_of
+from .tree import Step, Writer, in_order, normalise, size_of
 
 _PLACE = "opt/rocm-sdk"  # in a container
 _VARIABLE = f"ROCM_SDK_ROOT=/{_PLACE}"
@@ -32,36 +31,39 @@ _TRANSPORT = re.compile(r"(docker|oci|oci-archive|docker-archive|docker-daemon|c
 _NAME = re.compile(r"[a-z0-9][\w.:/@-]*", re.ASCII)
 
 
-def as_layer(site: Path, output: Path, scratch: Path) -> int:
+def as_layer(site: Path, output: Path, scratch: Path, step: Step) -> int:
     """A tar file with the directory as /opt/rocm-sdk; returns its size."""
-    return finish(_write_layer(site, scratch), output)
+    return finish(_write_layer(site, scratch, step), output)
 
 
-def image_writer(base: str) -> Callable[[Path, Path, Path], int]:
+def image_writer(base: str) -> Writer:
     """What writes an image on a base. PackagingError without the programs that make images."""
     if base != _SCRATCH and not _TRANSPORT.fullmatch(base):
         if not _NAME.fullmatch(base) or base.endswith(":"):
             raise PackagingError(f"--base {base!r}: is no image", "name one: debian:12, docker://NAME, oci:DIRECTORY")
         base = f"docker://{base}"
     if has_program("skopeo") and has_program("umoci"):
-        return partial(_as_image, base, _make_with_umoci)
+        return _image_writer_with(_make_with_umoci, base)
     if has_program("buildah"):
-        return partial(_as_image, base, _make_with_buildah)
+        return _image_writer_with(_make_with_buildah, base)
     raise PackagingError(
         "--base: neither skopeo and umoci nor buildah, which make images, are on this system",
         "install them: apt-get install skopeo umoci, or dnf install buildah; without --base a layer is written",
     )
 
 
-def _as_image(base: str, make: Callable[[str, Path, Path, Path], None], site: Path, output: Path, scratch: Path) -> int:
-    """A directory in the OCI image layout; returns its size."""
-    image = scratch / "image"
-    layer = _write_layer(site, scratch)
-    make(base, layer, image, scratch)
-    for path in image.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    image.rename(output)
-    return size_of(output)
+def _image_writer_with(make: Callable[[str, Path, Path, Path], None], base: str) -> Writer:
+    def as_image(site: Path, output: Path, scratch: Path, step: Step) -> int:
+        """A directory in the OCI image layout; returns its size."""
+        image = scratch / "image"
+        layer = _write_layer(site, scratch, step)
+        make(base, layer, image, scratch)
+        for path in image.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        image.rename(output)
+        return size_of(output)
+
+    return as_image
 
 
 def _make_with_umoci(base: str, layer: Path, image: Path, scratch: Path) -> None:
@@ -92,7 +94,7 @@ def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> No
                 buildah.run("unshare", "rm", "-rf", storage)
 
 
-def _write_layer(site: Path, scratch: Path) -> Path:
+def _write_layer(site: Path, scratch: Path, step: Step) -> Path:
     normalise(site)
     layer = scratch / "layer.tar"
     with tarfile.open(layer, "w", format=tarfile.PAX_FORMAT) as archive:
@@ -109,6 +111,7 @@ def _write_layer(site: Path, scratch: Path) -> Path:
             else:
                 with path.open("rb") as file:
                     archive.addfile(entry, file)
+                step(path.name, entry.size)
     return layer
 
 

@@ -6,6 +6,7 @@ They get the environment without what would change their output, and a scratch d
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,16 +49,29 @@ class Program(NamedTuple):
     path: str
     scratch: Path  # for temporary files
 
-    def run(self, *words: str | Path) -> str:
-        """Runs it; returns what it prints. ImageError if it fails."""
+    def run(self, *words: str | Path, reading: Callable[[int], None] | None = None) -> str:
+        """Runs it; returns what it prints. reading: is told every half second how many bytes it has read.
+
+        ImageError if it fails.
+        """
         environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
         environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}
         command = starting.own_code(_ENDING_WITH_US, str(os.getpid()), self.path, *map(str, words))
-        done = starting.run(command, base=environment)
+        told = reading or (lambda _: None)
+        done = starting.run_watched(command, lambda process: told(_bytes_read(process)), base=environment)
         if done.returncode:
-            told = (done.stderr.strip() or done.stdout.strip())[-_SHOWN:] or f"exit status {done.returncode}"
-            raise ImageError(os.path.basename(self.path), told)
+            said = (done.stderr.strip() or done.stdout.strip())[-_SHOWN:] or f"exit status {done.returncode}"
+            raise ImageError(os.path.basename(self.path), said)
         return done.stdout.strip()
+
+
+def _bytes_read(process: int) -> int:
+    """By a process, since it began: rchar of proc_pid_io(5). 0 where /proc does not tell."""
+    try:
+        text = Path(f"/proc/{process}/io").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return int(text.partition("rchar:")[2].partition("\n")[0] or 0)
 
 
 def has_program(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
@@ -10,13 +9,11 @@ from rocm_sdk_build.errors import PackagingError
 from .containers import as_layer, image_writer
 from .images import as_erofs, as_squashfs
 from .programs import find_program
-from .tree import size_of
+from .tree import Step, Writer, size_of
 from .wheels import as_wheels
 
-Writer = Callable[[Path, Path, Path], int]  # the closure's directory, the output, a scratch directory -> bytes
 
-
-def as_directory(site: Path, output: Path, _scratch: Path) -> int:
+def as_directory(site: Path, output: Path, _scratch: Path, _step: Step) -> int:
     """Moves the directory to its place; returns the size of its files."""
     site.rename(output)
     return size_of(output)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rocm_sdk.base.walking import walk
 from rocm_sdk_build.files.digest import sha256_of
+
+Step = Callable[[str, int], None]  # is told the name of each file that is read, and its bytes
+# Writes a form: the closure's directory, the output, a scratch directory, what is told -> the bytes of the output.
+Writer = Callable[[Path, Path, Path, Step], int]
 
 
 def normalise(directory: Path) -> None:
