@@ -23,8 +23,8 @@ from .layout import DISTRIBUTION
 from .record import Digest
 from .tar_header import Header
 
-# No valid header (a long name, a pax header) is longer; tarfile reads a whole header into memory.
-_LONGEST_HEADER = 1 << 20
+# The headers of a member (long names, pax headers) are not longer together; tarfile has them all in memory.
+_LONGEST_HEADERS = 1 << 20
 _BUFFER = 1 << 20
 
 
@@ -39,6 +39,7 @@ class Archive:
         self._stream, self._damage = _open_stream(path, self._file)
         self._position = 0
         self._rules = ArchiveRules(path)
+        self._source = _HeaderSource(self)
         self._headers: tarfile.TarFile | None = None
 
     def __enter__(self) -> Archive:
@@ -92,8 +93,9 @@ class Archive:
         """None at the end of the archive, which is a block of zeros."""
         try:
             if self._headers is None:
-                self._headers = tarfile.TarFile(fileobj=_HeaderSource(self), tarinfo=Header)  # type: ignore[arg-type]
+                self._headers = tarfile.TarFile(fileobj=self._source, tarinfo=Header)  # type: ignore[arg-type]
                 return self._headers.firstmember  # type: ignore[attr-defined, no-any-return]
+            self._source.begin()
             return Header.fromtarfile(self._headers)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             return None
@@ -170,17 +172,25 @@ class _Readable(Protocol):
 
 
 class _HeaderSource:
-    """The file object that tarfile sees. It reads headers, and refuses one that is too long."""
+    """The file object that tarfile sees. It reads the headers of one member, and refuses those that are too long.
+
+    Some releases of tarfile read a long header in pieces.
+    """
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self.tell = archive.tell
         self.mode = "rb"
         self.name = archive.path
+        self.begin()
+
+    def begin(self) -> None:
+        """What is read from now on is of the next member."""
+        self._end = self.tell() + _LONGEST_HEADERS
 
     def read(self, size: int) -> bytes:
-        if size > _LONGEST_HEADER:
-            raise tarfile.ReadError(f"a header of {size} bytes")
+        if self.tell() + size > self._end:
+            raise tarfile.ReadError(f"a header of more than {_LONGEST_HEADERS} bytes")
         return self._archive.read_some(size)
 
 

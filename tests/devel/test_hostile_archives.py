@@ -49,7 +49,17 @@ def test_a_header_larger_than_any(devel_site: DevelSite) -> None:
     long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 1 << 40
     data = make_archive([INIT])[:512] + long_name.tobuf(tarfile.GNU_FORMAT) + bytes(1 << 20)
     devel_site.install("rocm-sdk-devel", devel_files(data))
-    refused(devel_site, "_devel.tar is damaged", "a header of ")
+    refused(devel_site, "_devel.tar is damaged", "a header of more than 1048576 bytes")
+
+
+def test_headers_that_are_long_together(devel_site: DevelSite) -> None:
+    """Each could be a member's; Python 3.14 also reads a single one in pieces of which each is short."""
+    long_name = tarfile.TarInfo("././@LongLink")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 600 << 10
+    header = long_name.tobuf(tarfile.GNU_FORMAT) + b"x" * long_name.size
+    data = make_archive([INIT])
+    devel_site.install("rocm-sdk-devel", devel_files(data[:512] + header * 2 + data[512:]))
+    refused(devel_site, "_devel.tar is damaged", "a header of more than 1048576 bytes")
 
 
 def test_headers_without_end(devel_site: DevelSite) -> None:
