@@ -27,6 +27,7 @@ from rocm_sdk_build.inputs.catalog import scan
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
 from rocm_sdk_build.output.unpacked import unpack
+from rocm_sdk_build.packages.tar_archives import tar_gz_member
 
 NAME = "rocm_sdk_core-7.0.0rc1-py3-none-any.whl"
 INFO = "rocm_sdk_core-7.0.0rc1.dist-info"
@@ -219,6 +220,21 @@ def test_damaged_selectors(tmp_path: Path, content: bytes) -> None:
         lambda: write_index(tmp_path / "in"),
     ):
         with pytest.raises(PackagingError, match=str(path)):
+            work()
+
+
+def test_a_selector_with_a_name_without_end(tmp_path: Path) -> None:
+    """32 MB of zeros take 32 kB of the file, and tarfile reads a name into memory."""
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in/rocm-7.0.0rc1.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.addfile(*tar_gz_member("x" * (1 << 25), b""))
+        archive.addfile(*tar_gz_member("rocm-7.0.0rc1/selector.json", json.dumps(SELECTION).encode()))
+    for work in (
+        lambda: promote(tmp_path / "in", tmp_path / "release", "7.0.0"),
+        lambda: write_index(tmp_path / "in"),
+    ):
+        with pytest.raises(PackagingError, match=f"{path}: selector.json: is damaged: it has more than 16777216 bytes"):
             work()
 
 

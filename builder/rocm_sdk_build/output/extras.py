@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import json
 import re
-import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from email.parser import BytesParser
 from pathlib import Path
@@ -16,9 +12,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 
 from .rocm_selector.backend import LOADER
+from .selector import read_selector_archive
 
 SELECTOR = "rocm"
 LOADER_FIX = "put its wheel there (--loader where the packages are made), unless pip and uv get it from elsewhere"
@@ -114,13 +111,10 @@ def _all_needs(file: IndexedFile) -> Iterator[Needed]:
 
 def read_selector(path: Path) -> Selector | None:
     """What the source distribution of a selector says; None of another packager's. PackagingError for a damaged one."""
-    member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
-    with refusing_damage(package_damage(path, member)):
-        with gzip.open(path) as unpacked, tarfile.open(fileobj=io.BytesIO(read_small(unpacked))) as archive:
-            if member not in archive.getnames():
-                return None
-            stream = archive.extractfile(member)
-            document = json.loads(stream.read()) if stream is not None else {}
+    with refusing_damage(package_damage(path, "selector.json")):
+        document = read_selector_archive(path)
+        if document is None:
+            return None
         requires = tuple(Requirement(row) for row in document.get("requires", ()))
         families = tuple(map(str, document["families"]))
         return Selector(str(document.get("version", "")), families, requires, tuple(_extras_of(document)))

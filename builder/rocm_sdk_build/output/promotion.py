@@ -6,7 +6,6 @@ import ast
 import json
 import re
 import shutil
-import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from rocm_sdk_build.packages.staging import members_of
 from rocm_sdk_build.packages.version import check_version
 
 from .package_files import PackageFile, find_packages
-from .selector import write_selector_archive
+from .selector import read_selector_archive, write_selector_archive
 from .unpacked import unpack_wheel
 
 _DEVICE = "rocm-sdk-device-"
@@ -180,13 +179,10 @@ def _with_families(text: str, promotion: Promotion) -> str:
 
 
 def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path:
-    member = f"rocm-{promotion.old}/selector.json"
-    with refusing_damage(package_damage(path, member)):
-        with tarfile.open(path) as archive:
-            stream = archive.extractfile(member)
-            document = json.loads(read_small(stream)) if stream is not None else None
+    with refusing_damage(package_damage(path, "selector.json")):
+        document = read_selector_archive(path)
         if not isinstance(document, dict):
-            raise PackagingError(f"{path}: {member} is not an object")
+            raise PackagingError(f"{path}: selector.json is not an object")
         selection = _with_selection(document, promotion)
     return write_selector_archive(directory, selection)
 

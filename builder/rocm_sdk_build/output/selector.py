@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rocm_sdk import loader_version
+from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
 from rocm_sdk_build.packages.sbom import sbom_text
@@ -79,6 +80,14 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
                 archive.addfile(*tar_gz_member(f"{base}/{name}", text.encode()))
         packed.write(buffer.getvalue())
     return path
+
+
+def read_selector_archive(path: Path) -> Any:
+    """What `selector.json` says; None of another packager's selector, which has none. Raises what damage raises."""
+    member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
+    with gzip.open(path) as unpacked, tarfile.open(fileobj=io.BytesIO(read_small(unpacked))) as archive:
+        stream = archive.extractfile(member) if member in archive.getnames() else None
+        return json.loads(stream.read()) if stream is not None else None
 
 
 def _extras(
