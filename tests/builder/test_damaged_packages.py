@@ -223,6 +223,16 @@ def test_damaged_selectors(tmp_path: Path, content: bytes) -> None:
             work()
 
 
+def test_a_selector_that_lacks_something(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in/rocm-7.0.0rc1.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.addfile(*tar_gz_member("rocm-7.0.0rc1/selector.json", json.dumps(SELECTION).encode()))
+    with pytest.raises(PackagingError, match=f"{path}: selector.json: is damaged: 'summary'"):
+        promote(tmp_path / "in", tmp_path / "release", "7.0.0")
+    assert list((tmp_path / "release").iterdir()) == []
+
+
 def test_a_selector_with_a_name_without_end(tmp_path: Path) -> None:
     """32 MB of zeros take 32 kB of the file, and tarfile reads a name into memory."""
     (tmp_path / "in").mkdir()

@@ -183,8 +183,7 @@ def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path
         document = read_selector_archive(path)
         if not isinstance(document, dict):
             raise PackagingError(f"{path}: selector.json is not an object")
-        selection = _with_selection(document, promotion)
-    return write_selector_archive(directory, selection)
+        return write_selector_archive(directory, _with_selection(document, promotion))
 
 
 def _with_selection(document: Mapping[str, Any], promotion: Promotion) -> dict[str, Any]:
