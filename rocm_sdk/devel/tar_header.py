@@ -15,7 +15,9 @@ _NO_DEVICE = (b"0000000\0" * 2, b"\0" * 16)
 
 
 class Header(tarfile.TarInfo):
-    """A header. Who owns a file is not kept."""
+    """A header. Who owns a file, and where in the archive it is, is not kept."""
+
+    _is_plain = False
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
@@ -23,13 +25,26 @@ class Header(tarfile.TarInfo):
         numbers = _NUMBERS.match(buf, 100) if len(buf) == tarfile.BLOCKSIZE else None
         if numbers is None or buf[329:345] not in _NO_DEVICE:
             return super().frombuf(buf, encoding, errors)
-        mode, size, mtime, checksum = (int(digits, 8) for digits in numbers.groups())
-        # The sum is that of a header with blanks in place of the field: its last two bytes are NUL and a blank.
-        if sum(buf) - sum(numbers[4]) + 7 * 0x20 != checksum:
-            return super().frombuf(buf, encoding, errors)
+        mode, size, mtime, checksum = numbers.groups()
         header = cls()
+        header.mode, header.size, header.mtime, header.chksum = (
+            int(mode, 8),
+            int(size, 8),
+            int(mtime, 8),
+            int(checksum, 8),
+        )
+        # The sum is that of a header with blanks in place of the field: its last two bytes are NUL and a blank.
+        if sum(buf) - sum(checksum) + 7 * 0x20 != header.chksum:
+            return super().frombuf(buf, encoding, errors)
         header.name = buf[:100].partition(_NUL)[0].decode(encoding, errors)
         if buf[345]:
             header.name = f"{buf[345:500].partition(_NUL)[0].decode(encoding, errors)}/{header.name}"
-        header.mode, header.size, header.mtime, header.chksum = mode, size, mtime, checksum
+        header._is_plain = True
         return header
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        """What belongs to a member beside its own header: nothing, unless all members share something."""
+        if self._is_plain and not archive.pax_headers:
+            return self
+        member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        return member

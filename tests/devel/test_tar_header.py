@@ -1,10 +1,13 @@
 """Headers of tar archives are what tarfile makes of them, damaged ones too."""
 
+import io
 import random
 import tarfile
+from pathlib import Path
 
 import pytest
 
+from rocm_sdk.devel.archive import Archive
 from rocm_sdk.devel.tar_header import Header
 
 FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
@@ -60,3 +63,24 @@ def test_damaged_headers(form: int) -> None:
 def test_other_sizes(size: int) -> None:
     block = (blocks(tarfile.GNU_FORMAT)[0] * 2)[:size]
     assert taken(Header, block) == taken(tarfile.TarInfo, block)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("shared", [{}, {"mtime": "7", "comment": "x"}], ids=["alone", "shared"])
+def test_members(tmp_path: Path, form: int, shared: dict[str, str]) -> None:
+    """Long names belong to the member behind them, and what a pax header says of all members to each."""
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w", format=form, pax_headers=shared) as archive:
+        for name in (
+            "a",
+            "d/" + "p" * 90 + "/" + "n" * 60,
+            "b",
+            *(() if form == tarfile.USTAR_FORMAT else ("x" * 300, "c")),
+        ):
+            member = tarfile.TarInfo(name)
+            member.size = 700
+            archive.addfile(member, io.BytesIO(bytes(700)))
+    with tarfile.open(path) as archive, Archive(str(path)) as ours:
+        expected = [(member.name, member.size, member.mtime) for member in archive]
+        assert [(member.name, member.size, member.mtime) for member in ours.headers()] == expected
+    assert len(expected) > 2
