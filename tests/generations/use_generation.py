@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import rocm_sdk
@@ -33,6 +34,15 @@ OF_TORCH = (
     *("hipsolver", "hipblaslt", "miopen", "hipdnn", "rocm_sysdeps_liblzma", "rocm-openblas", "rocm_smi64"),
     *("rocprofiler-sdk", "rocprofiler-sdk-roctx", "roctracer64", "roctx64", "rccl", "hipfile"),
 )
+LOAD_AS_TORCH = f"""
+import time, rocm_sdk
+begin = time.perf_counter()
+rocm_sdk.initialize_process(preload_shortnames={OF_TORCH!r}, check_version=rocm_sdk.__version__)
+print(time.perf_counter() - begin, len(rocm_sdk.loaded_libraries()), len(rocm_sdk.check_process()))
+"""
+CACHES = Path("/proc/sys/vm/drop_caches")
+PAGE_LIST = SITE / "_rocm_sdk_core/lib/rocm-sdk.pages"
+ROUNDS = 7  # of cold loads
 GPUS = ("gfx803", "gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201")
 # CMake packages that cannot be found, and why.
 NOT_FOUND = {
@@ -92,15 +102,29 @@ def each_name() -> str:
 
 
 def names_of_torch() -> str:
-    code = f"""
-import time, rocm_sdk
-begin = time.perf_counter()
-rocm_sdk.initialize_process(preload_shortnames={OF_TORCH!r}, check_version=rocm_sdk.__version__)
-print(time.perf_counter() - begin, len(rocm_sdk.loaded_libraries()), len(rocm_sdk.check_process()))
-"""
-    seconds, count, problems = run(sys.executable, "-c", code).split()
+    seconds, count, problems = run(sys.executable, "-c", LOAD_AS_TORCH).split()
     require(problems == "0", f"check_process finds {problems} problems")
     return f"PyTorch's list of {len(OF_TORCH)} names: {count} libraries in {float(seconds) * 1e3:.0f} ms"
+
+
+def names_of_torch_cold() -> str:
+    """In turn with and without a page list, from a disk whose files are not in memory."""
+    if not os.access(CACHES, os.W_OK):
+        return f"not tried: {CACHES} cannot be written to here"
+    run(COMMAND, "init", "--record-pages")
+    seconds: dict[str, list[float]] = {"0": [], "1": []}
+    for _ in range(ROUNDS):
+        for read_ahead, found in seconds.items():
+            os.sync()
+            CACHES.write_text("3", encoding="ascii")
+            run(sys.executable, "-c", "import rocm_sdk")
+            found.append(
+                float(run("env", f"ROCM_SDK_READ_AHEAD={read_ahead}", sys.executable, "-c", LOAD_AS_TORCH).split()[0])
+            )
+    PAGE_LIST.unlink()
+    without, with_list = (median(found) for found in seconds.values())
+    require(with_list < without, f"{with_list:.3f} s with a page list, {without:.3f} s without")
+    return f"PyTorch's list, cold: {without * 1e3:.0f} ms, with a page list {with_list / without:.2f} times that"
 
 
 def self_test(*options: str) -> str:
@@ -312,6 +336,7 @@ def main(form: str, clang: str, directory: str) -> None:
     check("check-gpu", gpus)
     check("comgr", comgr)
     if form == "whole":
+        check("cold", names_of_torch_cold)
         check("init", development)
         check("test --deep", lambda: self_test("--deep"))
         check("cmake", lambda: cmake(work))
