@@ -43,6 +43,18 @@ def test_a_sound_installation(sdk: Site) -> None:
     assert result.stderr == ""
 
 
+def test_what_checked_nothing_has_not_passed(site: Site, tmp_path: Path) -> None:
+    """In the text and on the page. Directories of an SDK without a library and without metadata are no SDK."""
+    result = command(site, "--only", "packages,libraries,devel", "--html", str(tmp_path / "page.html"))
+    assert result.returncode == 1, result.stdout
+    assert f"E-PKG-001  no ROCm SDK is installed in {site.path}\n" in result.stdout
+    assert result.stdout.splitlines()[2:4] == [
+        "libraries         0 loaded   nothing to check",
+        "devel             0 checks   nothing to check",
+    ]
+    assert '<span class="faint">nothing to check</span>' in (tmp_path / "page.html").read_text()
+
+
 def test_a_problem_has_cause_and_fix(sdk: Site) -> None:
     path = break_library(sdk)
     result = command(sdk, "--only", "files")

@@ -21,7 +21,7 @@ from rocm_sdk.problems import Problem
 from .complete_file import complete_file
 from .mask import make_mask, reported_environment
 from .problem_section import STYLE, problem_section
-from .text import errors_text
+from .text import errors_text, verdict_of
 
 _STYLE = """
 ul.tree { list-style: none; padding-left: 1.2rem } summary { cursor: pointer }
@@ -55,7 +55,7 @@ def _parts(installation: Installed, recorders: Sequence[Recorder], problems: Seq
 
 
 def _subject(each: Recorder) -> tuple[str, ...]:
-    kind, verdict = ("error", f"{each.failed:,} failed") if each.failed else ("good", "ok")
+    kind, verdict = verdict_of(each)
     said = f'<span class="{kind}">{verdict}</span>'
     return element_text(each.subject), f"{each.count:,}", element_text(each.unit), said, f"{each.seconds:.2f}"
 

@@ -13,6 +13,7 @@ STYLE = """
 .problem { border-left: 4px solid var(--line); padding: .25rem 0 .25rem 1rem; margin: 1rem 0 }
 .problem > * { overflow-wrap: anywhere } .problem .title { font-size: 1rem; font-weight: 400; margin: 0 }
 .code { font-weight: 600; margin-right: .5rem } .error { color: var(--error) } .good { color: var(--good) }
+span.warning { color: var(--warning) }
 .problem.error, .problem.warning, .problem.note { color: inherit } .problem.error { border-color: var(--error) }
 .problem.warning { border-color: var(--warning) } .problem.note { border-color: var(--note) }
 .error > .title > .code { color: var(--error) } .warning > .title > .code { color: var(--warning) }

@@ -49,13 +49,21 @@ def heading(installation: Installed) -> str:
 
 def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:
     """The line about a subject: its count, unit and result."""
+    kind, verdict = verdict_of(recorder)
+    paint: Paint = getattr(paints, kind)
+    return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {paint(verdict)}"
+
+
+def verdict_of(recorder: Recorder) -> tuple[str, str]:
+    """How a subject ended: a kind, which is a field of Paints, and the words. What checked nothing has not passed."""
     warnings = sum(found.severity == "warning" for found in recorder.problems)
-    verdict = paints.good("ok")
     if recorder.failed:
-        verdict = paints.error(f"{recorder.failed:,} failed")
-    elif warnings:
-        verdict = paints.warning(counted(warnings, "warning"))
-    return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {verdict}"
+        return "error", f"{recorder.failed:,} failed"
+    if warnings:
+        return "warning", counted(warnings, "warning")
+    if not recorder.count:
+        return "faint", "not tried" if recorder.not_tried else "nothing to check"
+    return "good", "ok"
 
 
 def passed(recorders: Iterable[Recorder]) -> Iterator[str]:

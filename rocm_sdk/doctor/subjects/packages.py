@@ -82,7 +82,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
 def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool:
     """Whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
     core = installation.core_directory
-    if installation.distributions or not os.path.isdir(core):
+    if installation.distributions or not os.path.isdir(core) or not installation.shared_objects:
         return False
     recorder.good(f"an SDK {installation.version} in {core}")
     recorder.say("N-PKG-018", core)
