@@ -17,6 +17,13 @@ def run(*words: str | Path, cwd: Path | None = None) -> Result:
     return completed(command, cwd=cwd)
 
 
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    """That is said before that version.json is not there."""
+    done = run("artifacts", tmp_path / "typo", "--output", tmp_path / "out", cwd=tmp_path)
+    told = f"rocm-sdk-build: {tmp_path}/typo: there is no such directory of artifacts\n"
+    assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (2, told, [])
+
+
 @pytest.mark.parametrize("words", [(), ("--version", "")])
 def test_the_established_version(tmp_path: Path, words: tuple[str, ...]) -> None:
     tree = usual_tree(tmp_path / "artifacts")

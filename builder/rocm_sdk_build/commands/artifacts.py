@@ -9,7 +9,7 @@ from pathlib import Path
 from rocm_sdk.web.server import SCHEMES, Limits
 from rocm_sdk_build.building.artifacts import build, choice_of, estimate
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.inputs.catalog import everything
+from rocm_sdk_build.inputs.catalog import everything, require_directory
 from rocm_sdk_build.inputs.download import download
 from rocm_sdk_build.inputs.overlay import OVERLAY
 from rocm_sdk_build.inputs.rules import read_rules
@@ -75,6 +75,9 @@ def run(options: argparse.Namespace) -> int:
     def local(is_wanted: Callable[[str], bool]) -> list[Path]:
         return [_local(place, output, families, options.download_limit, is_wanted) for place in places]
 
+    for place in places:
+        if not place.startswith(SCHEMES):
+            require_directory(Path(place))
     options.version = options.version or default_version(options.version_file)
     rules = read_rules(options.rules)
     wish = wish_of(options, (), output)._replace(

@@ -52,6 +52,12 @@ def everything(_stem: str) -> bool:
     return True
 
 
+def require_directory(path: Path) -> None:
+    """AbsentInputError if there is no such directory."""
+    if not path.is_dir():
+        raise AbsentInputError(f"{path}: there is no such directory of artifacts")
+
+
 def read_catalog(
     directories: Sequence[Path], cache: Path, is_wanted: Callable[[str], bool] = everything
 ) -> list[Artifact]:
@@ -65,8 +71,7 @@ def read_catalog(
     """
     found: dict[str, Artifact] = {}
     for directory in directories:
-        if not directory.is_dir():
-            raise AbsentInputError(f"{directory}: there is no such directory of artifacts")
+        require_directory(directory)
         paths = _directories(directory, cache, is_wanted)
         own = [artifact for path in paths if (artifact := _read(path)) is not None]
         if not own and is_wanted is everything:
