@@ -37,9 +37,11 @@ def test_a_bundle_is_what_the_bundler_would_make(tmp_path: Path) -> None:
         inputs.append(write(tmp_path / str(number), content))
     words = [f"-targets={','.join(names)}", f"-inputs={','.join(inputs)}", f"-outputs={tmp_path / 'judge'}"]
     subprocess.run([bundler(), "-type=o", "-bundle-align=4096", *words], check=True)
-    if 2 * HOST.encode() in (tmp_path / "judge").read_bytes():
-        pytest.skip("this bundler writes the name of the host twice: that of LLVM 19")
-    assert (tmp_path / "judge").read_bytes() == (tmp_path / "y.co").read_bytes()
+    judged = (tmp_path / "judge").read_bytes()
+    host = judged[56 : 56 + int.from_bytes(judged[48:56], "little")].decode()  # the name of the first entry
+    if host != HOST:
+        pytest.skip(f"this bundler writes the name of the host as {host}")
+    assert judged == (tmp_path / "y.co").read_bytes()
 
 
 @pytest.mark.parametrize("method", ["zstd", "zlib"])

@@ -1,8 +1,11 @@
 """Situations: what programs get from the shell, and fail by."""
 
+import sys
+
 from sdk_environment import Environment
 from situations import HSA, Situation, compile_to, extracted_tree, set_variable
 
+_FEWEST = 12 if sys.version_info < (3, 14) else 13  # descriptors with which an interpreter loads a library
 _CRASH = "__attribute__((constructor)) static void begin(void) { __builtin_trap(); }"
 _CHATTY = """
     #include <stdio.h>
@@ -92,7 +95,7 @@ ROWS = (
     Situation("RLIMIT_FSIZE, soft", "E-ENV-010", "the soft limit of the size of files", lines=("ulimit -S -f 16",)),
     Situation("RLIMIT_FSIZE, hard", "E-ENV-011", "the size of files", lines=("ulimit -f 16",), is_mended=False),
     Situation("few descriptors", None, "", lines=("ulimit -n 24",)),
-    Situation("12 descriptors", None, "", lines=("ulimit -n 12",)),
+    Situation("the fewest descriptors", None, "", lines=(f"ulimit -n {_FEWEST}",)),
     Situation("200 MB of address space", None, "", lines=("ulimit -v 200000",)),
     Situation(
         "LD_PRELOAD names a library that makes checks fail themselves",
