@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 _NAMED = 2
+_OF_TARGETS = ("--gpu", "--keep", "--targets")  # options that take gfx targets
 
 # Of all commands of both programs.
 STATUSES = {
@@ -55,6 +56,8 @@ def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse
 
 def _like_option(word: str, parser: argparse.ArgumentParser) -> str:
     options = [name for name in parser._option_string_actions if name.startswith("--")]
+    if word.startswith("gfx") and (of_targets := [name for name in _OF_TARGETS if name in options]):
+        return f"; did you mean {of_targets[0]} {word}?"
     return _suggestion(word.partition("=")[0], options) if word.startswith("--") else ""
 
 

@@ -34,6 +34,11 @@ def test_help_has_an_example_that_parses(call: Call, name: str) -> None:
 @pytest.mark.parametrize(
     ("program", "words", "said"),
     [
+        (
+            "rocm-sdk",
+            ["check-gpu", "gfx90a"],
+            "rocm-sdk check-gpu: error: unrecognized arguments: gfx90a; did you mean --gpu gfx90a?",
+        ),
         ("rocm-sdk", ["test", "--jsn"], "rocm-sdk test: error: unrecognized arguments: --jsn; did you mean --json?"),
         ("rocm-sdk", ["gpus", "extra"], "rocm-sdk gpus: error: unrecognized arguments: extra"),
         ("rocm-sdk", ["comp"], "rocm-sdk: error: there is no command 'comp'; did you mean completion?"),
