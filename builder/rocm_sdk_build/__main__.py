@@ -80,7 +80,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
     parser.add_argument("--version", action="version", version=own)
     add_commands(parser, [word for word in arguments if not word.startswith("-")][:1])
-    return parse_words(parser, COMMANDS, arguments)
+    return parse_words(parser, COMMANDS, arguments or ["--help"])
 
 
 if __name__ == "__main__":

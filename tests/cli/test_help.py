@@ -57,6 +57,11 @@ def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, 
     assert usage[0].startswith(f"usage: {said.partition(':')[0]} ")
 
 
+def test_the_builder_alone_prints_its_commands(script: Path) -> None:
+    alone, asked = (completed([script.with_name("rocm-sdk-build"), *words]) for words in ([], ["--help"]))
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, asked.stdout, "")
+
+
 def test_both_programs_complain_alike(script: Path, sdk: Site, tmp_path: Path) -> None:
     """An error of the loader has its code in both."""
     for program, name in (("rocm-sdk", "check-gpu"), ("rocm-sdk-build", "closure")):

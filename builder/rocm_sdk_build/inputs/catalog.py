@@ -55,7 +55,7 @@ def everything(_stem: str) -> bool:
 def require_directory(path: Path) -> None:
     """AbsentInputError if there is no such directory."""
     if not path.is_dir():
-        raise AbsentInputError(f"{path}: there is no such directory of artifacts")
+        raise AbsentInputError(f"{path}: there is no such directory", "name the directory that has the artifacts")
 
 
 def read_catalog(
