@@ -30,7 +30,10 @@ def pause(text: str) -> float:
     """Seconds between two looks: from 0.05 to a million."""
     from argparse import ArgumentTypeError
 
-    seconds = waiting_time(text)
+    try:
+        seconds = waiting_time(text)
+    except ArgumentTypeError:
+        seconds = 0
     if seconds < 0.05:
         raise ArgumentTypeError(f"not a number of seconds, 0.05 or more: {text}")
     return seconds

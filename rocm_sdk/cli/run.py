@@ -38,9 +38,11 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The program and its arguments."""
     from argparse import REMAINDER
 
+    from .arguments import pause
+
     parser.add_argument(
         "--watch",
-        type=float,
+        type=pause,
         metavar="SECONDS",
         help="name the library that the program hangs in for so long while it loads or ends",
     )
@@ -60,9 +62,6 @@ def run(options: "Namespace") -> int:
 
     if options.program is None:
         complain("no program is named", f"name one: {EXAMPLE}")
-        return 2
-    if options.watch is not None and options.watch <= 0:
-        complain("--watch takes a number of seconds above 0")
         return 2
     environment = _own_environment()
     for name, value in chosen_variables(options).items():

@@ -92,7 +92,7 @@ def test_lines_of_json(machine: Machine) -> None:
     ("words", "said"),
     [
         (["--watch", "0"], "not a number of seconds, 0.05 or more: 0"),
-        (["--watch", "x"], "not a number of seconds, 0 or more: x"),
+        (["--watch", "x"], "not a number of seconds, 0.05 or more: x"),
         (["--watch", "1", "--arch"], "--watch goes with --json only"),
         (["--watch", "1", "--health"], "--watch goes with --json only"),
     ],

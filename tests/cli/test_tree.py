@@ -169,6 +169,13 @@ def test_unknown_name(call: Call) -> None:
     assert "did you mean hipsparse?" in result.stderr
 
 
+def test_a_path_that_is_not_there(call: Call) -> None:
+    """It is no misspelt short name."""
+    result = call("tree", "build/typo")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "rocm-sdk: build/typo: there is no such file, and no such distribution is installed" in result.stderr
+
+
 WHO = 'const char *who(void) { return "%s"; } const char *ask_%s(void) { return who(); }'
 
 

@@ -106,7 +106,8 @@ def test_a_program_that_is_not_there(call: Call) -> None:
     assert "no such program" in result.stderr
 
 
-def test_seconds_must_be_above_0(call: Call) -> None:
-    result = call("run", "--watch", "0", "true")
+@pytest.mark.parametrize("seconds", ["0", "x", "nan"])
+def test_wrong_seconds(call: Call, seconds: str) -> None:
+    result = call("run", "--watch", seconds, "true")
     assert result.returncode == 2
-    assert "above 0" in result.stderr
+    assert f"argument --watch: not a number of seconds, 0.05 or more: {seconds}" in result.stderr

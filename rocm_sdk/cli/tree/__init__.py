@@ -132,7 +132,9 @@ def _divided(names: list[str]) -> tuple[list[str], list[str]]:
 
     known = {*shortnames_by_stem().values()}
     words = [
-        name for name in names if name not in known and ("." in name or os.path.exists(name) or find(name) is not None)
+        name
+        for name in names
+        if name not in known and ("." in name or "/" in name or os.path.exists(name) or find(name))
     ]
     return [name for name in names if name not in words], words
 
