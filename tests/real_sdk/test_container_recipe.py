@@ -59,7 +59,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for record in sdk.glob("*.dist-info/RECORD"):
         record.write_text(record_text([row for row in read_record(str(record)).rows if not row.path.startswith("../")]))
     (tmp_path / "scratch").mkdir()
-    as_wheels(sdk, directory / "wheels", tmp_path / "scratch")
+    as_wheels(sdk, directory / "wheels", tmp_path / "scratch", lambda *_: None)
     write_application(directory / "wheels")
     own = sorted((ROOT / "build/wheel").glob("*.whl"))
     command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]

@@ -62,7 +62,7 @@ def verdict_of(recorder: Recorder) -> tuple[str, str]:
     if warnings:
         return "warning", counted(warnings, "warning")
     if not recorder.count:
-        return "faint", "not tried" if recorder.not_tried else "nothing to check"
+        return "faint", "not tried" if recorder.not_tried else "nothing"
     return "good", "ok"
 
 
