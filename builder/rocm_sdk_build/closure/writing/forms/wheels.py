@@ -37,7 +37,7 @@ def _write_wheel(site: Path, info: Path, directory: Path, step: Step) -> None:
     with writing(directory / f"{base}-{_tag_of(info)}.whl", info.name, deflate=True) as wheel:
         for name, path in _members(site, info):
             wheel.add_file(name, path)
-            step(path.name, path.stat().st_size)
+            step(path.name, path.lstat().st_size)
 
 
 def _members(site: Path, info: Path) -> Iterator[tuple[str, Path]]:
