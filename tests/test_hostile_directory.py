@@ -91,6 +91,7 @@ PROGRAMS = (
         "tar",
     ),
     *("umoci", "umount", "uname", "unshare", "uv", "uvx", "which", "xz", "zstd"),
+    "planted-alone",  # no system has it
 )
 
 
@@ -309,7 +310,7 @@ COMMANDS = """
 0 rocm-sdk path amdhip64
 0 rocm-sdk run true
 0 rocm-sdk run --watch 9 true
-127 rocm-sdk run umoci
+127 rocm-sdk run planted-alone
 2 rocm-sdk store prune --store {out}
 0 rocm-sdk targets
 0 rocm-sdk targets --check
