@@ -213,9 +213,10 @@ format: ## rewrite the C and Python files in the project's format
 	build/venv/bin/ruff format .
 	build/venv/bin/ruff check --fix .
 
+# Examples of pages use what the tests make.
 docs: $(WHEELS) ## build the documentation, build/docs/index.html
 	@$(INSTALL_PACKAGES) build docs
-	@$(ENVIRONMENT) docs
+	@$(ENVIRONMENT) test,docs
 	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 
 check-docs: docs ## look at the built pages and the reports of commands in a browser: nothing cut off, no fault that axe finds
