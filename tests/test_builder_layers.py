@@ -83,7 +83,7 @@ SEAM: dict[str, set[str] | None] = {
         *("remember_done", "status_of", "tell", "tell_table"),
     },
     "terminal.output_options": {"add_output_options", "given", "take_output_options"},
-    "terminal.progress": {"waiting", "with_progress"},
+    "terminal.progress": {"Wait", "waiting", "with_progress"},
     "terminal.usage": {"HelpFormatter", "epilog", "parse_words"},
     "web": None,
 }

@@ -131,6 +131,12 @@ class Wait:
             self._name = name or self._name
             self._show()
 
+    def reach(self, done: int) -> None:
+        """So much is done in all, as far as is known: never less than before, and not more than there is to do."""
+        with self._lock:
+            self._done = max(self._done, done if self.total is None else min(done, self.total))
+            self._show()
+
     def begin(self) -> None:
         """Shows from now on that it goes on, also where no step is done."""
         if self._form != _NOTHING:

@@ -13,6 +13,7 @@ from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
 from sample_site import CORE
 
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.containers import image_writer
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
@@ -81,7 +82,7 @@ def make_image(layer: Path, base: str, directory: Path) -> Path:
     """The image of the closure that the layer has."""
     (directory / "scratch").mkdir(parents=True)
     subprocess.run(["/bin/tar", "-C", directory, "-xf", layer], check=True)
-    image_writer(base)(directory / "opt/rocm-sdk", directory / "image", directory / "scratch", lambda *_: None)
+    image_writer(base)(directory / "opt/rocm-sdk", directory / "image", directory / "scratch", Wait("writing"))
     return directory / "image"
 
 

@@ -15,6 +15,7 @@ from sample_closure import VERSION, closure, errors_of, names_in
 from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk.installed.record import read_record
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.closure.writing.forms.wheels import as_wheels
@@ -144,7 +145,7 @@ def test_wheels_have_no_links(sdk: Path, tmp_path: Path) -> None:
     more = "".join(f"{LIBRARIES}/lib/{name},,\n" for name in ("librocblas.so.5.1", "tuning.link"))
     record.write_text(record.read_text() + more)
     (tmp_path / "scratch").mkdir()
-    as_wheels(site, tmp_path / "wheels", tmp_path / "scratch", lambda *_: None)
+    as_wheels(site, tmp_path / "wheels", tmp_path / "scratch", Wait("writing"))
     with zipfile.ZipFile(next((tmp_path / "wheels").glob("rocm_sdk_libraries-*"))) as archive:
         names = {name.rpartition("/")[2] for name in archive.namelist()}
         assert archive.read(f"{LIBRARIES}/lib/tuning.link") == (lib / "tuning.table").read_bytes()
@@ -158,7 +159,7 @@ def test_tags_of_the_wheel_that_was_installed(sdk: Path, tmp_path: Path) -> None
     (tmp_path / "scratch").mkdir()
     (info,) = (tmp_path / "site").glob("rocm_sdk_core-*.dist-info")
     (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py2-none-linux_x86_64\nTag: py3-none-linux_x86_64\n")
-    as_wheels(tmp_path / "site", tmp_path / "wheels", tmp_path / "scratch", lambda *_: None)
+    as_wheels(tmp_path / "site", tmp_path / "wheels", tmp_path / "scratch", Wait("writing"))
     assert f"rocm_sdk_core-{VERSION}+closure-py2.py3-none-linux_x86_64.whl" in names_in(tmp_path / "wheels")
 
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, run_interpreter
 
 from rocm_sdk.base import starting
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 
@@ -40,11 +41,28 @@ def need(*programs: str) -> None:
             pytest.skip(f"{name} is not on this system: make setup")
 
 
-def write(form: str, site: Path, directory: Path, step: Callable[[str, int], None] = lambda *_: None) -> Path:
-    """Writes a form of a copy of the directory. step: is told what is read of it."""
+class Told(Wait):
+    """What is told of the reading of a directory."""
+
+    def __init__(self, total: int | None = None) -> None:
+        super().__init__("reading", total)
+        self.steps: dict[str, int] = {}
+        self.reached: list[int] = []
+
+    def step(self, name: str = "", amount: int = 1) -> None:
+        super().step(name, amount)
+        self.steps[name] = amount
+
+    def reach(self, done: int) -> None:
+        super().reach(done)
+        self.reached.append(self._done)
+
+
+def write(form: str, site: Path, directory: Path, told: Told | None = None) -> Path:
+    """Writes a form of a copy of the directory. told: is told what is read of it."""
     shutil.copytree(site, directory / "site", symlinks=True)
     (directory / "scratch").mkdir()
-    writer_of(form, "")(directory / "site", directory / "output", directory / "scratch", step)
+    writer_of(form, "")(directory / "site", directory / "output", directory / "scratch", told or Told())
     return directory / "output"
 
 
@@ -205,11 +223,11 @@ def test_a_program_that_is_missing(sdk: Path, tmp_path: Path, form: str) -> None
 
 @pytest.mark.parametrize("form", ["oci", "wheels"])
 def test_what_is_read_is_told(site: Path, tmp_path: Path, form: str) -> None:
-    steps: dict[str, int] = {}
-    write(form, site, tmp_path, steps.__setitem__)
+    told = Told()
+    write(form, site, tmp_path, told)
     files = {path.name: path.stat().st_size for path in site.rglob("*") if path.is_file() and not path.is_symlink()}
-    assert {**files, **steps} == files
-    assert sum(steps.values()) > 0.9 * sum(files.values())
+    assert {**files, **told.steps} == files
+    assert sum(told.steps.values()) > 0.9 * sum(files.values())
 
 
 @pytest.mark.parametrize("form", PROGRAMS)
@@ -221,22 +239,23 @@ def test_what_a_program_reads_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     site.mkdir()
     for name in "abc":
         (site / name).write_bytes(random.Random(name).randbytes(1_000_000))
-    steps: list[int] = []
-    write(form, site, tmp_path, lambda _, size: steps.append(size))
-    assert min(steps) >= 0
-    assert 1_000_000 < sum(steps) <= 3_000_000
+    told = Told(3_000_000)
+    write(form, site, tmp_path, told)
+    assert told.reached == sorted(told.reached)
+    assert 1_000_000 < told.reached[-1] <= 3_000_000
 
 
 _FULL = """
 import sys
 from pathlib import Path
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 form, site, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 try:
     with scratch_directory(place) as scratch:
-        writer_of(form, "")(site, place / "out", scratch, lambda *_: None)
+        writer_of(form, "")(site, place / "out", scratch, Wait("writing"))
 except (PackagingError, OSError) as error:
     print([path.name for path in place.iterdir()], str(error).replace("\\n", " "))
 """

@@ -15,6 +15,7 @@ from sample_devel import as_root
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.record import read_record, record_text
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.wheels import as_wheels
 from rocm_sdk_build.files.wheels import writing
 
@@ -59,7 +60,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for record in sdk.glob("*.dist-info/RECORD"):
         record.write_text(record_text([row for row in read_record(str(record)).rows if not row.path.startswith("../")]))
     (tmp_path / "scratch").mkdir()
-    as_wheels(sdk, directory / "wheels", tmp_path / "scratch", lambda *_: None)
+    as_wheels(sdk, directory / "wheels", tmp_path / "scratch", Wait("writing"))
     write_application(directory / "wheels")
     own = sorted((ROOT / "build/wheel").glob("*.whl"))
     command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]

@@ -85,7 +85,7 @@ def make_closure(request: Request) -> Made:
                 add_file(site.place, "rocm-sdk-core", proof.page_list.place, proof.page_list.text)
             title = f"writing the {request.form} {request.output.name}"
             with _refusing_another(request.output), waiting(title, size_of(site.place), size_text) as wait:
-                output_size = write_output(site.place, request.output, scratch, wait.step)
+                output_size = write_output(site.place, request.output, scratch, wait)
     return Made(
         request,
         roots,

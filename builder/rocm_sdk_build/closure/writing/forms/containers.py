@@ -14,11 +14,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.errors import PackagingError
 
 from .images import finish
 from .programs import ImageError, has_program, program
-from .tree import Step, Writer, in_order, normalise, size_of
+from .tree import Writer, in_order, normalise, size_of
 
 _PLACE = "opt/rocm-sdk"  # in a container
 _VARIABLE = f"ROCM_SDK_ROOT=/{_PLACE}"
@@ -31,9 +32,9 @@ _TRANSPORT = re.compile(r"(docker|oci|oci-archive|docker-archive|docker-daemon|c
 _NAME = re.compile(r"[a-z0-9][\w.:/@-]*", re.ASCII)
 
 
-def as_layer(site: Path, output: Path, scratch: Path, step: Step) -> int:
+def as_layer(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
     """A tar file with the directory as /opt/rocm-sdk; returns its size."""
-    return finish(_write_layer(site, scratch, step), output)
+    return finish(_write_layer(site, scratch, wait), output)
 
 
 def image_writer(base: str) -> Writer:
@@ -53,10 +54,10 @@ def image_writer(base: str) -> Writer:
 
 
 def _image_writer_with(make: Callable[[str, Path, Path, Path], None], base: str) -> Writer:
-    def as_image(site: Path, output: Path, scratch: Path, step: Step) -> int:
+    def as_image(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
         """A directory in the OCI image layout; returns its size."""
         image = scratch / "image"
-        layer = _write_layer(site, scratch, step)
+        layer = _write_layer(site, scratch, wait)
         make(base, layer, image, scratch)
         for path in image.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -94,7 +95,7 @@ def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> No
                 buildah.run("unshare", "rm", "-rf", storage)
 
 
-def _write_layer(site: Path, scratch: Path, step: Step) -> Path:
+def _write_layer(site: Path, scratch: Path, wait: Wait) -> Path:
     normalise(site)
     layer = scratch / "layer.tar"
     with tarfile.open(layer, "w", format=tarfile.PAX_FORMAT) as archive:
@@ -111,7 +112,7 @@ def _write_layer(site: Path, scratch: Path, step: Step) -> Path:
             else:
                 with path.open("rb") as file:
                     archive.addfile(entry, file)
-                step(path.name, entry.size)
+                wait.step(path.name, entry.size)
     return layer
 
 

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 from rocm_sdk.base.moving import move_to_free_name, sync_file
+from rocm_sdk.terminal.progress import Wait
 
 from .programs import ImageError, program
-from .tree import Step, digest_of, normalise, size_of
+from .tree import digest_of, normalise
 
 _COMPRESSORS = ("zstd", "lz4hc", "lz4")  # of EROFS, the best first; older programs have lz4 alone
 _SQUASHFS = ("-mkfs-time", "0", "-all-time", "0", "-all-root", "-no-xattrs", "-no-progress", "-quiet")
 
 
-def as_squashfs(site: Path, output: Path, scratch: Path, step: Step) -> int:
+def as_squashfs(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
     """An image that the kernel and squashfuse mount; returns its size."""
     normalise(site)
     image = scratch / "image"
-    reading = _reading(site, step)
-    program("mksquashfs", scratch).run(site, image, "-comp", "zstd", "-noappend", *_SQUASHFS, reading=reading)
+    program("mksquashfs", scratch).run(site, image, "-comp", "zstd", "-noappend", *_SQUASHFS, reading=wait.reach)
     return finish(image, output)
 
 
-def as_erofs(site: Path, output: Path, scratch: Path, step: Step) -> int:
+def as_erofs(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
     """An image that the kernel mounts; returns its size."""
     normalise(site)
     image = scratch / "image"
     name = str(uuid.UUID(bytes=digest_of(site)[:16]))  # of the image: from its content
     maker = program("mkfs.erofs", scratch)
-    reading = _reading(site, step)
     for compressor in _COMPRESSORS:
         image.unlink(missing_ok=True)
         try:
             maker.run(
-                "--quiet", f"-z{compressor}", "-T0", "-U", name, "--all-root", "-x-1", image, site, reading=reading
+                "--quiet", f"-z{compressor}", "-T0", "-U", name, "--all-root", "-x-1", image, site, reading=wait.reach
             )
         except ImageError as error:
             if "compressor" not in error.told or compressor == _COMPRESSORS[-1]:
@@ -43,19 +41,6 @@ def as_erofs(site: Path, output: Path, scratch: Path, step: Step) -> int:
         else:
             break
     return finish(image, output)
-
-
-def _reading(site: Path, step: Step) -> Callable[[int], None]:
-    """Steps of what a program has read of the directory. It may read a file again, and reads its own libraries."""
-    total, told = size_of(site), 0
-
-    def reading(read: int) -> None:
-        nonlocal told
-        known = max(min(read, total), told)
-        step("", known - told)
-        told = known
-
-    return reading
 
 
 def finish(image: Path, output: Path) -> int:

@@ -50,9 +50,9 @@ class Program(NamedTuple):
     scratch: Path  # for temporary files
 
     def run(self, *words: str | Path, reading: Callable[[int], None] | None = None) -> str:
-        """Runs it; returns what it prints. reading: is told every half second how many bytes it has read.
+        """Runs it; returns what it prints. ImageError if it fails.
 
-        ImageError if it fails.
+        reading: is told every half second how many bytes it has read, its own libraries with them.
         """
         environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
         environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.errors import PackagingError
 
 from .containers import as_layer, image_writer
 from .images import as_erofs, as_squashfs
 from .programs import find_program
-from .tree import Step, Writer, size_of
+from .tree import Writer, size_of
 from .wheels import as_wheels
 
 
-def as_directory(site: Path, output: Path, _scratch: Path, _step: Step) -> int:
+def as_directory(site: Path, output: Path, _scratch: Path, _wait: Wait) -> int:
     """Moves the directory to its place; returns the size of its files."""
     site.rename(output)
     return size_of(output)

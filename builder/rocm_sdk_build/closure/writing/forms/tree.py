@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rocm_sdk.base.walking import walk
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.files.digest import sha256_of
 
-Step = Callable[[str, int], None]  # is told the name of each file that is read, and its bytes
-# Writes a form: the closure's directory, the output, a scratch directory, what is told -> the bytes of the output.
-Writer = Callable[[Path, Path, Path, Step], int]
+# Writes a form: the closure's directory, the output, a scratch directory, what is told how many bytes of the directory
+# have been read -> the bytes of the output.
+Writer = Callable[[Path, Path, Path, Wait], int]
 
 
 def normalise(directory: Path) -> None:

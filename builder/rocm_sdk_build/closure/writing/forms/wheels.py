@@ -11,33 +11,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocm_sdk.installed.record import read_record
+from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.commands import DIRECTORY
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
-from .tree import Step, normalise, size_of
+from .tree import normalise, size_of
 
 _OF_INSTALLER = ("INSTALLER", "RECORD")  # files of a dist-info directory that a wheel does not have, or not yet
 
 
-def as_wheels(site: Path, output: Path, scratch: Path, step: Step) -> int:
+def as_wheels(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
     """A directory with a wheel of each package; returns their size."""
     normalise(site)
     directory = scratch / "wheels"
     directory.mkdir()
     for info in sorted(site.glob("*.dist-info")):
-        _write_wheel(site, info, directory, step)
+        _write_wheel(site, info, directory, wait)
     directory.rename(output)
     return size_of(output)
 
 
-def _write_wheel(site: Path, info: Path, directory: Path, step: Step) -> None:
+def _write_wheel(site: Path, info: Path, directory: Path, wait: Wait) -> None:
     base = info.name.removesuffix(".dist-info")
     with writing(directory / f"{base}-{_tag_of(info)}.whl", info.name, deflate=True) as wheel:
         for name, path in _members(site, info):
             wheel.add_file(name, path)
-            step(path.name, path.lstat().st_size)
+            wait.step(path.name, path.lstat().st_size)
 
 
 def _members(site: Path, info: Path) -> Iterator[tuple[str, Path]]:
