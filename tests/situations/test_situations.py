@@ -103,6 +103,20 @@ def test_a_cause_hides_nothing_of_another_package(user: User) -> None:
     assert sorted(found["code"] for found in asked.problems) == ["E-FILE-001", "E-PKG-023"]
 
 
+def test_a_refusing_directory_in_another(user: User, request: pytest.FixtureRequest) -> None:
+    """Each needs its own chmod: the files of the inner one are put down to it."""
+    user.become(request.getfixturevalue("other_user"))
+    outer = user.environment.site / LIBRARIES
+    (outer / "__init__.py").unlink()  # else nothing lists the outer one
+    (outer / "lib").chmod(0o000)
+    outer.chmod(0o311)
+    asked = user.ask(Situation("nested", None, "", shell=OTHER_USER))
+    assert sorted((each["code"], each["path"]) for each in asked.problems) == [
+        ("E-FILE-007", str(outer)),
+        ("E-FILE-007", str(outer / "lib")),
+    ]
+
+
 def test_an_interrupted_installer_of_the_only_package(user: User) -> None:
     """No other package says the release: the renamed metadata does."""
     user.environment.uninstall("rocm-sdk-libraries", "rocm-sdk-devel", "rocm")

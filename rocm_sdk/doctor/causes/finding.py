@@ -95,20 +95,23 @@ class _Search:
 
     def _by_permissions(self) -> None:
         """Files and directories that this user may not read, and what was said of what is in them."""
-        refusals: dict[str, tuple[Refusal, Problem]] = {}
+        refusals: dict[str, tuple[Refusal, Problem, Recorder]] = {}
         of_permissions = explains("E-FILE-007", BELOW) | {"E-FILE-007"}
         for found in list(self._problems()):
             place = found.facts.get("program", found.path)
             refusal = refusal_on_the_way_to(place) if found.code in of_permissions and place is not None else None
             if refusal is not None and found.facts.get("owner") is None:
-                refusals.setdefault(refusal.path, (refusal, found))
-        for path, (refusal, found) in refusals.items():
-            recorder = self._recorder_of(found)
+                refusals.setdefault(refusal.path, (refusal, found, self._recorder_of(found)))
+        causes: list[Problem] = []
+        for path in sorted(refusals, key=len, reverse=True):  # what is in another refused directory comes first
+            refusal, found, recorder = refusals[path]
             facts = {**refusal.facts, "distribution": found.facts.get("distribution")}
             cause = problem("E-FILE-007", path, recorder.site, recorder.known, **facts)
-            below = [each for each in self._problems() if each.code == "E-FILE-007" and _is_below(each.path, path)]
+            others = [each for each in self._problems() if each.code == "E-FILE-007" and each not in causes]
+            below = [each for each in others if _is_below(each.path, path)]
             breaks = tuple(name for each in below for name in each.breaks)
-            recorder.problems.append(cause._replace(breaks=_together((), breaks)))
+            causes.append(cause._replace(breaks=_together((), breaks)))
+            recorder.problems.append(causes[-1])
             for each in below:
                 self._replace(each, None)
 
