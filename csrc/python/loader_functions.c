@@ -181,45 +181,47 @@ static void write_line(void *context, const char *line) {
     (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", shown);
 }
 
-/* ROCM_SDK_LOAD_WATCH as seconds; 0 where it is not set. -1 with an exception for anything else. */
-static double watch_seconds(const char *value) {
-    char *end = NULL;
-    double seconds = value != NULL && value[0] != '\0' ? strtod(value, &end) : 0;
-    if (end == NULL || (*end == '\0' && end != value && seconds > 0 && seconds < 1e6)) {
-        return seconds;
-    }
+/* -1 with an exception: a variable is not what is expected of it. */
+static int refuse_variable(const char *variable, const char *value, const char *expected) {
     rsdk_error error = RSDK_ERROR_INIT;
-    (void)rsdk_fail_as(&error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, "ROCM_SDK_LOAD_WATCH",
-                       RSDK_FACTS({"variable", "ROCM_SDK_LOAD_WATCH"}, {"expected", "a number of seconds"}),
-                       "ROCM_SDK_LOAD_WATCH=%s is not a number of seconds", value);
+    (void)rsdk_fail_as(&error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, variable,
+                       RSDK_FACTS({"variable", variable}, {"expected", expected}), "%s=%s is not %s", variable, value,
+                       expected);
     rsdk_exceptions_raise_as("EnvironmentOverrideError", &error, NULL);
     rsdk_error_clear(&error);
     return -1;
 }
 
-/* ROCM_SDK_READ_AHEAD. -1 with an exception for anything that it cannot be. */
-static int take_read_ahead(const char *value, rsdk_load_options *options) {
-    if (value == NULL || strcmp(value, "0") == 0 || strcmp(value, "1") == 0) {
-        options->read_ahead = value == NULL     ? RSDK_READ_AHEAD_IF_COLD
-                              : value[0] == '0' ? RSDK_READ_AHEAD_NEVER
-                                                : RSDK_READ_AHEAD_ALWAYS;
-        return 0;
+/* ROCM_SDK_LOAD_WATCH: 0 seconds where it is not set. */
+static int take_watch(const char *value, rsdk_load_options *options) {
+    char *end = NULL;
+    double seconds = value != NULL && value[0] != '\0' ? strtod(value, &end) : 0;
+    if (end != NULL && (*end != '\0' || end == value || !(seconds > 0 && seconds < 1e6))) {
+        return refuse_variable("ROCM_SDK_LOAD_WATCH", value, "a number of seconds");
     }
-    rsdk_error error = RSDK_ERROR_INIT;
-    (void)rsdk_fail_as(&error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, "ROCM_SDK_READ_AHEAD",
-                       RSDK_FACTS({"variable", "ROCM_SDK_READ_AHEAD"}, {"expected", "0 or 1"}),
-                       "ROCM_SDK_READ_AHEAD=%s is neither 0 nor 1", value);
-    rsdk_exceptions_raise_as("EnvironmentOverrideError", &error, NULL);
-    rsdk_error_clear(&error);
-    return -1;
+    options->watch_seconds = seconds;
+    return 0;
+}
+
+/* ROCM_SDK_READ_AHEAD. */
+static int take_read_ahead(const char *value, rsdk_load_options *options) {
+    if (value != NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
+        return refuse_variable("ROCM_SDK_READ_AHEAD", value, "0 or 1");
+    }
+    options->read_ahead = value == NULL     ? RSDK_READ_AHEAD_IF_COLD
+                          : value[0] == '0' ? RSDK_READ_AHEAD_NEVER
+                                            : RSDK_READ_AHEAD_ALWAYS;
+    return 0;
 }
 
 /* What the environment says of loading. */
 static int take_environment(const rsdk_environment *environment, rsdk_load_options *options) {
     options->report = environment->is_verbose ? write_line : NULL;
     options->ld_preload = environment->ld_preload;
-    options->watch_seconds = watch_seconds(environment->load_watch);
-    return options->watch_seconds < 0 ? -1 : take_read_ahead(environment->read_ahead, options);
+    if (take_watch(environment->load_watch, options) < 0) {
+        return -1;
+    }
+    return take_read_ahead(environment->read_ahead, options);
 }
 
 /* Writes the list that ROCM_SDK_RECORD_PAGES asks for. It is no failure of the load if that cannot be. */

@@ -30,7 +30,7 @@ def test_what_is_no_answer(site: Site, value: str) -> None:
     done = site.run(LOAD, check=False, ROCM_SDK_READ_AHEAD=value)
     assert done.returncode == 1
     assert "EnvironmentOverrideError" in done.stderr
-    assert f"ROCM_SDK_READ_AHEAD={value} is neither 0 nor 1" in done.stderr
+    assert f"ROCM_SDK_READ_AHEAD={value} is not 0 or 1" in done.stderr
 
 
 def test_a_list_that_cannot_be_written(site: Site) -> None:
