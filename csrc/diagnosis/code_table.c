@@ -199,7 +199,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Many at once: a directory was deleted, renamed or replaced, or a disk was full.", NULL)
     ROW(172, E, FILE, 009, ERROR, "{path|what RECORD lists as a file} is no {kind|file}{more}", "it is {detail|a link that leads nowhere, a directory or a FIFO, for example}",
         FIXES({ANY, WORDS, "by hand: remove {$path} if nobody needs it, then {reinstall}; {untried}"},
-              {ANY, TRIED, "{removal|rm -r FILE} && {reinstall}"},
+              {ANY, TRIED, "{removal|rm FILE} && {reinstall}"},
               {ANY, WORDS, "by hand: remove {$path}, and bring the file back from where it came"}),
         "RECORD lists a file there. A link that leads nowhere, a directory, a FIFO or a device took its place. A program that opens a FIFO waits for ever.", NULL)
 

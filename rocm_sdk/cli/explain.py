@@ -104,6 +104,7 @@ def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     from rocm_sdk.doctor.causes.finding import problems_of
     from rocm_sdk.doctor.loading import default_parallel
     from rocm_sdk.doctor.options import Options
+    from rocm_sdk.doctor.proving.fixes import with_tried_changes
     from rocm_sdk.doctor.recorder import Recorder
     from rocm_sdk.doctor.run import run as run_subjects
     from rocm_sdk.installed import installation as installations
@@ -114,4 +115,4 @@ def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     for _ in run_subjects(tested, wanted, recorders):
         pass
     found = [each for each in problems_of(tested, recorders, wanted) if each.code == code]
-    return found, [recorder.subject for recorder in recorders]
+    return with_tried_changes(tested, found, wanted), [recorder.subject for recorder in recorders]

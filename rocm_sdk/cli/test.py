@@ -70,13 +70,11 @@ def _with_tried_fixes(
     tested: "Installed", found: "list[Problem]", wanted: "Options", options: "Namespace"
 ) -> "list[Problem]":
     """Of fixes that change names, with --prove of all, it was tried what they do."""
-    if tested.prefix is not None or tested.fallback is not None:
-        return found
     from rocm_sdk.doctor.proving.fixes import Proof, with_tried_changes
     from rocm_sdk.terminal.progress import with_progress
 
     found = with_tried_changes(tested, found, wanted)
-    if options.prove is None:
+    if options.prove is None or tested.prefix is not None or tested.fallback is not None:
         return found
     proof = Proof(tested, wanted, has_network=options.prove == "network")
     complain(proof.plan)

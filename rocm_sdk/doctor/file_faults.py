@@ -7,7 +7,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.record import RecordedFile, has_digest
 
@@ -40,8 +40,18 @@ def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
 
 
 def no_file(path: str, detail: str) -> Fault:
-    """Something else is in the place of a file."""
-    return "E-FILE-009", {"detail": detail, "removal": f"rm -r {quoted_for_shell(path)}"}
+    """Something else is in the place of a file. Its fix removes one name, and no directory with files.
+
+    RECORD may name any directory, site-packages too.
+    """
+    is_directory = os.path.isdir(path) and not os.path.islink(path)
+    facts: dict[str, object] = {
+        "detail": detail,
+        "removal": f"{'rmdir' if is_directory else 'rm'} {quoted_for_shell(path)}",
+    }
+    if is_directory and names_in(path):
+        facts["untried"] = "RECORD does not say whose the files in it are"
+    return "E-FILE-009", facts
 
 
 # Type of a file -> words.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sample_site import CORE, LIBRARIES
 from sdk_environment import POINTER, Environment
-from situations import BLAS, HIP, HSA, Situation, compile_to, flip, replace_by
+from situations import BLAS, HIP, HSA, METADATA, Situation, compile_to, flip, replace_by
 
 _DATA = f"{LIBRARIES}/lib/rocblas/library/kernels_1.co"
 _COMGR = f"{CORE}/lib/libamd_comgr.so.3"
@@ -30,6 +30,13 @@ def _exchange(environment: Environment) -> None:
 def _another_version(environment: Environment) -> None:
     path = environment.site / _FACTS
     path.write_text(path.read_text().replace("7.10.0", "7.10.1"))
+
+
+def _record_of_others(environment: Environment) -> None:
+    (environment.site / "numpy").mkdir()
+    (environment.site / "numpy/core.py").touch()
+    with (environment.site / METADATA["core"] / "RECORD").open("a", encoding="utf-8") as record:
+        record.write("numpy,sha256=abc,3\n")
 
 
 def _cut(path: Path) -> None:
@@ -96,6 +103,13 @@ ROWS = (
     Situation("HSA is a FIFO", "E-FILE-009", "FIFO", lambda e: replace_by(e.site / HSA, os.mkfifo)),
     Situation("rocm_smi64 is a FIFO", "E-FILE-009", "FIFO", lambda e: replace_by(e.site / _UNUSED, os.mkfifo)),
     Situation("HSA is a directory", "E-FILE-009", "a directory", lambda e: replace_by(e.site / HSA, os.mkdir)),
+    Situation(
+        "RECORD lists a directory of another package as a file",
+        "E-FILE-009",
+        "RECORD does not say whose the files in it are",
+        _record_of_others,
+        is_mended=False,
+    ),
     Situation(
         "HSA is a link to nothing",
         "E-FILE-009",

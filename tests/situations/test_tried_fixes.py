@@ -101,8 +101,10 @@ def test_the_removal_before_an_installation(user: User) -> None:
     path.unlink()
     os.mkfifo(path)
     (found,) = user.environment.test("--only", "E-FILE-009")
-    assert found["fix"].startswith(f"rm -r {path} && uv pip install ")
+    assert found["fix"].startswith(f"rm {path} && uv pip install ")
     assert found["tried"] == "in a copy: without it, libraries that load: 1; no more was tried"
+    (explained,) = json.loads(user.environment.run("rocm-sdk explain E-FILE-009 --json"))["here"]
+    assert (explained["fix"], explained["tried"]) == (found["fix"], found["tried"])
 
 
 @has_user_namespaces

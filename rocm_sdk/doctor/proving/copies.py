@@ -51,7 +51,7 @@ class Tested(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A program that changes names: `rm -r PATH...`, `mv PATH PATH`, `find PATH... -xtype l -delete`."""
+    """A program that changes names: `rm -r PATH...`, `rmdir PATH`, `mv PATH PATH`, `find PATH... -xtype l -delete`."""
 
     words: tuple[str, ...]
 

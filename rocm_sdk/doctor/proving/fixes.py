@@ -25,11 +25,11 @@ from .copies import Command, Copy, FailedError, Links, Overlay, RefusedError, Te
 from .places import Places, places_of
 
 _ROOM = 64 << 20  # bytes that may change where names are removed
-_OF_NAMES = ("rm ", "mv ", "find ")  # programs that change names and no contents
+_OF_NAMES = ("rm ", "rmdir ", "mv ", "find ")  # programs that change names and no contents
 _SUBJECTS = ("packages", "files", "libraries", "devel")  # they see what a lost name breaks
 # Programs of fixes that change files of the environment, or their own process, and nothing else.
 _OF_ENVIRONMENT = re.compile(
-    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|mv|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
+    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|rmdir|mv|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
 )
 
 
@@ -37,7 +37,12 @@ _OF_ENVIRONMENT = re.compile(
 
 
 def with_tried_changes(installation: Installed, found: Sequence[Problem], options: Options) -> list[Problem]:
-    """The problems; of each fix that begins with a deletion or a move it was tried what that does."""
+    """The problems; of each fix that begins with a deletion or a move it was tried what that does.
+
+    Of an SDK without packages (a prefix, ROCM_SDK_FALLBACK) as they are.
+    """
+    if installation.prefix is not None or installation.fallback is not None:
+        return list(found)
     changes = _Changes(installation, options)
     return [changes.tried(each) if each.fix is not None and each.fix.startswith(_OF_NAMES) else each for each in found]
 
