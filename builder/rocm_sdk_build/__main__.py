@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
     except RocmSdkError as error:
         message, fix, status = f"{error.message} [{error.code}]", error.fix or "", status_of(error, words)
     except OSError as error:
-        if isinstance(error, BrokenPipeError) or is_of_output(error):
+        if is_of_output(error):
             return end_without_output(error)
         place = error.filename or (getattr(options, "output", None) if error.errno in NO_SPACE else None)
         message, fix = f"{place}: {error.strerror}" if place else str(error), ""

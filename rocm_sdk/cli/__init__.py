@@ -29,11 +29,18 @@ def main(arguments: list[str] | None = None) -> int:
 
             complain_of(error)
             return flushed(status_of(error, sys.argv[1:] if arguments is None else arguments))
-        if not isinstance(error, OSError) or error.filename is not None:
+        if not isinstance(error, OSError):
             raise
-        from rocm_sdk.terminal.output import end_without_output
+        import errno
 
-        return end_without_output(error)
+        from rocm_sdk.terminal.output import complain, end_without_output, flushed, is_of_output
+
+        # A long text is not kept for a second try. What writes files says their names.
+        is_of_text = error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+        if is_of_text or is_of_output(error):
+            return end_without_output(error)
+        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return flushed(1)
     return status
 
 

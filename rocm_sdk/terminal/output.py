@@ -138,7 +138,7 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
         complain_of(error)
         return status_of(error, (name,))
     except OSError as error:
-        if isinstance(error, BrokenPipeError) or is_of_output(error):
+        if is_of_output(error):
             raise
         complain(f"{error.filename or name}: {error.strerror}")
         return 2 if isinstance(error, FileNotFoundError) and error.filename == name else 1
@@ -179,6 +179,8 @@ def remember_done(what: str) -> None:
 
 def is_of_output(error: OSError) -> bool:
     """Whether an exception says that standard output cannot be written: what is left in its buffer fails again."""
+    if isinstance(error, BrokenPipeError):
+        return True
     if error.filename is not None:
         return False
     try:

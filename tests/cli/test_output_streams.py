@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,3 +102,19 @@ def test_a_pipe_whose_reader_is_gone(script: Path, sdk: Site, words: list[str]) 
     assert process.returncode == -signal.SIGPIPE
     assert "Traceback" not in process.stderr
     assert "Broken" not in process.stderr
+
+
+def test_an_error_of_the_system_that_names_no_file(tmp_path: Path) -> None:
+    """It is none of the output, which can be written."""
+    program = """
+import resource, sys
+import rocm_sdk.cli, rocm_sdk.cli.code, rocm_sdk.terminal.output
+resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+sys.exit(rocm_sdk.cli.main(sys.argv[1:]))
+"""
+    words = ["code", "/bin/ls", "--keep", "gfx942", "--output", str(tmp_path / "new")]
+    result = completed([sys.executable, "-c", program, *words], env=clean_environment())
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("rocm-sdk: ")
+    assert "Too many open files" in result.stderr
+    assert "standard output" not in result.stderr
