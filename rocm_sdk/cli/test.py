@@ -249,8 +249,9 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
     path = ""
     try:
         if path := options.junit:
+            junit = as_junit(tested, recorders, found, interrupted=interrupted)
             with complete_file(path) as file:
-                file.write(as_junit(tested, recorders, found).encode("utf-8", errors="backslashreplace"))
+                file.write(junit.encode("utf-8", errors="backslashreplace"))
         if path := options.sarif:
             from rocm_sdk.doctor.report.sarif import as_sarif
 
@@ -262,7 +263,7 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
             write_html(path, tested, recorders, found, end)
         if path := options.report:
             whole = "\n".join(text.whole(tested, recorders, found, end))
-            bundle.write_bundle(path, whole, as_document(tested, recorders, found))
+            bundle.write_bundle(path, whole, as_document(tested, recorders, found, interrupted=interrupted))
     except OSError as error:
         complain(f"cannot write {path}: {error.strerror}")
         return False

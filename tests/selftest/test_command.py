@@ -194,6 +194,14 @@ def test_junit(sdk: Site, tmp_path: Path) -> None:
     assert "pip install" in str(failure.text)
 
 
+def test_what_checked_nothing_has_not_passed_in_junit(sdk: Site, tmp_path: Path) -> None:
+    target = tmp_path / "results.xml"
+    assert command(sdk, "--only", "files,opencl", "--junit", str(target)).returncode == 0
+    cases = {suite.get("name"): suite.find("testcase/skipped") for suite in ElementTree.parse(target).getroot()}
+    assert cases["files"] is None
+    assert cases["opencl"] is not None
+
+
 def test_a_bundle_has_no_names_of_users(sdk: Site, tmp_path: Path) -> None:
     home = sdk.path.parent
     target = tmp_path / "report.zip"
@@ -244,7 +252,9 @@ def test_ctrl_c(sdk: Site) -> None:
     """The results so far are printed at once, and no process is left."""
     sdk.library("libstuck.so.1", "#include <unistd.h>\n__attribute__((constructor)) static void c(void) { pause(); }")
     (sdk.path / CORE / "lib/librocm_smi64.so.1").write_bytes(b"nothing")
+    junit, bundle = sdk.path.parent / "junit.xml", sdk.path.parent / "bundle.zip"
     words = [sys.executable, "-u", "-m", "rocm_sdk", "test", "--only", "files,libraries,gpus"]
+    words += ["--junit", str(junit), "--report", str(bundle)]
     environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
     process = subprocess.Popen(
         words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -265,6 +275,9 @@ def test_ctrl_c(sdk: Site) -> None:
     assert "Traceback" not in errors
     assert "E-LIB-006  librocm_smi64.so.1 is damaged" in output
     assert output.endswith("Interrupted: not everything was tested. Exit status 130.\n")
+    assert len(list(ElementTree.parse(junit).getroot().iter("error"))) == 1
+    with zipfile.ZipFile(bundle) as files:
+        assert json.loads(files.read("report.json"))["interrupted"]
     assert not any(Path(f"/proc/{child}").exists() for child in started)
 
 

@@ -67,6 +67,27 @@ def test_a_standard_stream(tmp_path: Path, name: str, capfd: pytest.CaptureFixtu
     assert Path(f"/dev/{name}").is_symlink()
 
 
+def test_a_descriptor_that_is_a_file(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as file:
+        write(Path(f"/dev/fd/{file.fileno()}"))
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+@pytest.mark.parametrize("target", ["of somebody else", None])
+def test_a_file_is_not_written_through_a_link(tmp_path: Path, target: str | None, *, replaces: bool) -> None:
+    """In a directory that others may write, somebody else may have made it."""
+    precious, link = tmp_path / "target", tmp_path / "x.json"
+    if target is not None:
+        precious.write_text(target)
+    link.symlink_to(precious)
+    with complete_file(str(link), replaces=replaces) as file:
+        file.write(CONTENT)
+    assert (link if replaces else tmp_path / "x.1.json").read_bytes() == CONTENT
+    assert link.is_symlink() != replaces
+    assert (precious.read_text() if precious.exists() else None) == target
+
+
 def test_an_archive_goes_to_a_pipe(tmp_path: Path) -> None:
     fifo, copy = tmp_path / "fifo", tmp_path / "copy.zip"
     os.mkfifo(fifo)

@@ -20,7 +20,8 @@ def complete_file(path: str, *, replaces: bool = True) -> Iterator[BinaryIO]:
     """A new file, which becomes `path` at the end of the block; nothing is left of a block that fails.
 
     What is no file, as a pipe, a terminal, a device or a link to one, is written to. Raises OSError. replaces: a file
-    of that name; otherwise the new one gets a number before its ending if the name is taken.
+    or link of that name; otherwise the new one gets a number before its ending if the name is taken. A file that a link
+    leads to stays as it is.
     """
     stream = _standard_stream(path)
     if stream is not None or _is_special(path):
@@ -68,8 +69,8 @@ def _standard_stream(path: str) -> int | None:
 
 
 def _is_special(path: str) -> bool:
-    """Whether a path is, or leads to, something else than a file or nothing."""
+    """Whether a path is, or leads to, something else than a file or nothing; /dev/fd/3 is a descriptor."""
     try:
-        return os.path.islink(path) or not stat.S_ISREG(os.stat(path).st_mode)
+        return os.path.realpath(os.path.dirname(path)).startswith("/proc/") or not stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
         return False
