@@ -96,9 +96,9 @@ def _print_code(code: "DeviceCode", name: str, *, is_first: bool) -> None:
     if code.kernel_name is not None:
         tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
     if code.history is not None:
-        from rocm_sdk.gpu_code.note import describe_history
+        from rocm_sdk.gpu_code.note import describe_history, read_history
 
-        tell(f"{indent}rewritten: {describe_history(code.history, code.path)}")
+        tell(f"{indent}rewritten: {describe_history(read_history(code.history))}")
     line = ""
     for target in code.targets:
         word = f"{target.target or 'unknown target'} {size_text(target.size)}"

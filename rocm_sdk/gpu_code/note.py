@@ -27,23 +27,44 @@ class History(NamedTuple):
     sha256: str  # hexadecimal, of the file as its maker made it
     steps: tuple[Step, ...]
 
+    @property
+    def is_unofficial(self) -> bool:
+        """Whether code of one target is offered for another."""
+        return any(step.operation == "retarget" for step in self.steps)
+
 
 def parse_history(text: str, path: str) -> History:
     """What the note of a file says (`DeviceCode.history`). Refuses a note that is damaged."""
     try:
-        document = json.loads(text)
-        steps = tuple(Step(str(each["operation"]), tuple(map(str, each["targets"]))) for each in document["steps"])
-        return History(str(document["sha256"]), steps)
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        return _parsed(text)
+    except _DAMAGES as error:
         raise refusal(path, f"its note of what was done to it is damaged: {error}") from error
 
 
-def describe_history(text: str, path: str) -> str:
-    """The note in words. Raises RewriteError if it is damaged."""
-    history = parse_history(text, path)
+def read_history(text: str) -> History | None:
+    """What the note of a file says; None if it is damaged."""
+    try:
+        return _parsed(text)
+    except _DAMAGES:
+        return None
+
+
+def describe_history(history: History | None) -> str:
+    """The note in words."""
+    if history is None:
+        return "nothing readable: the note is damaged"
     steps = [
         f"{step.operation} {':'.join(step.targets) if step.operation == 'retarget' else ', '.join(step.targets)}"
         for step in history.steps
     ]
-    unofficial = " (unofficial)" if any(step.operation == "retarget" for step in history.steps) else ""
+    unofficial = " (unofficial)" if history.is_unofficial else ""
     return f"{'; '.join(map(str.strip, steps))}{unofficial}; made of a file with SHA-256 {history.sha256}"
+
+
+_DAMAGES = (ValueError, LookupError, TypeError, RecursionError)
+
+
+def _parsed(text: str) -> History:
+    document = json.loads(text)
+    steps = tuple(Step(str(each["operation"]), tuple(map(str, each["targets"]))) for each in document["steps"])
+    return History(str(document["sha256"]), steps)

@@ -14,7 +14,7 @@ from sample_device_code import BUNDLE_MAGIC, FLAGS, HOST, bundle, code_object, c
 
 from rocm_sdk import RewriteError, coverage, device_code
 from rocm_sdk.base.zstd import import_zstd
-from rocm_sdk.gpu_code.note import describe_history
+from rocm_sdk.gpu_code.note import describe_history, read_history
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 
@@ -115,7 +115,7 @@ def test_what_is_where(tmp_path: Path, prefix: Path, form: str, bundles: list[by
     assert b"CCOB" not in data
     found = device_code(output)
     assert (found.bundles, found.kernel_name, found.kpack_paths) == ((), PLACE.name, (PLACE.archives,))
-    assert describe_history(found.history or "", "").startswith(f"split {', '.join(sorted(TARGETS))}; made of")
+    assert describe_history(read_history(found.history or "")).startswith(f"split {', '.join(sorted(TARGETS))}; made of")
     works(output)
     expected = {}
     for number in range(3):

@@ -1,8 +1,10 @@
 """`rocm-sdk test` says at each run what was done to a library."""
 
+import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import bundle, code_object, compiled_kernel, library
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site
@@ -28,6 +30,23 @@ def test_a_library_that_was_rewritten(sdk: Site, tmp_path: Path, code: str, wish
     found = run_test(sdk.path, "--only", "libraries").only(code)
     assert found["title"] == f"{NAME} was rewritten"
     assert detail in found["cause"]
+
+
+def test_a_damaged_note_hides_no_other_library(sdk: Site, tmp_path: Path) -> None:
+    """Nor the files after it from `rocm-sdk code`."""
+    entries = {f"hipv4-amdgcn-amd-amdhsa--gfx{name}": code_object(0x36, size=9000) for name in ("1030", "1100")}
+    path = sdk.path / LIBRARIES / "lib" / NAME
+    rewrite_file(str(library(tmp_path / NAME, [bundle(entries)])), str(path), Wish(("gfx1030",)))
+    path.write_bytes(path.read_bytes().replace(b'"steps"', b'"stepz"'))
+    install(sdk)
+    said = run_test(sdk.path, "--only", "libraries")
+    assert "nothing readable: the note is damaged" in said.only("N-CODE-015")["cause"]
+    assert "E-TEST-001" not in said.codes
+    good = library(tmp_path / "good.so", [bundle(entries)])
+    listed = completed([sys.executable, "-m", "rocm_sdk", "code", str(path), str(good)])
+    assert listed.returncode == 0, listed.stderr
+    assert "rewritten: nothing readable: the note is damaged" in listed.stdout
+    assert str(good) in listed.stdout
 
 
 def test_retargeted_code(sdk: Site, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rocm_sdk.doctor.load_failure import LoadFailures
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, parse_history
+from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import SharedObject, library_name
@@ -99,10 +99,9 @@ def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, objec
     """Reports on every run what was done to a library; an unofficial change is a warning."""
     text = _native.device_code(each.path).history
     if text is not None:
-        unofficial = any(step.operation == "retarget" for step in parse_history(text, each.path).steps)
-        recorder.say(
-            "W-CODE-016" if unofficial else "N-CODE-015", each.path, detail=describe_history(text, each.path), **facts
-        )
+        history = read_history(text)
+        code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
+        recorder.say(code, each.path, detail=describe_history(history), **facts)
 
 
 def _damages_of(each: SharedObject) -> tuple[_native.Damage, ...]:
