@@ -1,10 +1,12 @@
 """What single subjects find, beyond the corpus of tests/failures."""
 
+import json
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from other_user import OtherUser, open_directory
 from sample_devel import DevelSite, device_files
 from sample_device_code import code_object
 from sample_hiprtc import hiprtc
@@ -234,6 +236,35 @@ def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
     assert "/gone/libamdocl64.so, which does not exist" in found["cause"]
     icd.write_text(f"{driver}\n")
     assert run_test(sdk.path, "--only", "opencl", **variables).codes == set()
+
+
+def test_a_driver_that_the_linker_is_to_find(sdk: Site, tmp_path: Path) -> None:
+    compile_library(tmp_path / "libOpenCL.so.1", "libOpenCL.so.1")
+    sdk.library("libamdocl64.so.2")
+    install(sdk)
+    icd = tmp_path / "vendors/amdocl64.icd"
+    icd.parent.mkdir()
+    icd.write_text("libamdocl64.so\n")
+    variables = {"OCL_ICD_VENDORS": str(icd.parent), "LD_LIBRARY_PATH": str(tmp_path)}
+    found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
+    assert "are: libamdocl64.so, which does not exist" in found["cause"]
+    compile_library(tmp_path / "libamdocl64.so", "libamdocl64.so")
+    assert run_test(sdk.path, "--only", "opencl", **variables).codes == set()
+
+
+def test_drivers_that_this_user_may_not_list(other_user: OtherUser) -> None:
+    with open_directory() as directory:
+        site = Site(directory / "site-packages")
+        site.library("libamdhip64.so.7")
+        site.library("libamdocl64.so.2")
+        compile_library(directory / "libOpenCL.so.1", "libOpenCL.so.1")
+        (directory / "vendors").mkdir(mode=0o700)
+        paths = {"PYTHONPATH": str(site.path), "LD_LIBRARY_PATH": str(directory)}
+        words = ("-m", "rocm_sdk", "test", "--only", "opencl", "--json")
+        result = other_user.run(*words, OCL_ICD_VENDORS=str(directory / "vendors"), **paths)
+    (found,) = json.loads(result.stdout)["problems"]
+    assert (found["code"], found["path"]) == ("W-OCL-001", "libOpenCL.so.1")
+    assert "are: unknown (Permission denied)" in found["cause"]
 
 
 # ---- tools

@@ -25,16 +25,38 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     if result.outcome == "refused":
         return
     directory = os.environ.get("OCL_ICD_VENDORS", _VENDORS)
-    drivers = [driver for driver in _drivers(directory) if _DRIVER in os.path.basename(driver)]
-    if any(os.path.exists(driver) or "/" not in driver for driver in drivers):
+    fault = _fault_of(directory, options.seconds)
+    if fault is None:
         recorder.good(f"{directory} names AMD's driver")
     else:
-        found = f"{drivers[0]}, which does not exist" if drivers else "none that is AMD's"
-        recorder.bad("W-OCL-001", _LOADER, directory=directory, found=found)
+        recorder.bad("W-OCL-001", _LOADER, directory=directory, found=fault)
+
+
+def _fault_of(directory: str, seconds: int) -> str | None:
+    """What is there in place of AMD's driver; None: it is there."""
+    try:
+        drivers = [driver for driver in _drivers(directory) if _DRIVER in os.path.basename(driver)]
+    except OSError as error:
+        return f"unknown ({error.strerror})"
+    absent = [driver for driver in drivers if not _is_there(driver, seconds)]
+    if len(absent) < len(drivers):
+        return None
+    return f"{absent[0]}, which does not exist" if absent else "none that is AMD's"
+
+
+def _is_there(driver: str, seconds: int) -> bool:
+    """A name without a directory is the linker's to find."""
+    if "/" in driver:
+        return os.path.exists(driver)
+    [result] = load_all([driver], seconds, 1)
+    return result.outcome != "refused"
 
 
 def _drivers(directory: str) -> Iterator[str]:
-    """The libraries that the .icd files of the directory name. The variable may also name a file or a library."""
+    """The libraries that the .icd files of the directory name. The variable may also name a file or a library.
+
+    Raises OSError if the directory cannot be listed.
+    """
     if not os.path.isdir(directory):
         yield directory
         return
