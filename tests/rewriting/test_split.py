@@ -115,7 +115,8 @@ def test_what_is_where(tmp_path: Path, prefix: Path, form: str, bundles: list[by
     assert b"CCOB" not in data
     found = device_code(output)
     assert (found.bundles, found.kernel_name, found.kpack_paths) == ((), PLACE.name, (PLACE.archives,))
-    assert describe_history(read_history(found.history or "")).startswith(f"split {', '.join(sorted(TARGETS))}; made of")
+    history = describe_history(read_history(found.history or ""))
+    assert history.startswith(f"split {', '.join(sorted(TARGETS))}; made of")
     works(output)
     expected = {}
     for number in range(3):

@@ -44,5 +44,5 @@ def as_junit(
 def _suite(
     root: ElementTree.Element, name: str, tests: int, *, failures: int, seconds: float = 0
 ) -> ElementTree.Element:
-    numbers = {"tests": str(tests), "failures": str(failures), "time": f"{seconds:.3f}"}
-    return ElementTree.SubElement(root, "testsuite", name=name, **numbers)
+    attributes = {"name": name, "tests": str(tests), "failures": str(failures), "time": f"{seconds:.3f}"}
+    return ElementTree.SubElement(root, "testsuite", attributes)

@@ -100,7 +100,7 @@ def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, objec
     text = _native.device_code(each.path).history
     if text is not None:
         history = read_history(text)
-        code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
+        code: Code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
         recorder.say(code, each.path, detail=describe_history(history), **facts)
 
 
