@@ -64,8 +64,8 @@ class TerminalReporter(LineReporter):
     """Messages and progress of the development tree: a bar on a terminal, lines elsewhere."""
 
     def progress(self, title: str, total: int) -> Progress:
-        """A bar on a terminal."""
-        return _Bar(title, total) if sys.stderr.isatty() else super().progress(title, total)
+        """A bar where other waiting has one."""
+        return _Bar(title, total) if _form() == _BAR_FORM else super().progress(title, total)
 
 
 class _Bar(Progress):

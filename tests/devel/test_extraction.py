@@ -249,19 +249,30 @@ def init_with(statement: str) -> list[str]:
 
 
 def test_progress_on_a_terminal(make_site: MakeSite) -> None:
-    site = site_of_many(make_site)
+    text = shown_by_init(site_of_many(make_site))
+    assert text.count("Extracting rocm-sdk-devel 7.10.0  ") > 1, "it moves"
+    assert re.search(r"━  41\d files  3\.\d MB  00:\d\d", text.rpartition("Extracting")[2])
+
+
+@pytest.mark.parametrize("variable", [{"TERM": "dumb"}, {"CI": "1"}])
+def test_a_terminal_that_has_no_bar(make_site: MakeSite, variable: dict[str, str]) -> None:
+    text = shown_by_init(site_of_many(make_site), **variable)
+    assert re.fullmatch(r"rocm-sdk: Extracting rocm-sdk-devel 7\.10\.0: 41\d files  3\.\d MB, \d\.\d s\r\n", text)
+
+
+def shown_by_init(site: DevelSite, **variables: str) -> str:
+    """What it shows on a terminal, where a bar moves with each file."""
     terminal, end = pty.openpty()
     command = init_with("from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN = 0.0")
-    process = subprocess.Popen(command, env=site.environment(), stdout=subprocess.PIPE, stderr=end)
+    environment = site.environment() | {"TERM": "xterm"} | variables
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=end)
     os.close(end)
     shown = b""
     while chunk := read_terminal(terminal):
         shown += chunk
     os.close(terminal)
     assert process.communicate()[0].decode() == f"{site.tree}\n"
-    text = shown.decode()
-    assert text.count("Extracting rocm-sdk-devel 7.10.0  ") > 1, "it moves"
-    assert re.search(r"━  41\d files  3\.\d MB  00:\d\d", text.rpartition("Extracting")[2])
+    return shown.decode()
 
 
 def read_terminal(terminal: int) -> bytes:
