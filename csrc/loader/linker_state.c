@@ -190,19 +190,20 @@ static rsdk_status append(gathering *g, size_t object) {
     return RSDK_OK;
 }
 
-/* A filtee comes before the object that names it, which is at `own`: from behind it, or new. */
+/* A filtee comes before the object that names it, which is at `own`: from behind it, or new. A library may name itself,
+ * and two may name each other: what is done stays so. */
 static rsdk_status insert_filtee(gathering *g, size_t filtee, size_t *own) {
     bool is_new = rsdk_linker_state_at(g->state, filtee)->mark != g->walk;
     size_t from = is_new ? g->entries.count : place_of(g, filtee);
-    if (from < *own) {
+    if (from <= *own) {
         return RSDK_OK;
     }
     if (is_new) {
         RSDK_TRY(append(g, filtee));
     }
-    group_entry *entries = g->entries.items;
+    group_entry *entries = g->entries.items, moved = entries[from];
     memmove(&entries[*own + 1], &entries[*own], (from - *own) * sizeof *entries);
-    entries[*own] = (group_entry){.object = filtee};
+    entries[*own] = moved;
     (*own)++;
     return RSDK_OK;
 }
