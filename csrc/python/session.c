@@ -214,6 +214,11 @@ int rsdk_session_choose(rsdk_session *session, const rsdk_keyword_arguments *key
     for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(items); i++) {
         PyObject *name = NULL, *path = NULL;
         PyObject *item = PyList_GetItem(items, i); /* borrowed */
+        if (!PyTuple_Check(item) || PyTuple_Size(item) != 2) {
+            PyErr_Format(PyExc_TypeError, "overrides: items() gives pairs of a short name and a path, not %R", item);
+            result = -1;
+            break;
+        }
         result = PyUnicode_FSConverter(PyTuple_GetItem(item, 0), &name) &&
                          PyUnicode_FSConverter(PyTuple_GetItem(item, 1), &path) &&
                          PyList_Append(session->overrides, name) == 0 && PyList_Append(session->overrides, path) == 0

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from compiled_files import compile_file
 from other_user import OtherUser
-from sample_site import CORE, Site, compile_library, run_python
+from programs import completed
+from sample_site import CORE, Site, clean_environment, compile_library, run_python
 
 import rocm_sdk
 
@@ -396,3 +397,52 @@ def test_a_library_that_can_be_planned_and_not_bound(site: Site) -> None:
     planned, refused = site.output(code).splitlines()[:2]
     assert planned == "['open']"
     assert refused.startswith(f"{path}: a relocation names a symbol that does not exist")
+
+
+BIND = "from rocm_sdk import _native; print(_native.bindings(files=({paths})).reference_count)"
+
+
+@pytest.mark.parametrize("kind", ["filter", "auxiliary"])
+def test_libraries_that_are_their_own_filters(tmp_path: Path, kind: str) -> None:
+    """One names itself, two name each other. glibc takes the first; the second it cannot load, but a file may say it."""
+    names = ("libself.so", "libone.so", "libother.so")
+    for name, filtee in zip(names, ("libself.so", "libother.so", "libone.so"), strict=True):
+        source = f"int from_{name[3:-3]}(void) {{ return 1; }}"
+        compile_library(tmp_path / name, name, source, flags=(f"-Wl,--{kind}={filtee}", "-Wl,-rpath,$ORIGIN"))
+    for name in names:
+        code = BIND.format(paths=f"{str(tmp_path / name)!r},")
+        assert completed([sys.executable, "-c", code], timeout=20).returncode == 0
+    loaded = f"import ctypes; ctypes.CDLL({str(tmp_path / 'libself.so')!r}); from rocm_sdk import _native as n"
+    assert completed([sys.executable, "-c", f"{loaded}; n.process_bindings()"], timeout=20).returncode == 0
+
+
+CHANGES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <unistd.h>
+/* The second reading of the table at TABLE finds other words: the file was changed after the first. */
+ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
+    ssize_t (*own)(int, void *, size_t, off_t) = (ssize_t(*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+    ssize_t done = own(file, buffer, size, offset);
+    if (offset == TABLE && size > 16) {
+        ((uint32_t *)buffer)[0] = 7;
+        ((uint32_t *)buffer)[2] = 0x20000000;
+        (void)!write(2, "changed", 7);
+    }
+    return done;
+}
+ssize_t pread64(int file, void *buffer, size_t size, off_t offset) { return pread(file, buffer, size, offset); }
+"""
+
+
+def test_a_table_that_changes_while_it_is_read(tmp_path: Path) -> None:
+    source = "int own(void) { return 1; } int (*taken)(void) = own;"
+    path = compile_library(tmp_path / "libchanged.so", "libchanged.so", source, flags=("-Wl,--hash-style=gnu",))
+    sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+    (line,) = (line.split("]", 1)[1].split() for line in sections.splitlines() if " .gnu.hash " in line)
+    shim = compile_library(tmp_path / "libshim.so", None, CHANGES.replace("TABLE", f"0x{line[3]}"))
+    result = completed(
+        [sys.executable, "-c", BIND.format(paths=f"{str(path)!r},")], env=clean_environment() | {"LD_PRELOAD": str(shim)}
+    )
+    assert (result.returncode, "changed" in result.stderr) == (0, True)

@@ -167,3 +167,18 @@ def test_one_with_another_file_name_is_among_the_loaded_libraries(sdk: Site, tmp
     said = sdk.output(program, ROCM_SDK_LIBRARY_amdhip64=str(other))
     assert said.startswith(f"[('amdhip64', '{other}')]\n")
     assert f"{other}    from override\n" in said
+
+
+@pytest.mark.parametrize("items", [[("amdhip64",)], [["amdhip64", "/x"]], [None], ["ab"]])
+def test_a_mapping_whose_items_are_no_pairs(sdk: Site, items: object) -> None:
+    program = f"""
+        import rocm_sdk
+        class Overrides(dict):
+            def items(self):
+                return {items!r}
+        try:
+            rocm_sdk.locate("amdhip64", overrides=Overrides(a="b"))
+        except TypeError as error:
+            print(error)
+    """
+    assert sdk.output(program).startswith("overrides: items() gives pairs of a short name and a path, not ")
