@@ -2,6 +2,7 @@
  * hang it, and a child that is forked meanwhile lacks nothing. */
 #include "loader/page_reader.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -123,8 +124,8 @@ static void start(rsdk_page_reader *reader) {
 
 /* ---- the list ---- */
 
-/* Whether only those could have written the file, or can change it, who may do so with the libraries beside it: root,
- * this user, the owner of the directory, and its group where that may write to the directory, too. */
+/* True if nobody can have written the list, or can change it, who cannot also change the libraries beside it. That are
+ * root, this user, the owner of the directory, and its group where that may write to the directory. */
 static bool is_trusted(const struct stat *facts, const char *directory) {
     struct stat above;
     if (stat(directory, &above) != 0 || (facts->st_mode & S_IWOTH) != 0) {
@@ -143,7 +144,7 @@ static rsdk_status read_text(rsdk_page_reader *reader, int descriptor, const cha
         return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: not a regular file of at most 1 MiB", path);
     }
     if (!is_trusted(&facts, directory)) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: others can write to it than to the libraries", path);
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: users who may not change the libraries can change it", path);
     }
     *size = (size_t)facts.st_size;
     *text = rsdk_arena_alloc(&reader->arena, *size + 1, 1);
@@ -160,7 +161,7 @@ static rsdk_status read_list(rsdk_page_reader *reader, const char *directory, rs
     RSDK_NEED(path, error);
     int descriptor = open(path, file_flags | O_NOFOLLOW);
     if (descriptor < 0) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: cannot be opened", path);
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: cannot be opened: %s", path, strerror(errno));
     }
     rsdk_status status = read_text(reader, descriptor, directory, path, &text, &size, error);
     (void)close(descriptor);

@@ -2,6 +2,7 @@
  * page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and needs no rights for that. With a
  * page that is touched it maps those beside it that it has, 64 KiB unless told otherwise, so a list has more than was
  * touched. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
@@ -253,7 +254,7 @@ rsdk_status rsdk_loader_record_pages(rsdk_sdk *sdk, const char *path, rsdk_error
     recorder r = {.sdk = sdk, .inventory = rsdk_inventory_make(sdk, true), .error = error};
     r.page_map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (r.page_map < 0) {
-        return rsdk_fail(error, RSDK_IO_ERROR, NULL, "/proc/self/pagemap: cannot be opened");
+        return rsdk_fail(error, RSDK_IO_ERROR, NULL, "/proc/self/pagemap: cannot be opened: %s", strerror(errno));
     }
     rsdk_load_lock_take();
     rsdk_status status = record_to(&r, path);

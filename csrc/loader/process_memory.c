@@ -62,7 +62,7 @@ static rsdk_status read_all(int descriptor, const char *path, rsdk_arena *arena,
         char *larger = capacity < FILE_LIMIT ? rsdk_arena_alloc(arena, capacity * 2, 1) : NULL;
         if (larger == NULL) {
             return capacity < FILE_LIMIT ? rsdk_fail_no_memory(error)
-                                         : rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is larger than any", path);
+                                         : rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is larger than 64 MiB", path);
         }
         memcpy(larger, *text, *size);
         *text = larger;
