@@ -50,8 +50,8 @@ void rsdk_file_close(rsdk_file *file);
 /* For a file that the linker will map soon: before a read, the kernel is asked for the whole blocks of 128 KiB that it
  * touches. On a file server a request costs more than what it brings, and small reads leave holes, for each of which
  * the linker's page faults make another request. Changes nothing where the file's device number is that of a block
- * device; that of a file server, an overlay, Btrfs or tmpfs is none. `ahead`: all zero, and as long alive as the file is
- * open. */
+ * device; that of a file server, an overlay, Btrfs or tmpfs is none. `ahead`: all zero, and as long alive as the file
+ * is open. */
 void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead);
 
 /* Exactly `size` bytes from `offset`; fewer are an error ("the file ends at byte ..."). */
