@@ -71,21 +71,28 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
+# What is tested in place of an installation -> options that do nothing for it, and why.
+_NOT_FOR = {
+    "sdk": (("deep", "fix", "init"), "which reads a prefix without RECORD and changes nothing"),
+    "pid": (("deep", "fix", "init", "only", "skip"), "which looks at what a process has loaded and changes nothing"),
+    "merge": (("deep", "fix", "init", "only", "skip"), "which reads the reports of tests"),
+}
+
+
 def misuse(options: "Namespace") -> str:
     """What is wrong with options that belong together."""
     if options.prove and (refused := [name for name in ("fix", "sdk", "pid", "merge") if getattr(options, name)]):
         return f"--prove tries the fixes of an installation, and does not go with --{refused[0]}"
+    for subject, (names, what) in _NOT_FOR.items():
+        if getattr(options, subject) is not None and (refused := [name for name in names if getattr(options, name)]):
+            return f"--{refused[0]} is not for --{subject}, {what}"
     return _misuse_of_others(options)
 
 
 def _misuse_of_others(options: "Namespace") -> str:
     if options.expect is not None and options.merge is None:
         return "--expect needs --merge DIR"
-    if options.sdk is not None:
-        refused = [name for name in ("deep", "fix", "init") if getattr(options, name)]
-        if refused:
-            return f"--{refused[0]} is not for --sdk, which reads a prefix without RECORD and changes nothing"
-    elif options.destdir is not None:
+    if options.destdir is not None and options.sdk is None:
         return "--destdir needs --sdk PREFIX"
     if options.output is not None and not options.json:
         return "--output needs --json"

@@ -51,6 +51,15 @@ def test_it_needs_nothing_else(page: Path, sdk: Site) -> None:
     assert not list(page.parent.glob("*.partial"))
 
 
+def test_a_user_who_is_called_as_an_element_is(sdk: Site, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    words = ("-m", "rocm_sdk", "test", "--only", "files", "--html", str(path))
+    run_interpreter(*words, PYTHONPATH=str(sdk.path), USER="main", LOGNAME="table", ROCM_PATH="/home/main/table")
+    read = Page(path.read_text(encoding="utf-8"))
+    assert (read.open, read.wrong) == ([], [])
+    assert "/home/<USER>/<USER>" in "".join(read.text)
+
+
 def test_a_page_that_cannot_be_written(sdk: Site, tmp_path: Path) -> None:
     path = tmp_path / "absent/report.html"
     result = run_interpreter(

@@ -225,6 +225,9 @@ def test_an_empty_prefix_is_an_error_that_names_it(tmp_path: Path) -> None:
         (["--sdk", "/usr", "--fix"], "--fix is not for --sdk"),
         (["--sdk", "/usr", "--deep"], "--deep is not for --sdk"),
         (["--sdk", "/usr", "--init"], "--init is not for --sdk"),
+        (["--pid", "1", "--fix"], "--fix is not for --pid"),
+        (["--merge", "/usr", "--deep"], "--deep is not for --merge"),
+        (["--pid", "1", "--only", "files"], "--only is not for --pid"),
         (["--sdk", "/usr", "--only", "gpus"], "nothing was tested: --only and --skip leave no subject"),
     ],
 )

@@ -6,7 +6,6 @@ import os
 import platform
 import sys
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
@@ -19,7 +18,7 @@ from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem
 
 from .complete_file import complete_file
-from .mask import make_mask, reported_environment
+from .mask import masked_page, reported_environment
 from .problem_section import STYLE, problem_section
 from .text import errors_text, verdict_of
 
@@ -34,7 +33,7 @@ def write_html(
     """Writes the page, which gets its name when it is complete. Raises OSError if that fails."""
     title = f"ROCm SDK {installation.version}: {errors_text(problems)}"
     parts = page(title, f"{installation.site}. {end}", _parts(installation, recorders, problems), STYLE + _STYLE)
-    text = make_mask(escape)("\n".join(parts))
+    text = masked_page("\n".join(parts))
     with complete_file(path) as file:
         file.write(text.encode("utf-8", errors="backslashreplace"))
 

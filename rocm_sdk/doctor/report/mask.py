@@ -6,10 +6,13 @@ import os
 import pwd
 import re
 from collections.abc import Callable
+from html import escape
+from itertools import cycle
 
 from rocm_sdk import _native
 
 _NOT_MASKED = frozenset({"", "/", "root", "localhost"})
+_MARKUP = re.compile("(<style>.*?</style>|<[^>]*>)", re.DOTALL)
 
 
 def reported_environment() -> dict[str, str]:
@@ -31,6 +34,12 @@ def make_mask(quote: Callable[[str], str] = str) -> Mask:
     host = os.uname().nodename
     words |= {host: "HOST", host.partition(".")[0]: "HOST"}
     return Mask({quote(word): quote(f"<{name}>") for word, name in words.items() if word not in _NOT_MASKED})
+
+
+def masked_page(page: str) -> str:
+    """A page of HTML with its texts masked. Its markup stays: a user may be called as an element is."""
+    mask = make_mask(escape)
+    return "".join(part if is_markup else mask(part) for part, is_markup in zip(_MARKUP.split(page), cycle((0, 1))))
 
 
 class Mask:

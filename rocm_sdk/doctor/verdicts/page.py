@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from rocm_sdk.base.html_page import element_text, page, table
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.doctor.report.complete_file import complete_file
-from rocm_sdk.doctor.report.mask import make_mask
+from rocm_sdk.doctor.report.mask import masked_page
 from rocm_sdk.doctor.report.problem_section import STYLE, problem_section
 from rocm_sdk.gpu_support.coverage import with_code
 from rocm_sdk.gpu_support.words import lines_on
@@ -22,7 +21,7 @@ _STYLE = "td .error, td .good { font-weight: 600 } td .unknown { color: var(--wa
 
 def write_page(path: str, verdicts: Sequence[Verdict], gpus: Sequence[str], sdk: str) -> None:
     """Writes the page, which gets its name when it is complete. Raises OSError. sdk: what they were checked against."""
-    text = make_mask(escape)("\n".join(_page(verdicts, gpus, sdk)))
+    text = masked_page("\n".join(_page(verdicts, gpus, sdk)))
     with complete_file(path) as file:
         file.write(text.encode("utf-8", errors="backslashreplace"))
 
