@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,7 @@ from programs import completed
 from sample_device_code import bundle, compressed, library, objects
 from small_debian import compile_library, fatbin_source
 
-from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
+from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies, library_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.inputs.offload_targets import in_hardware_order, read_offload_targets
@@ -94,3 +95,14 @@ def test_dlopen_dependencies_of_a_damaged_library(tmp_path: Path) -> None:
     (tmp_path / "libbroken.so.1").write_bytes(b"\x7fELF and nothing more")
     with pytest.raises(PackagingError, match=r"libbroken\.so\.1: not a readable shared library"):
         find_dlopen_dependencies(tmp_path)
+
+
+def test_names_in_data_that_repeats_how_they_begin(tmp_path: Path) -> None:
+    """The time grows with the data alone: a name of 4 MB that never ends took hours."""
+    lines = [".section .rodata", ".rept 1400000", ".ascii 'lib'", ".endr", ".asciz '-libx.so.12.soliby.so'", ".text"]
+    assembly = "".join(f'asm("{line}");\n'.replace("'", '\\"') for line in lines)
+    path = compile_library(tmp_path / "libmany.so", source=f'{assembly}const char *name = "libz.so.1";\n')
+    started = time.process_time()
+    names = library_names(path)
+    assert time.process_time() - started < 5
+    assert {name.rpartition("-")[2] for name in names} == {"libz.so.1", "libx.so.12", "liby.so"}

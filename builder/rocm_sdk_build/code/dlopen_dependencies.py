@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 22
 _LONGEST = 255  # bytes of a file's name
-_LIBRARY_NAME = re.compile(rb"lib[A-Za-z0-9_+.-]+?\.so(?:\.[0-9]+)*")
+_RUN = re.compile(rb"lib[A-Za-z0-9_+.-]+")  # of characters of names, as many as there are
+_END = re.compile(rb"\.so(?:\.[0-9]+)*")
 
 
 class DlopenDependency(NamedTuple):
@@ -90,7 +91,16 @@ def _names_in(file: BinaryIO, size: int) -> Iterator[str]:
     while data := file.read(min(size, _CHUNK)):
         size -= len(data)
         buffer = before + data
-        for name in _LIBRARY_NAME.finditer(buffer):
-            if size == 0 or name.end() < len(buffer):  # what goes on is in the next chunk, which overlaps
-                yield name[0].decode()
+        for start, end in _places(buffer):
+            if size == 0 or end < len(buffer):  # what goes on is in the next chunk, which overlaps
+                yield buffer[start:end].decode()
         before = buffer[-_LONGEST:]
+
+
+def _places(buffer: bytes) -> Iterator[tuple[int, int]]:
+    """Where names begin and end. Each byte is looked at a few times, however often "lib" stands before no ".so"."""
+    for run in _RUN.finditer(buffer):
+        start = run.start()
+        while start >= 0 and (found := _END.search(buffer, start + len("lib") + 1, run.end())) is not None:
+            yield start, found.end()
+            start = buffer.find(b"lib", found.end(), run.end())
