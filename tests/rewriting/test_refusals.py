@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compiled_files import compile_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import completed
@@ -196,6 +197,27 @@ def test_a_library_that_does_not_load_here(tmp_path: Path) -> None:
     made = rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
     assert not made.loaded
     assert "the original does not load here" in str(made.remark)
+
+
+def with_code(directory: Path, code: str) -> Path:
+    """A library with GPU code and host code, which is linked into it."""
+    host = compile_file(["gcc", "-c", "-fPIC", "-x", "c", "-"], directory / "host.o", f"#include <unistd.h>\n{code}")
+    return library(directory / "libx.so", [PLAIN], host, "-lc")
+
+
+def test_a_library_that_prints(tmp_path: Path) -> None:
+    """It may print before and behind the answer of the process that loads it, and a line without an end."""
+    begin = '__attribute__((constructor)) static void begin(void) { write(1, "begins", 6); }'
+    end = '__attribute__((destructor)) static void end(void) { write(1, "ends\\n{}", 7); }'
+    path = with_code(tmp_path, f"{begin}\n{end}\n")
+    assert rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",))).loaded
+
+
+def test_a_library_that_ends_its_process(tmp_path: Path) -> None:
+    path = with_code(tmp_path, "__attribute__((constructor)) static void begin(void) { _exit(0); }\n")
+    made = rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
+    assert not made.loaded
+    assert made.remark == "the original does not load here: the process that loads it ends before it has answered"
 
 
 @pytest.mark.parametrize(

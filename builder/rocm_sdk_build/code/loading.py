@@ -13,12 +13,15 @@ from typing import NamedTuple
 from rocm_sdk.base.starting import PACKAGE_PARENT, own_code, run
 
 _SECONDS = 120
-# sys.argv: library, library whose dependencies are loaded first, the addresses of the wrappers' words.
+_ANSWER = "rocm-sdk-build has read: "  # begins the line of the answer: code of the library prints lines, too
+# sys.argv: _ANSWER, library, library whose dependencies are loaded first, the addresses of the wrappers' words.
 _PROGRAM = """
 import ctypes, json, os, sys
 import rocm_sdk
 from rocm_sdk._native import inspect_library
-library, original, *places = sys.argv[1:]
+mark, library, original, *places = sys.argv[1:]
+def answer(document):
+    print(f"\\n{mark}{json.dumps(document)}", flush=True)
 try:
     rocm_sdk.preload_for(original)
 except rocm_sdk.RocmSdkError:
@@ -38,7 +41,7 @@ class LinkMap(ctypes.Structure):
 try:
     handle = ctypes.CDLL(library)
 except OSError as error:
-    print(json.dumps({"refused": str(error)}))
+    answer({"refused": str(error)})
     raise SystemExit
 dlinfo = ctypes.CDLL(None).dlinfo
 dlinfo.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
@@ -48,7 +51,7 @@ if dlinfo(handle._handle, 2, ctypes.byref(link_map)) != 0:
 base = link_map.contents.address
 words = [ctypes.c_uint64.from_address(base + int(place)).value - base for place in places]
 starts = [ctypes.string_at(base + word, 24).hex() for word in words]
-print(json.dumps({"words": words, "starts": starts}))
+answer({"words": words, "starts": starts})
 """
 
 
@@ -62,7 +65,7 @@ class Loaded(NamedTuple):
 
 def load(library: str, original: str, places: Sequence[int]) -> Loaded:
     """Loads `library` behind the dependencies of `original`. places: the addresses of the words to read."""
-    command = own_code(_PROGRAM, library, original, *map(str, places))
+    command = own_code(_PROGRAM, _ANSWER, library, original, *map(str, places))
     path = os.pathsep.join(filter(None, [PACKAGE_PARENT, os.environ.get("PYTHONPATH", "")]))
     try:
         done = run(command, variables={"PYTHONPATH": path}, seconds=_SECONDS)
@@ -71,7 +74,10 @@ def load(library: str, original: str, places: Sequence[int]) -> Loaded:
     if done.returncode != 0:
         ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
         return Loaded(f"the process that loads it ends with {ended}: {done.stderr.strip()[-500:]}")
-    document = json.loads(done.stdout.splitlines()[-1])
+    answers = [line for line in done.stdout.splitlines() if line.startswith(_ANSWER)]
+    if not answers:
+        return Loaded("the process that loads it ends before it has answered")
+    document = json.loads(answers[-1].removeprefix(_ANSWER))
     if "refused" in document:
         return Loaded(str(document["refused"]))
     return Loaded(None, tuple(document["words"]), tuple(map(bytes.fromhex, document["starts"])))
