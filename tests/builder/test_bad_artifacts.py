@@ -145,11 +145,26 @@ def test_pointers_of_git_lfs(tree: ArtifactTree, tmp_path: Path) -> None:
         path.unlink()
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"dist_amdgpu_targets": 1}', "\udcff"])
+FACTS = "base_lib_generic/base/aux-overlay/stage/share/therock"
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"dist_amdgpu_targets": 1}', "\udcff", DEEP, '{"deep": ' + "[" * 3000 + "]" * 3000 + "}"],
+    ids=["nothing", "a list", "a number", "bytes", "too deep", "too deep to be written, since Python 3.12"],
+)
 def test_facts_that_are_none(tree: ArtifactTree, tmp_path: Path, text: str) -> None:
-    path = tree.root / "base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json"
+    path = tree.root / FACTS / "dist_info.json"
     path.write_text(text, errors="surrogateescape")
     refused(tree, tmp_path / "out", f"{path}: ")
+
+
+@pytest.mark.parametrize("text", ["", DEEP, "{}" + " " * (1 << 24)], ids=["nothing", "too deep", "too large"])
+def test_a_manifest_of_the_build_that_is_none(tree: ArtifactTree, tmp_path: Path, text: str) -> None:
+    path = tree.root / FACTS / "therock_manifest.json"
+    path.write_text(text)
+    refused(tree, tmp_path / "out", f"{path}: cannot be read: ")
 
 
 # ---- where packages go

@@ -109,6 +109,8 @@ def test_which_commit(directory: Path) -> None:
     ("document", "told"),
     [
         ("{", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        ('{"rocm-version": "7.0.0"}' + " " * (1 << 24), "cannot be read: it has more than 16777216 bytes"),
         ("[]", 'no text "rocm-version"'),
         ({}, 'no text "rocm-version"'),
         ({"rocm-version": ""}, 'no text "rocm-version"'),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,3 +52,14 @@ def package_damage(path: Path, member: str = "") -> Callable[[str], PackagingErr
     """Makes the error for a package that is damaged, or a member of one."""
     shown = f"{path}: {member}" if member else str(path)
     return lambda what: PackagingError(f"{shown}: is damaged: {what}", "get the package again from where it was made")
+
+
+def unreadable(path: Path) -> Callable[[str], PackagingError]:
+    """Makes the error for a file of the input that is not what it must be."""
+    return lambda what: PackagingError(f"{path}: cannot be read: {what}")
+
+
+def read_document(path: Path) -> object:
+    """The JSON of a small file. PackagingError for one that has none; raises OSError."""
+    with path.open("rb") as file, refusing_damage(unreadable(path)):
+        return json.loads(read_small(file))

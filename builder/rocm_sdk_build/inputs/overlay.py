@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_document
 
 from .catalog import Artifact
 
@@ -17,17 +17,15 @@ _MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 def is_kpack_split(catalog: Iterable[Artifact], usual: Path) -> bool:
     """Whether the build has put GPU code into archives. usual: a directory that would have the artifact.
 
-    PackagingError if nothing says it.
+    PackagingError if nothing says it; raises OSError.
     """
     directory = next((each.directory for each in catalog if each.directory.name == OVERLAY), usual / OVERLAY)
     path = directory / _MANIFEST
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_document(path)
     except FileNotFoundError as error:
         raise PackagingError(
             f"{path}: not found: it says how the artifacts were made", "fetch the artifact base_lib_generic too"
         ) from error
-    except (OSError, ValueError) as error:
-        raise PackagingError(f"{path}: cannot be read: {error}") from error
     flags = document.get("flags") if isinstance(document, dict) else None
     return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from rocm_sdk._native import catalog
 from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_document, refusing_damage, unreadable
 
 FACTS = "share/therock/dist_info.json"
 FACTS_OF_LIBRARIES = "share/therock/libraries_dist_info.json"  # no path is in two packages
@@ -27,10 +28,8 @@ def find_absent(package: str, files: Iterable[str]) -> list[str]:
 
 def facts_text(path: Path | None, absent: Iterable[str]) -> str:
     """`dist_info.json` of the artifacts (None: they have none for the package), with the libraries that are absent."""
-    try:
-        document = {} if path is None else json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise PackagingError(f"{path}: cannot be read: {error}") from error
+    document = {} if path is None else read_document(path)
     if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):
         raise PackagingError(f"{path}: is not an object with the text dist_amdgpu_targets")
-    return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"
+    with refusing_damage(unreadable(path or Path(FACTS))):  # what is read may be nested too deep to be written
+        return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"

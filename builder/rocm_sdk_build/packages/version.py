@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import re
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.base.starting import run
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_document
 
 _DATE = re.compile(r"\d{8}")
 _SHORT_SHA = 8
@@ -54,11 +54,8 @@ def check_version(version: str) -> None:
 
 
 def read_version_file(path: Path) -> VersionFile:
-    """PackagingError for a file that is damaged, and for an invalid base date."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise PackagingError(f"{path}: cannot be read: {error}") from error
+    """PackagingError for a file that is damaged, and for an invalid base date; raises OSError."""
+    document = read_document(path)
     if not isinstance(document, dict) or not isinstance(base := document.get("rocm-version"), str) or not base:
         raise PackagingError(f'{path}: it has no text "rocm-version"')
     metadata = document.get("release-metadata", {})
