@@ -51,6 +51,19 @@ def test_a_library_with_changed_bytes_is_read_or_refused_by_name(tmp_path: Path)
     assert 50 < refused < 600
 
 
+def test_program_headers_of_a_wrong_size(tmp_path: Path) -> None:
+    """A sparse file has room for any: 4 GB of them were read."""
+    path = compile_library(tmp_path / "libx.so")
+    with path.open("r+b") as file:
+        file.truncate(1 << 33)
+        file.seek(54)
+        file.write(b"\xff\xff\xff\xff")  # e_phentsize, e_phnum
+    code = f"from pathlib import Path\nfrom rocm_sdk_build.inputs.file_kind import *\nlook_at(Path({str(path)!r}))"
+    limited = f"import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))\n{code}"
+    told = completed([sys.executable, "-c", limited]).stderr.splitlines()[-1]
+    assert told.endswith(f"{path}: is damaged: its program headers are not of the size that they must have")
+
+
 def test_device_code_targets(tmp_path: Path) -> None:
     source = fatbin_source(["gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx803"])
     targets = read_offload_targets(compile_library(tmp_path / "a.so", source=source))

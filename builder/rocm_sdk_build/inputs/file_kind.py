@@ -53,11 +53,13 @@ def look_at(path: Path) -> Facts:
         _, kind, machine, _, _, table, _, _, _, size, count, *_ = HEADER.unpack(start)
         if machine == _AMD_GPU or kind not in (ET_EXEC, ET_DYN):
             return Facts(Kind.DATA)
+        if count and size != SEGMENT.size:
+            raise PackagingError(f"{path}: is damaged: its program headers are not of the size that they must have")
         if table + size * count > os.fstat(file.fileno()).st_size:
             raise PackagingError(f"{path}: is damaged: its program headers lie outside the file")
         file.seek(table)
         rows = file.read(size * count)
-    types = {SEGMENT.unpack_from(rows, at)[0] for at in range(0, len(rows) - SEGMENT.size + 1, max(size, 1))}
+    types = {SEGMENT.unpack_from(rows, at)[0] for at in range(0, len(rows) - SEGMENT.size + 1, SEGMENT.size)}
     if PT_INTERP in types:
         return Facts(Kind.PROGRAM, None, machine)
     if PT_DYNAMIC not in types or kind == ET_EXEC:
