@@ -19,6 +19,7 @@ from sample_devel import as_root
 from sample_site import LIBRARIES, clean_environment
 
 from rocm_sdk_build.closure.in_place.changes import Changes
+from rocm_sdk_build.closure.in_place.environment import locked
 from rocm_sdk_build.closure.in_place.journal import complete, publish, write_journal
 from rocm_sdk_build.closure.in_place.new_site import refuse_changed, snapshot_of
 from rocm_sdk_build.errors import PackagingError
@@ -189,6 +190,15 @@ def test_another_run_is_waited_for(environment: Environment) -> None:
     os.close(descriptor)
     assert "another rocm-sdk-build closure changes it" in done.stderr
     assert environment.state == "old"
+
+
+def test_an_error_of_the_work_is_not_of_the_lock(tmp_path: Path) -> None:
+    """A process that cannot be started for lack of others has the same number, EAGAIN."""
+    reader, writer = os.pipe2(os.O_NONBLOCK)
+    with pytest.raises(BlockingIOError), locked(str(tmp_path)):
+        os.read(reader, 1)
+    os.close(reader)
+    os.close(writer)
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {

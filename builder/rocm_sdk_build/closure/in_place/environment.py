@@ -93,14 +93,20 @@ def locked(site: str) -> Iterator[None]:
     """Lets one process at a time change a directory. PackagingError if another one does."""
     descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(descriptor), os.stat(site)):
-            raise BlockingIOError(errno.EAGAIN, "exchanged")
+        if not _has_lock(descriptor, site):
+            raise PackagingError(f"{site}: another rocm-sdk-build closure changes it", "wait for it")
         yield
-    except BlockingIOError as error:
-        raise PackagingError(f"{site}: another rocm-sdk-build closure changes it", "wait for it") from error
     finally:
         os.close(descriptor)
+
+
+def _has_lock(descriptor: int, site: str) -> bool:
+    """Takes the lock, unless another process has it or has exchanged the directory since it was opened."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.path.samestat(os.fstat(descriptor), os.stat(site))
 
 
 def _is_editable(package: SdkPackage) -> bool:
