@@ -25,6 +25,11 @@ _INSTALLED_SIZE = re.compile(r"^Installed-Size: (\d+)$", re.MULTILINE)  # KiB
 _CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", re.MULTILINE)
 _KEPT = "the packages that are complete stay in the cache"  # after Ctrl-C
 _INSTALLED = re.compile(r"^Inst (\S+) ", re.MULTILINE)
+_UNMET = "The following packages have unmet dependencies:\n"  # and on standard output which
+
+
+class UnmetError(PackagingError):
+    """Packages exclude each other, or need what no source has."""
 
 
 class DebianPackage(NamedTuple):
@@ -99,11 +104,14 @@ class Apt:
         kept: list[str] = []
 
         def keep(rest: Sequence[str]) -> None:
-            if not rest or self._install([*kept, *rest]) is not None:
+            try:
+                self._install([*kept, *rest])
+            except UnmetError:
+                if len(rest) > 1:
+                    keep(rest[: len(rest) // 2])
+                    keep(rest[len(rest) // 2 :])
+            else:
                 kept.extend(rest)
-            elif len(rest) > 1:
-                keep(rest[: len(rest) // 2])
-                keep(rest[len(rest) // 2 :])
 
         keep(names)
         return kept
@@ -111,12 +119,14 @@ class Apt:
     def closure(self, roots: Sequence[str], without: Iterable[str]) -> list[DebianPackage]:
         """`roots` and all that they need, except the packages `without` and what only those need; by name.
 
-        Reads the package lists if need be. PackagingError if the roots cannot be installed together.
+        Reads the package lists if need be. UnmetError if the roots cannot be installed together.
         """
         complaint = self.update()
-        installed = self._install(roots)
-        if installed is None:
-            raise PackagingError(f"apt cannot install {', '.join(roots)} together{complaint}")
+        try:
+            installed = self._install(roots)
+        except UnmetError as error:
+            what = f"apt cannot install {', '.join(roots)} together: {error}{complaint}"
+            raise UnmetError(what, "see that apt's sources have all that they need and can be reached") from error
         self.confirm_lists()
         excluded = set(without)
         depends = self._depends(roots)
@@ -145,12 +155,17 @@ class Apt:
         for package in packages:
             shutil.rmtree(self._unpacked(package), ignore_errors=True)
 
-    def _install(self, names: Sequence[str]) -> set[str] | None:
-        """The packages that apt would install for these, on a system without any; None if it cannot."""
+    def _install(self, names: Sequence[str]) -> set[str]:
+        """The packages that apt would install for these, on a system without any. UnmetError if they stand against it.
+
+        PackagingError if apt cannot install anything, as it is set up.
+        """
+        command = self._apt("apt-get", "--quiet=1", "install", "--simulate", "--no-install-recommends")
         try:
-            said = _run(self._apt("apt-get", "install", "--simulate", "--no-install-recommends", *names))
-        except PackagingError:
-            return None
+            said = _run([*command, *names])
+        except PackagingError as error:
+            _run(command)  # its words differ between versions; without packages, what it fails by is not theirs
+            raise UnmetError(str(error)) from error
         return set(_INSTALLED.findall(said))
 
     def _refuse_without_room(self, packages: Sequence[DebianPackage]) -> None:
@@ -247,5 +262,6 @@ def _run(command: list[str], directory: str | None = None) -> str:
         words = [line for line in result.stderr.splitlines() if not line.startswith("W:")] or [
             f"exit code {result.returncode}"
         ]
-        raise PackagingError(f"{command[0]}: {'; '.join(line.removeprefix('E: ') for line in words)}")
+        words += result.stdout.partition(_UNMET)[2].splitlines()
+        raise PackagingError(f"{command[0]}: {'; '.join(line.removeprefix('E: ').strip() for line in words)}")
     return result.stdout
