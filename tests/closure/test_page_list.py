@@ -3,13 +3,15 @@
 import json
 import os
 import shutil
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_closure import PROVED, closure
-from sample_site import CORE, LIBRARIES, compile_library, run_interpreter
+from sample_site import CORE, LIBRARIES, clean_environment, compile_library, run_interpreter
 
 from rocm_sdk.installed.record import read_record
 from rocm_sdk_build.closure.proving import proof
@@ -95,6 +97,24 @@ def test_where_nothing_loads(sdk: Path, tmp_path: Path, words: tuple[str, ...]) 
     done = closure(sdk, *words, "--record-pages", *place, check=False)
     assert done.returncode == 1
     assert "--record-pages" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_a_proof(sdk: Path, tmp_path: Path) -> None:
+    """The fix is none that the command refuses: --proof and --no-proof exclude each other."""
+    place = ("--record-pages", "--output", tmp_path / "out")
+    done = closure(sdk, "--library", "hipsparse", "--no-proof", *place, check=False)
+    assert done.stderr.splitlines()[-2:] == [
+        "rocm-sdk-build: --record-pages needs the proof, which --no-proof leaves out",
+        "  fix: leave out --record-pages or --no-proof",
+    ]
+    needed = sdk / LIBRARIES / "lib/libhipsparse.so.4"
+    application = compile_library(tmp_path / "libapplication.so", None, needed=(needed,))
+    command = [sys.executable, "-m", "rocm_sdk_build", "closure", "--for", str(application), *map(str, place)]
+    done = completed(command, env=clean_environment() | {"PYTHONPATH": str(sdk)})
+    told, fix = done.stderr.splitlines()[-2:]
+    assert told.startswith("rocm-sdk-build: --record-pages needs the proof: ")
+    assert fix == "  fix: --proof"
     assert not (tmp_path / "out").exists()
 
 

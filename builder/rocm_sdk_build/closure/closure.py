@@ -14,7 +14,7 @@ from rocm_sdk import Coverage, coverage
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.terminal.output import complain
 from rocm_sdk.terminal.progress import waiting
-from rocm_sdk_build.closure.choosing.proof_choice import UNSAFE, why_untried
+from rocm_sdk_build.closure.choosing.proof_choice import LEAVE_OUT, UNSAFE, why_untried
 from rocm_sdk_build.closure.choosing.roots import Roots, open_roots
 from rocm_sdk_build.closure.choosing.selection import GpuChoice, Selection, select
 from rocm_sdk_build.closure.choosing.trace import trace
@@ -101,8 +101,11 @@ def make_closure(request: Request) -> Made:
 def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
     """How the closure is tried; None: not at all. PackagingError, before it is written, if there is no way here."""
     if (why := why_untried(request.proof, roots)) is not None:
+        if request.records_pages and request.proof == LEAVE_OUT:
+            what = "--record-pages needs the proof, which --no-proof leaves out"
+            raise PackagingError(what, "leave out --record-pages or --no-proof")
         if request.records_pages:
-            raise PackagingError(f"--record-pages loads the libraries, as the proof does, and not: {why}", "--proof")
+            raise PackagingError(f"--record-pages needs the proof: {why}", "--proof")
         return None
     named = ", ".join(each.name for each in roots.applications) or "the SDK's libraries"
     complain(f"the proof runs code of what you name: {named}")
