@@ -7,12 +7,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from deep_directories import deep_directory
 from other_user import USER, OtherUser, has_user_namespaces
 from sample_closure import PROVED, VERSION, closure, names_in, write_application, write_distribution
 from sample_site import CORE, LIBRARIES, clean_environment
+
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk_build.closure.installation import package_of
 
 INFO = f"rocm_sdk_libraries-{VERSION}.dist-info"
 
@@ -60,6 +64,28 @@ def test_a_directory_that_is_a_link(own: Path, tmp_path: Path) -> None:
     (own / LIBRARIES / "lib").rename(tmp_path / "own/lib")
     (own / LIBRARIES / "lib").symlink_to(tmp_path / "own/lib")
     assert "a directory of its path is a symbolic link" in refused(own, tmp_path / "out")
+
+
+def test_how_often_a_directory_is_looked_at(own: Path) -> None:
+    """Once for all of its files: a package has thousands."""
+    for number in range(100):
+        (own / LIBRARIES / f"lib/{number}.dat").touch()
+        add_row(own, f"{LIBRARIES}/lib/{number}.dat,,")
+    distribution = Distribution(str(own / INFO))
+    directories = {Path(row.path).parent for row in distribution.files}
+    looks = []
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is os.path.realpath.__code__:
+            looks.append(event)
+
+    sys.setprofile(count)
+    try:
+        package = package_of(str(own), distribution)
+    finally:
+        sys.setprofile(None)
+    assert f"{LIBRARIES}/lib/99.dat" in package.files
+    assert 0 < len(looks) <= 2 * len(directories) < 100
 
 
 def test_a_relative_link_that_leads_out(own: Path, tmp_path: Path) -> None:

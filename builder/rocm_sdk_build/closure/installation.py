@@ -10,8 +10,8 @@ import base64
 import os
 import re
 import stat
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -138,6 +138,7 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
     own = f"{os.path.basename(distribution.directory)}/"
     files: dict[str, SdkFile] = {}
     scripts, tree = [], []
+    leaves = cache(partial(_leaves, site))
     for row in distribution.files:
         if row.path.count("/") > DEPTH_LIMIT:
             what = (
@@ -150,18 +151,18 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
             scripts.append(row.path)
         elif row.path.startswith(DEVELOPMENT_TREE):
             tree.append(row.path)
-        elif (file := _file(site, row, distribution)) is not None:
+        elif (file := _file(site, row, distribution, leaves)) is not None:
             files[file.path] = file
     return SdkPackage(distribution, files, tuple(scripts), tuple(tree))
 
 
-def _file(site: str, row: RecordedFile, owner: Distribution) -> SdkFile | None:
-    """None for a directory, and for a file that is not there, which `rocm-sdk test` reports."""
+def _file(site: str, row: RecordedFile, owner: Distribution, leaves: Callable[[str], bool]) -> SdkFile | None:
+    """None for a directory, and for a file that is not there, which `rocm-sdk test` reports. leaves: as _leaves."""
     path, distribution = row.path, owner.name
     if os.path.isabs(path) or "\0" in path:
         raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is no file of a package")
     source = Path(site, path)
-    if _leaves(site, path):
+    if leaves(os.path.dirname(path)):
         raise PackagingError(f"{source}: a directory of its path is a symbolic link", "install the package again")
     try:
         facts = source.lstat()
@@ -185,7 +186,8 @@ def _file(site: str, row: RecordedFile, owner: Distribution) -> SdkFile | None:
     return SdkFile(path, site, real, distribution, real.stat().st_size, None, row, owner.record_facts)
 
 
-def _leaves(site: str, path: str) -> bool:
-    """Whether a directory on the way is a link. Directories are looked at once."""
-    parent = os.path.dirname(path)
-    return bool(parent) and os.path.realpath(os.path.join(site, parent)) != os.path.join(os.path.realpath(site), parent)
+def _leaves(site: str, directory: str) -> bool:
+    """Whether a directory of a package, or one above it, is a link."""
+    if not directory:
+        return False
+    return os.path.realpath(os.path.join(site, directory)) != os.path.join(os.path.realpath(site), directory)

@@ -188,7 +188,6 @@ class _Decision:
         self.sdk, self.data, self.needed, self.asked = sdk, data, needed, asked
         self._own = {file.path: file for file in data.of({*needed.reasons, *asked})}
         self._development = [glob for part, glob in read_rules().prefix.parts if part == "devel"]
-        self._real = {file.path: os.path.realpath(file.source) for file in sdk.files.values()}
 
     def selection(self) -> Selection:
         """All files; links follow what they lead to."""
@@ -205,7 +204,7 @@ class _Decision:
         )
 
     def _link(self, file: SdkFile, kept: Mapping[str, Kept]) -> Kept | str:
-        target = self.sdk.by_source.get(self._real[file.path])
+        target = self.sdk.by_source.get(os.path.realpath(file.source))
         if target is not None and target.path in kept:
             return Kept(file, "link", f"leads to {os.path.basename(target.path)}")
         return self._asked_for(file) or "a link to what is left out"
