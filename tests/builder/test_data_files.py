@@ -3,6 +3,7 @@
 The rules are tried on made-up trees of every form (sample_data_files).
 """
 
+import sys
 import zlib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from sample_data_files import GEMM, OTHER_DATA, TARGETS, by_directory, flat, hipblaslt, merged, of_nixpkgs, write
 from sample_device_code import bundle, code_object, kernel_index, library, message, objects
 
+from rocm_sdk._native import kernel_table_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import (
     UNKNOWN,
@@ -20,7 +22,8 @@ from rocm_sdk_build.inputs.data_files import (
     not_needed,
     read_table,
 )
-from rocm_sdk_build.inputs.kernel_indexes import AbsentTable, absent_tables
+from rocm_sdk_build.inputs.data_selection import select_files
+from rocm_sdk_build.inputs.kernel_indexes import LostTable, is_index, lost_tables, named_by, stem_of
 
 BLAS = "_rocm_sdk_libraries/lib/rocblas/library"
 GENERIC_GFX11 = 0x54 | 1 << 24  # e_flags
@@ -58,7 +61,7 @@ def test_tensile(tmp_path: Path, form: str) -> None:
     others = {path for path in FORMS[form] if any(target in path for target in TARGETS if target != "gfx1100")}
     assert dropped(root, "gfx1100") == others
     kept = FORMS[form].keys() - others
-    assert absent_tables(root, kept, ("gfx1100",)) == ()
+    assert lost_tables(root, FORMS[form], kept, ("gfx1100",)) == ()
     for_all = {path for path in FORMS[form] if "/gfx" not in path and path.endswith((f"{GEMM}_fallback.dat", ".txt"))}
     assert for_all <= kept
 
@@ -184,19 +187,44 @@ def test_names_that_lead_out_of_the_directory(tmp_path: Path) -> None:
     write(root, {"_rocm_sdk_libraries/lib/rocblas/TensileLibrary_Out_gfx942.dat": b""})
     made = choice(root, "gfx1100")
     assert made.held == ()
-    assert {each.table for each in absent_tables(root, files_below(root))} == set(names)
+    assert named_by(root, f"{BLAS}/TensileLibrary.dat", (), unofficial=False) == set(names)
 
 
 def test_what_an_index_names_is_there(tmp_path: Path) -> None:
     root = write(tmp_path, flat(BLAS))
     paths = set(files_below(root))
-    assert absent_tables(root, paths) == ()
-    lost = absent_tables(root, paths - {f"{BLAS}/{GEMM}_fallback.dat"}, ("gfx1100",))
+    indexes = [path for path in paths if is_index(path)]
+    named = {(BLAS, name) for index in indexes for name in named_by(root, index, (), unofficial=False)}
+    assert named <= set(map(stem_of, paths))
+    assert lost_tables(root, paths, paths) == ()
+    lost = lost_tables(root, paths, paths - {f"{BLAS}/{GEMM}_fallback.dat"}, ("gfx1100",))
     assert lost == tuple(
-        AbsentTable(f"{BLAS}/TensileLibrary_lazy_{target}.dat", f"{GEMM}_fallback") for target in sorted(TARGETS)
+        LostTable(f"{BLAS}/TensileLibrary_lazy_{target}.dat", f"{GEMM}_fallback") for target in sorted(TARGETS)
     )
-    assert absent_tables(root, paths - {f"{BLAS}/{GEMM}_gfx942.dat"}, ("gfx1100",)) == ()
-    assert len(absent_tables(root, paths - {f"{BLAS}/{GEMM}_gfx942.dat"})) == 1
+    assert lost_tables(root, paths, paths - {f"{BLAS}/{GEMM}_gfx942.dat"}, ("gfx1100",)) == ()
+    assert len(lost_tables(root, paths, paths - {f"{BLAS}/{GEMM}_gfx942.dat"})) == 1
+    (root / f"{BLAS}/{GEMM}_fallback.dat").unlink()
+    there = files_below(root)
+    assert lost_tables(root, there, there) == (), "it was not there before"
+
+
+def test_how_often_an_index_is_read(tmp_path: Path) -> None:
+    """For the choice, and for its proof, which reads those that stay."""
+    root = write(tmp_path, flat(BLAS))
+    read = []
+
+    def count(_frame: object, event: str, called: object) -> None:
+        if event == "c_call" and called is kernel_table_names:
+            read.append(event)
+
+    sys.setprofile(count)
+    try:
+        made = select_files(root, files_below(root), ("gfx1100",), unofficial=False)
+    finally:
+        sys.setprofile(None)
+    kept = [path for path in files_below(root) if is_index(path) and path not in made.left_out]
+    assert made.left_out
+    assert len(read) == 2 * len(kept)
 
 
 def test_a_library_that_another_one_needs(tmp_path: Path) -> None:

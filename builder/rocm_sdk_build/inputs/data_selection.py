@@ -8,7 +8,7 @@ from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk_build.code.trees import Left, Select, Selection
 
 from .data_files import DataFile, data_files, files_below, not_needed
-from .kernel_indexes import absent_tables
+from .kernel_indexes import lost_tables
 
 
 def select_for(gpus: tuple[str, ...], unofficial: bool) -> Select:
@@ -39,8 +39,6 @@ def _counted(files: tuple[DataFile, ...]) -> dict[str, str]:
 
 def _prove(directory: Path, paths: tuple[str, ...], dropped: set[str], gpus: tuple[str, ...], unofficial: bool) -> None:
     """Refuses a choice after which an index names a table that is no longer there."""
-    before = set(absent_tables(directory, paths, gpus, unofficial))
-    after = absent_tables(directory, (path for path in paths if path not in dropped), gpus, unofficial)
-    lost = next((each for each in after if each not in before), None)
-    if lost is not None:
+    kept = (path for path in paths if path not in dropped)
+    for lost in lost_tables(directory, paths, kept, gpus, unofficial):
         raise refusal(lost.named_in, f"it names {lost.table}, which would not be there", "E-CODE-013")

@@ -20,8 +20,8 @@ _YAML, _YAML_LIMIT = ".yaml", 1 << 28  # bytes; no index is larger
 _WORD = re.compile(rb"Tensile[\w+-]{1,500}")
 
 
-class AbsentTable(NamedTuple):
-    """A table that an index names, and that is not there."""
+class LostTable(NamedTuple):
+    """A table that an index names, and that is left out."""
 
     named_in: str  # path of the index
     table: str  # without what follows the "."
@@ -51,24 +51,29 @@ def named_by(directory: Path, index: str, gpus: tuple[str, ...], unofficial: boo
     return frozenset(name for target, name in pairs if target is None or target in chosen or not gpus)
 
 
-def absent_tables(
-    directory: Path, paths: Iterable[str], gpus: tuple[str, ...] = (), unofficial: bool = False
-) -> tuple[AbsentTable, ...]:
-    """What the indexes among the files name for the GPUs, (): for any, and is not among the files.
+def lost_tables(
+    directory: Path, paths: Iterable[str], kept: Iterable[str], gpus: tuple[str, ...] = (), unofficial: bool = False
+) -> tuple[LostTable, ...]:
+    """What the kept indexes name for the GPUs, (): for any, and is among the files, but not among the kept ones.
 
-    paths: of files, below the directory. An index that cannot be read names nothing; check-gpu reports it.
+    paths: of files, below the directory; kept: those of them that stay. An index that cannot be read names nothing;
+    check-gpu reports it.
     """
-    files = sorted(paths)
-    there = {stem_of(path) for path in files if kernel_table_kind(PurePosixPath(path).name) == "table"}
+    files = sorted(kept)
+    left_out = _tables(paths) - _tables(files)
     found = []
-    for index in filter(_is_read, files):
+    for index in filter(_is_read, files if left_out else ()):
         parent = str(PurePosixPath(index).parent)
         try:
             names = named_by(directory, index, gpus, unofficial)
         except RocmSdkError:
             continue
-        found += [AbsentTable(index, name) for name in sorted(names) if (parent, name) not in there]
+        found += [LostTable(index, name) for name in sorted(names) if (parent, name) in left_out]
     return tuple(found)
+
+
+def _tables(paths: Iterable[str]) -> set[tuple[str, str]]:
+    return {stem_of(path) for path in paths if kernel_table_kind(PurePosixPath(path).name) == "table"}
 
 
 def _is_read(path: str) -> bool:

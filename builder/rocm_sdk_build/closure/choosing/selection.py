@@ -17,7 +17,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
 from rocm_sdk_build.inputs.file_kind import Kind
 from rocm_sdk_build.inputs.globs import matches
-from rocm_sdk_build.inputs.kernel_indexes import absent_tables
+from rocm_sdk_build.inputs.kernel_indexes import lost_tables
 from rocm_sdk_build.inputs.rules import read_rules
 
 from .libraries import Needed, needed_libraries
@@ -129,11 +129,9 @@ def _refuse_lost_tables(sdk: InstalledSdk, selection: Selection, choice: GpuChoi
     kept = {each.file.path for each in selection.kept}
     for site in sdk.sites if choice.gpus else ():
         paths = [file.path for file in sdk.files.values() if file.link is None and file.site == site]
-        before = set(absent_tables(Path(site), paths, choice.gpus, choice.unofficial))
         own = [path for path in paths if path in kept]
-        for lost in absent_tables(Path(site), own, choice.gpus, choice.unofficial):
-            if lost not in before:
-                raise PackagingError(f"{lost.named_in}: names {lost.table}, which would be left out")
+        for lost in lost_tables(Path(site), paths, own, choice.gpus, choice.unofficial):
+            raise PackagingError(f"{lost.named_in}: names {lost.table}, which would be left out")
 
 
 def _is_elf(sdk: InstalledSdk, file: SdkFile) -> bool:
