@@ -113,7 +113,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         is_conda = options.installer == "conda-pip"
         usual = "environment" if is_conda else "command"
         refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
-    elif not options.upgrade:
+    elif not options.upgrade and (index.is_stable or rocm != index.stream):  # what is installed says no stream
         release = works(requirements, gpus.targets, destination.versions)
         if release is not None:
             return _keep(options, release, destination, "--upgrade looks for a newer release")

@@ -69,17 +69,17 @@ def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versi
         return None
     packages = {name: Package(version, "") for name, version in versions.items()}
     wanted = next(each.version for each in requirements if each.name == SELECTOR)
-    is_wanted = _is_in_range(release, wanted) if wanted.startswith(">=") else _begins(release, wanted)
     has_faults = any(_mixed(Choice(requirements, packages, ())))
-    return release if is_wanted and not has_faults and not is_placeholder_version(release) else None
+    return release if _is_wanted(release, wanted) and not has_faults and not is_placeholder_version(release) else None
 
 
-def _begins(release: str, wanted: str) -> bool:
-    return release.startswith(wanted.removeprefix("==").removesuffix("*"))
-
-
-def _is_in_range(release: str, wanted: str) -> bool:
-    """Whether a release is in a range: ">=7.0,<7.15"."""
+def _is_wanted(release: str, wanted: str) -> bool:
+    """Whether a release is what a specifier of ours asks for: "", "==7.1.0", "==7.1.*", ">=7.0,<7.15"."""
+    if not wanted:
+        return True
+    if wanted.startswith("=="):
+        exact, is_prefix, _ = wanted.removeprefix("==").partition("*")
+        return release.startswith(exact) if is_prefix else same_release(release, exact)
     first, _, end = wanted.removeprefix(">=").partition(",<")
     return _numbers(first) <= _numbers(release) and (not end or _numbers(release) < _numbers(end))
 

@@ -90,6 +90,8 @@ def test_it_installs_checks_and_leaves_what_works(install: Run, python: Path) ->
     assert "there is nothing to check" in installed.stdout  # the packages are empty
     assert "already has all of it, of ROCm 10.0.0" in install("torch", python=python).stdout
     assert "has all of it" not in install("torchvision", status=1, python=python).stdout
+    asked = install("torch", "--rocm", "nightly", "--dry-run", python=python, status=None).stdout
+    assert "already has all of it" not in asked, "what is installed does not say of which stream it is"
     upgraded = install("torch", "--upgrade", "--print", python=python)
     assert "rocm[libraries,device-gfx1100]==10.0.1" in upgraded.stdout
 

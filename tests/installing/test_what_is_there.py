@@ -1,0 +1,30 @@
+"""When an environment counts as having what is asked for: nothing is installed then."""
+
+import pytest
+
+from rocm_sdk.installing.choice import works
+from rocm_sdk.installing.request import choose_index, make_requirements
+
+NAMES = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx942")
+
+
+@pytest.mark.parametrize(
+    ("there", "rocm", "is_wanted"),
+    [
+        ("10.0.1", "10.0.1", True),
+        ("10.0.10", "10.0.1", False),
+        ("10.0.0rc12", "10.0.0rc1", False),
+        ("10.0.0rc1", "10.0.0", False),
+        ("10.0.1.post1", "10.0.1", True),
+        ("10.0.1", "10.0", True),
+        ("10.10.1", "10.1", False),
+        ("10.0.1", "10", True),
+        ("10.0.1", None, True),
+        ("10.0.1", ">=7.0,<10.0", False),
+        ("10.0.1", ">=7.0,<10.1", True),
+    ],
+)
+def test_the_release(there: str, rocm: str | None, is_wanted: bool) -> None:
+    targets = ("gfx942",)
+    requirements = make_requirements([], targets, rocm, choose_index(None))
+    assert works(requirements, targets, dict.fromkeys(NAMES, there)) == (there if is_wanted else None)
