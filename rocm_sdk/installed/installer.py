@@ -1,6 +1,6 @@
 """How the SDK was installed: by which installer, into which environment, from where. Fixes are made from it.
 
-Only files are read, and only once something is wrong.
+Only files are read: once something is wrong, or where packages are to be installed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FURTHER_PLACES = {
         frozenset({"global", "install", "download", "lock"}),
     ),
     "uv": (
-        frozenset({"extra-index-url", "find-links", "no-index", "url"}),
+        frozenset({"extra-index-url", "find-links", "no-index", "index", "url"}),
         ("UV_EXTRA_INDEX_URL", "UV_INDEX", "UV_FIND_LINKS", "UV_NO_INDEX"),
         _UV_SECTIONS,
     ),
@@ -291,7 +291,7 @@ def _pip_files(prefix: str) -> list[str]:
 
 
 def _uv_files() -> list[str]:
-    """uv's files, the first counts. The project is the nearest directory above that has one."""
+    """uv's files, the first counts. The project is the nearest directory above with settings of uv."""
     if named := os.environ.get("UV_CONFIG_FILE"):
         return [named]
     if os.environ.get("UV_NO_CONFIG"):
@@ -307,11 +307,21 @@ def _project_files() -> list[str]:
         return []
     while True:
         for name in ("uv.toml", "pyproject.toml"):
-            if os.path.isfile(path := os.path.join(directory, name)):
+            path = os.path.join(directory, name)
+            if os.path.isfile(path) and (name == "uv.toml" or _has_tool_uv(path)):
                 return [path]
         if directory == os.path.dirname(directory):
             return []
         directory = os.path.dirname(directory)
+
+
+def _has_tool_uv(path: str) -> bool:
+    """Whether a pyproject.toml has settings of uv, which looks further above without them."""
+    try:
+        lines = read_beginning(path, _LIMIT).splitlines()
+    except OSError:
+        return False
+    return any(line.lstrip(b"[ ").startswith(b"tool.uv") for line in lines if line.startswith(b"["))
 
 
 def _settings_of(path: str) -> dict[tuple[str, str], str]:
