@@ -10,11 +10,7 @@ from typing import Any, NamedTuple
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .bundles import Entry
-
-# Of 64-bit, little-endian ELF files.
-HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-SEGMENT = struct.Struct("<IIQQQQQQ")
-PT_NOTE = 4
+from .elf64 import HEADER, PT_NOTE, SEGMENT, align_up
 
 _NOTE = struct.Struct("<III")
 _NOTE_LIMIT = 1 << 26  # bytes
@@ -62,8 +58,3 @@ def _notes(data: bytes, start: int, align: int) -> Iterator[Note]:
         place = align_up(owner + owner_size, align)
         yield Note(data[owner : owner + owner_size], kind, start + place, data[place : place + size])
         position = align_up(place + size, align)
-
-
-def align_up(value: int, align: int) -> int:
-    """The next multiple of `align`, which is at least 1."""
-    return -(-value // align) * align

@@ -16,6 +16,7 @@ from .bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
 from .compressing import compressed
 from .compression import bundle_hash
 from .copying import read_pieces
+from .elf64 import align_up
 from .pieces import Piece
 from .scratch import Scratch
 
@@ -40,7 +41,7 @@ def place_in_row(places: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
     """The offsets of things that lie one behind another, and the end. places: alignment and size of each."""
     offsets, position = [], 0
     for align, size in places:
-        position = -(-position // align) * align
+        position = align_up(position, align)
         offsets.append(position)
         position += size
     return offsets, position
@@ -65,7 +66,7 @@ def build_plain(entries: Iterable[Entry], scratch: Scratch) -> NewBundle:
     pieces: list[Piece] = []
     for entry in kept:
         place = entry[1:]
-        offset = -(-position // entry.align) * entry.align if has_code else position
+        offset = align_up(position, entry.align) if has_code else position
         if place not in places:
             places[place] = offset
             if entry.size:

@@ -7,6 +7,8 @@ import struct
 
 from rocm_sdk.gpu_code.note import History
 
+from .elf64 import align_up
+
 _OWNER = b"rocm-sdk\0"
 _TYPE = 1
 _SCHEMA = 1
@@ -19,8 +21,4 @@ def pack_history(history: History) -> bytes:
     document = {"schema": _SCHEMA, "sha256": history.sha256, "steps": steps}
     text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
     text += b" " * (-len(text) % 4)
-    return _HEADER.pack(len(_OWNER), len(text), _TYPE) + _OWNER.ljust(_padded(len(_OWNER)), b"\0") + text
-
-
-def _padded(size: int) -> int:
-    return -(-size // 4) * 4
+    return _HEADER.pack(len(_OWNER), len(text), _TYPE) + _OWNER.ljust(align_up(len(_OWNER), 4), b"\0") + text
