@@ -12,6 +12,7 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.walking import walk
 
 # Prefixes that ROCm shares with other software: there only what has ROCm's names is tested.
@@ -133,7 +134,7 @@ class Prefix:
     def library_path(self) -> tuple[str, ...]:
         """What is left of LD_LIBRARY_PATH without the directories that have a ROCm."""
         runtime = next(each[2] for each in _native.catalog() if each[0] == "amdhip64")
-        entries = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+        entries = entries_of(os.environ.get("LD_LIBRARY_PATH", ""))
         return tuple(each for each in entries if not glob.glob(os.path.join(glob.escape(each), runtime)))
 
 

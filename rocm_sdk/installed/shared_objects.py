@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import NotAFileError, installed_file, read_beginning
+from rocm_sdk.base.search_path import expanded
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
 
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
 _FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
-_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 _MAGIC = b"\x7fELF"
-_TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
+_TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, of x86-64 and aarch64, whose byte order is little-endian
 _MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
 
 # Linker names that other software has too.
@@ -57,11 +57,11 @@ class SharedObject:
 
     def foreign_entries(self, site: str) -> list[str]:
         """The entries of its search path that lead out of the SDK: directories of the machine where it was built."""
-        return [entry for entry in self._entries if not _is_below(self._directory(entry), site)]
+        return [entry for entry, place in self._entries if not _is_below(place, site)]
 
     def searches_in(self, site: str) -> bool:
         """Whether an entry of its search path leads into the SDK."""
-        return any(_is_below(self._directory(entry), site) for entry in self._entries)
+        return any(_is_below(place, site) for _, place in self._entries)
 
     def package(self, site: str) -> str:
         """The platform directory of the package that has it."""
@@ -69,17 +69,14 @@ class SharedObject:
 
     def searches_in_other_packages(self, site: str) -> bool:
         """Whether an entry of its search path leads to another package of the SDK."""
-        own, places = self.package(site), map(self._directory, self._entries)
-        return any(_is_below(place, site) and not _is_below(place, own) for place in places)
+        own = self.package(site)
+        return any(_is_below(place, site) and not _is_below(place, own) for _, place in self._entries)
 
     @property
-    def _entries(self) -> list[str]:
-        """Without those that name what only the linker knows ($LIB, $PLATFORM)."""
-        entries = (self.search_path or "").split(":")
-        return [entry for entry in entries if entry and "$" not in self._directory(entry)]
-
-    def _directory(self, entry: str) -> str:
-        return os.path.normpath(_ORIGIN.sub(lambda _: os.path.dirname(self.path), entry))
+    def _entries(self) -> list[tuple[str, str]]:
+        """The entries of its search path, and where they lead; without those that only the linker knows."""
+        places = ((entry, expanded(entry, self.path)) for entry in (self.search_path or "").split(":"))
+        return [(entry, os.path.normpath(place)) for entry, place in places if place]
 
 
 def _is_below(path: str, directory: str) -> bool:

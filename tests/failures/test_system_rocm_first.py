@@ -8,6 +8,17 @@ from sample_report import install, run_test
 from sample_site import CORE, Site, compile_library
 
 
+def test_a_process_with_a_library_below_a_name_with_a_backslash(linked_site: Site, program: Callable[..., int]) -> None:
+    """Of a directory for $ORIGIN: whoever owns the process has chosen it."""
+    path = linked_site.path / r"b\q" / "libown.so"
+    path.parent.mkdir()
+    compile_library(path, "libown.so", flags=("-Wl,-rpath,$ORIGIN/y",))
+    hip = linked_site.library("libamdhip64.so.7")
+    install(linked_site)
+    code = f"import ctypes; [ctypes.CDLL(name) for name in {[str(path), str(hip)]!r}]"
+    assert run_test(linked_site.path, "--pid", str(program(linked_site.path, code))).codes == set()
+
+
 @pytest.fixture
 def system(tmp_path: Path) -> Path:
     directory = tmp_path / "opt/rocm/lib"
@@ -27,6 +38,9 @@ def test_the_variable_is_named(linked_site: Site, system: Path) -> None:
         assert found["fix"].startswith(f"unset {variable}")
     own = str(linked_site.path / CORE / "lib")
     assert "W-ENV-001" not in run_test(linked_site.path, "--only", "environment", LD_LIBRARY_PATH=own).codes
+    several = {"LD_LIBRARY_PATH": f"{system};{own}"}  # the linker takes semicolons, too
+    found = run_test(linked_site.path, "--only", "environment", **several).only("W-ENV-001")
+    assert found["fix"] == f"export LD_LIBRARY_PATH={own}"
 
 
 def test_the_process_that_has_both(linked_site: Site, system: Path, program: Callable[..., int]) -> None:

@@ -404,7 +404,7 @@ BIND = "from rocm_sdk import _native; print(_native.bindings(files=({paths})).re
 
 @pytest.mark.parametrize("kind", ["filter", "auxiliary"])
 def test_libraries_that_are_their_own_filters(tmp_path: Path, kind: str) -> None:
-    """One names itself, two name each other. glibc takes the first; the second it cannot load, but a file may say it."""
+    """One names itself, which glibc takes; two name each other, which it cannot load, but files may say it."""
     names = ("libself.so", "libone.so", "libother.so")
     for name, filtee in zip(names, ("libself.so", "libother.so", "libone.so"), strict=True):
         source = f"int from_{name[3:-3]}(void) {{ return 1; }}"
@@ -442,7 +442,6 @@ def test_a_table_that_changes_while_it_is_read(tmp_path: Path) -> None:
     sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
     (line,) = (line.split("]", 1)[1].split() for line in sections.splitlines() if " .gnu.hash " in line)
     shim = compile_library(tmp_path / "libshim.so", None, CHANGES.replace("TABLE", f"0x{line[3]}"))
-    result = completed(
-        [sys.executable, "-c", BIND.format(paths=f"{str(path)!r},")], env=clean_environment() | {"LD_PRELOAD": str(shim)}
-    )
+    command = [sys.executable, "-c", BIND.format(paths=f"{str(path)!r},")]
+    result = completed(command, env=clean_environment() | {"LD_PRELOAD": str(shim)})
     assert (result.returncode, "changed" in result.stderr) == (0, True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from rocm_sdk.base.search_path import expanded
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.prefix import Prefix, is_below
 from rocm_sdk.installed.shared_objects import SharedObject
-
-_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 
 # Directories in which packages are built, and which no installed library has a reason to name.
 _OF_BUILDS = ("/tmp", "/var/tmp", "/build", "/builddir")
@@ -51,13 +49,13 @@ def _entries(prefix: Prefix, each: SharedObject) -> Iterator[Entry]:
         return
     tag = "DT_RUNPATH" if each.facts.runpath else "DT_RPATH"
     for text in each.search_path.split(":"):
-        expanded = _ORIGIN.sub(lambda _: os.path.dirname(each.path), text)
-        if "$" in _ORIGIN.sub("", text):  # $LIB, $PLATFORM
+        directory = expanded(text, each.path)
+        if directory is None:
             yield Entry(text, tag, None, None)
-        elif not os.path.isabs(expanded):
+        elif not os.path.isabs(directory):
             yield Entry(text, tag, None, "it depends on the directory that a program is started in")
         else:
-            yield _absolute(prefix, text, tag, os.path.normpath(expanded))
+            yield _absolute(prefix, text, tag, os.path.normpath(directory))
 
 
 def _absolute(prefix: Prefix, text: str, tag: str, path: str) -> Entry:

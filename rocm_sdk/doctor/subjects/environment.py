@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 
 from rocm_sdk import _native
+from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.doctor.causes.surroundings import removal
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
@@ -91,11 +92,11 @@ def _check_preload_list(recorder: Recorder) -> None:
 
 def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
     """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
-    named = {name: os.environ[name].split(":") for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
+    named = {name: entries_of(os.environ[name]) for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
     ours = {*installation.linker_names, "libamdhip64.so"} if named else set()
     site = os.path.realpath(installation.site)
     for variable, entries in named.items():
-        for entry in filter(None, entries):
+        for entry in entries:
             for path in dict.fromkeys((entry, os.path.join(entry, "lib"))):
                 library = _first_library(path, ours)
                 if library is not None and os.path.commonpath((site, os.path.realpath(path))) != site:

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from rocm_sdk import _native
 from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.base.files import open_file
+from rocm_sdk.base.search_path import entries_of, expanded
 from rocm_sdk.base.users import user_name
 from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.errors import RocmSdkError
@@ -300,8 +301,8 @@ class Origins:
 
     def __init__(self, mapped: list[MappedFile], variables: dict[str, str]) -> None:
         self._preloaded = re.split(r"[:\s]+", variables.get("LD_PRELOAD", ""))
-        entries = variables.get("LD_LIBRARY_PATH", "").split(":")
-        self._directories = {os.path.realpath(entry) for entry in entries if entry}
+        entries = entries_of(variables.get("LD_LIBRARY_PATH", ""))
+        self._directories = {os.path.realpath(entry) for entry in entries}
         self._mapped = list(dict.fromkeys(each.path for each in mapped if not each.is_deleted))
 
     def of(self, path: str) -> str:
@@ -328,7 +329,6 @@ class Origins:
             except RocmSdkError:
                 continue
             for entry in (facts.runpath or facts.rpath or "").split(":"):
-                directory = re.sub(r"\$(ORIGIN|\{ORIGIN\})", os.path.dirname(path), entry)
-                if entry:
+                if directory := expanded(entry, path):
                     found.setdefault(os.path.realpath(directory), []).append((os.path.basename(path), facts.needed))
         return found
