@@ -62,7 +62,7 @@ SEAM: dict[str, set[str] | None] = {
     "doctor.verdicts.variants": {"check_files"},
     "doctor.verdicts.subject": {"Subject", "open_subject"},
     "errors": None,
-    "gpu_code.candidate": {"HEAD_SIZE", "is_candidate"},
+    "gpu_code.candidate": {"HEAD_SIZE", "is_candidate", "may_have_code"},
     "gpu_code.note": {"NOTE_SECTION", "History", "Step", "parse_history"},
     "gpu_code.options": {"add_rewrite_arguments", "is_asked_for", "misuse"},
     "gpu_code.refusal": {"refusal"},

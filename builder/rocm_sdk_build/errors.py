@@ -15,3 +15,8 @@ class AbsentInputError(PackagingError):
     """A file or directory that the command line names is not there: wrong usage."""
 
     status = 2
+
+
+def raise_error(error: OSError) -> None:
+    """For a walk through a directory, which would leave out what it cannot list."""
+    raise error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+
     from rocm_sdk._native import DeviceCode
     from rocm_sdk.errors import RocmSdkError
 
@@ -17,3 +19,9 @@ _MAGICS = (b"\x7fELF", b"!<arch>\n", b"KPAK", b"CCOB", b"__CLANG_OFFLOAD_BUNDLE_
 def is_candidate(head: bytes) -> bool:
     """Whether a file that begins like this may hold GPU code."""
     return head.startswith(_MAGICS)
+
+
+def may_have_code(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as one that may hold GPU code. Raises OSError."""
+    with open(path, "rb") as file:
+        return is_candidate(file.read(HEAD_SIZE))

@@ -21,6 +21,7 @@ from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
+from rocm_sdk_build.errors import raise_error
 from rocm_sdk_build.files.damaged import refusing_damage
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.members import unpack
@@ -173,7 +174,7 @@ class _Tree:
         """Writes the new tree. Refuses one without GPU code that can be rewritten."""
         made: list[_Directory] = []
         self.selection = self.order.select(self.source)
-        for parent, directories, files, descriptor in os.fwalk(self.source, onerror=_raise):
+        for parent, directories, files, descriptor in os.fwalk(self.source, onerror=raise_error):
             directories.sort()
             place = os.path.normpath(os.path.join(self.target, os.path.relpath(parent, self.source)))
             if not self._leaves_out(parent, os.fstat(descriptor)):
@@ -297,10 +298,6 @@ class _Tree:
 
 def _no_record(shown: str, what: str) -> RocmSdkError:
     return refusal(shown, f"it is not a RECORD: {what}")
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def _mode_of(name: str, parent: int) -> int:

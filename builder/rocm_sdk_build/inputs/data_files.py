@@ -17,11 +17,11 @@ from typing import NamedTuple
 from rocm_sdk import RocmSdkError, device_code, targets
 from rocm_sdk._native import inspect_library, target_in_name
 from rocm_sdk.base.walking import walk
-from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.gpu_code.candidate import may_have_code
 from rocm_sdk.gpu_support.image_kinds import image_kind
 from rocm_sdk.gpu_support.image_kinds import serves as image_kind_serves
 from rocm_sdk_build.code.choice import choose_targets
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, raise_error
 
 from .globs import matches
 from .kernel_indexes import is_index, named_by, stem_of
@@ -66,7 +66,7 @@ class NotNeeded(NamedTuple):
 def files_below(directory: Path) -> tuple[str, ...]:
     """The regular files below a directory, as paths below it, in order; links are not followed. Raises OSError."""
     found: list[str] = []
-    for parent, _, names in walk(directory, _raise):
+    for parent, _, names in walk(directory, raise_error):
         paths = (Path(parent, name) for name in names)
         found += (str(path.relative_to(directory)) for path in paths if stat.S_ISREG(path.lstat().st_mode))
     return tuple(sorted(found))
@@ -99,10 +99,6 @@ def not_needed(directory: Path, files: Sequence[DataFile], gpus: tuple[str, ...]
         dropped += choice.dropped
         held += choice.held
     return NotNeeded(tuple(sorted(dropped)), tuple(sorted(held)))
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 # ---- the table ----
@@ -164,9 +160,8 @@ def _in_name(name: str) -> tuple[str, ...]:
 
 def _by_code(file: Path, _: PurePosixPath) -> tuple[str, ...]:
     """The targets of the file's GPU code; what cannot be read is for every GPU."""
-    with file.open("rb") as start:
-        if not is_candidate(start.read(HEAD_SIZE)):
-            return ()
+    if not may_have_code(file):
+        return ()
     try:
         return tuple(each.target for each in device_code(file).targets)
     except RocmSdkError:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.gpu_code.candidate import may_have_code
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.closure.choosing.selection import Kept, LeftOut
@@ -46,7 +46,7 @@ def make_smaller(package: SdkPackage, site: str, recipe: Recipe, place: Path) ->
         choice = select_files(Path(site), regular, recipe.wish.gpus, recipe.wish.unofficial)
     except RocmSdkError as error:
         raise PackagingError(f"{package.name}: {error.message}", error.fix or "") from error
-    candidates = [file for path, file in files.items() if path not in choice.left_out and _has_code(str(file.source))]
+    candidates = [file for path, file in files.items() if path not in choice.left_out and may_have_code(file.source)]
     written = tuple(write_file(Kept(file, "library", f"of {package.name}"), recipe, place) for file in candidates)
     rewritten = [each for each in written if each.is_rewritten]
     left_out = tuple(LeftOut(files[path], f"{package.name}: for other GPUs") for path in choice.left_out)
@@ -69,11 +69,6 @@ def _find(name: str, site: str, sdk: InstalledSdk) -> SdkPackage:
                 raise PackagingError(f"{info}: {found.fault}", f"install {name} again")
             return package_of(site, found)
     raise PackagingError(f"--also {name}: {site} has no distribution of this name", _FIX)
-
-
-def _has_code(path: str) -> bool:
-    with open(path, "rb") as file:
-        return is_candidate(file.read(HEAD_SIZE))
 
 
 def _target_of(site: str, link: str) -> str:

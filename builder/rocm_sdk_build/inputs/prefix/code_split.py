@@ -8,13 +8,14 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
+from rocm_sdk.gpu_code.candidate import may_have_code
 from rocm_sdk_build.code.dynamic_section import read_dynamic_section
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import Entry
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
-from .target_code import code_of, may_have_code, renewed, why_not
+from .target_code import code_of, renewed, why_not
 
 _DIRECTORY, _GROUP = ".kpack", "libraries"
 _RUNTIME, _READER = "libamdhip64.so", "librocm_kpack.so"

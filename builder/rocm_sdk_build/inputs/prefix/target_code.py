@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import RocmSdkError, device_code
 from rocm_sdk._native import compatibility, target_in_name
-from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.gpu_code.candidate import may_have_code
 from rocm_sdk_build.code.choice import choose_images
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.errors import PackagingError
@@ -120,12 +120,6 @@ def renewed(entries: Iterable[Entry], new: Mapping[Path, Path | None]) -> tuple[
 def runs(code: str, gpu: str) -> bool:
     """Whether the GPU runs code for a target."""
     return compatibility(code, gpu, None, False).fit in _RUNS
-
-
-def may_have_code(path: Path) -> bool:
-    """Whether the file begins as one that has."""
-    with path.open("rb") as file:
-        return is_candidate(file.read(HEAD_SIZE))
 
 
 def code_of(path: Path) -> DeviceCode:
