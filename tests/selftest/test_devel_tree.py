@@ -91,6 +91,22 @@ def test_a_cmake_package_that_is_no_file(extracted: DevelSite) -> None:
     assert run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")["cause"] == "it is not a regular file"
 
 
+def test_a_resource_directory_without_headers(extracted: DevelSite) -> None:
+    """A prefix is judged by the same function."""
+    clang = extracted.tree / "lib/llvm/bin/clang"
+    clang.parent.mkdir(parents=True, exist_ok=True)
+    clang.unlink(missing_ok=True)
+    clang.write_text('#!/bin/sh\necho "${0%/bin/*}/lib/clang/20"\n')
+    clang.chmod(0o755)
+    resources = extracted.tree / "lib/llvm/lib/clang/20"
+    resources.mkdir(parents=True)
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-004")
+    assert "the directory without include/stddef.h" in found["cause"]
+    (resources / "include").mkdir()
+    (resources / "include/stddef.h").touch()
+    assert "E-DEVEL-004" not in run_test(extracted.path, "--only", "devel").codes
+
+
 def test_what_a_compiler_leaves_goes(extracted: DevelSite, tmp_path: Path) -> None:
     place = tmp_path / "temporary"
     place.mkdir()

@@ -1,6 +1,7 @@
 """Situations: what programs get from the shell, and fail by."""
 
 import sys
+from pathlib import Path
 
 from sdk_environment import Environment
 from situations import HSA, Situation, compile_to, extracted_tree, set_variable
@@ -23,7 +24,10 @@ def _foreign(environment: Environment, soname: str = "libamdhip64.so.7", source:
 
 
 def _empty(environment: Environment, name: str) -> None:
-    path = environment.root / name
+    _empty_file(environment.root / name)
+
+
+def _empty_file(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.touch()
 
@@ -37,7 +41,7 @@ case "$HIPCC_COMPILE_FLAGS_APPEND" in *-nonsense*) echo "clang: error: unknown a
 
 def _compiler(environment: Environment) -> None:
     tree = extracted_tree(environment)
-    (tree / "lib/llvm/lib/clang").mkdir(parents=True)
+    _empty_file(tree / "lib/llvm/lib/clang/include/stddef.h")
     for name in ("lib/llvm/bin/clang", "bin/hipcc"):
         program = tree / name
         program.parent.mkdir(exist_ok=True)

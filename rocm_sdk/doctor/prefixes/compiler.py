@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
@@ -30,15 +31,15 @@ def clang_of(prefix: Prefix) -> str | None:
 
 
 def check_resource_directory(
-    prefix: Prefix, clang: str, library_path: str, recorder: Recorder, options: Options
+    clang: str, variables: Mapping[str, str], facts: Mapping[str, object], recorder: Recorder, options: Options
 ) -> None:
-    """Compares the directory that clang names with what is in the prefix."""
-    ended = run_program([clang, "-print-resource-dir"], options.seconds, variables_of(library_path))
+    """Whether clang's headers are in the directory that it names. facts: of the prefix or package that has it."""
+    ended = run_program([clang, "-print-resource-dir"], options.seconds, variables)
     directory = os.path.normpath(ended.last_line)
     if is_for_another_machine(clang, ended):
         recorder.skip("the resource directory: clang is for another machine")
     elif ended.status != 0 or not os.path.isabs(directory):
-        recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **prefix.facts)
+        recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **facts)
     elif os.path.isfile(os.path.join(directory, _HEADER)):
         recorder.good(f"clang's resource directory, {directory}")
         kind = "the whole version" if "." in os.path.basename(directory) else "the major version"
@@ -48,7 +49,7 @@ def check_resource_directory(
         others = sorted(os.listdir(beside)) if os.path.isdir(beside) else []
         found = ", ".join(name for name in others if os.path.join(beside, name) != directory)
         is_empty = f"the directory without {_HEADER}" if os.path.isdir(directory) else "nothing"
-        recorder.bad("E-DEVEL-004", directory, found=found or is_empty, **prefix.facts)
+        recorder.bad("E-DEVEL-004", directory, found=found or is_empty, **facts)
 
 
 def check_device_libraries(prefix: Prefix, clang: str, library_path: str, recorder: Recorder, options: Options) -> None:

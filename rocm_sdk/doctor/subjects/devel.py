@@ -14,11 +14,12 @@ from rocm_sdk.devel import layout
 from rocm_sdk.devel.compilers import device_libraries, find_any_driver, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import difference, verify_tree
-from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.loading import search_path
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.prefixes.cmake import check_paths
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
+from rocm_sdk.doctor.prefixes.programs import variables_of
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
@@ -151,7 +152,7 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
         recorder.skip("the compiler: the prefix has none")
         return
     with search_path(installation.search_directories) as path:
-        check_resource_directory(prefix, clang, path, recorder, options)
+        check_resource_directory(clang, variables_of(path), prefix.facts, recorder, options)
         check_device_libraries(prefix, clang, path, recorder, options)
 
 
@@ -161,26 +162,10 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
 def _check_compiler(installation: Installed, tree: str, recorder: Recorder, options: Options) -> None:
     clang = os.path.join(tree, _LLVM, "clang")
     if os.path.exists(clang):
-        _check_resource_directory(installation, clang, recorder, options)
+        check_resource_directory(clang, {}, installation.owner_of(clang), recorder, options)
     hipcc = os.path.join(tree, "bin/hipcc")
     if os.path.exists(hipcc) and os.path.exists(clang):
         _compile(tree, hipcc, recorder, options)
-
-
-def _check_resource_directory(installation: Installed, clang: str, recorder: Recorder, options: Options) -> None:
-    ended = run_program([clang, "-print-resource-dir"], options.seconds)
-    directory = os.path.normpath(ended.last_line)
-    owner = installation.owner_of(clang)
-    if ended.status != 0 or not os.path.isabs(directory):
-        recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **owner)
-    elif os.path.isdir(directory):
-        recorder.good(f"clang's resource directory, {directory}")
-        kind = "the whole version" if "." in os.path.basename(directory) else "the major version"
-        recorder.say("N-DEVEL-006", directory, detail=kind)
-    else:
-        beside = os.path.dirname(directory)
-        found = ", ".join(sorted(os.listdir(beside))) if os.path.isdir(beside) else ""
-        recorder.bad("E-DEVEL-004", directory, found=found or "nothing", **owner)
 
 
 def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
