@@ -131,6 +131,30 @@ def test_a_library_that_nobody_knows(call: Call, tmp_path: Path) -> None:
     assert (codes(found), found["works"]) == ([], None)
 
 
+@pytest.mark.parametrize(
+    ("marker", "may_bring_it"),
+    [
+        ('sys_platform == "win32"', False),
+        ('"win32" == sys_platform', False),
+        ("platform_system != 'Linux'", False),
+        ('os_name == "nt" and python_version > "3"', False),
+        ('"x" == extra', False),
+        ("extra=='x'", False),
+        ('sys_platform == "linux"', True),
+        ("platform_system != 'Windows'", True),
+        ('sys_platform == "win32" or sys_platform == "linux"', True),
+        ('python_version > "3"', True),
+    ],
+)
+def test_what_is_required_elsewhere_brings_nothing(
+    call: Call, tmp_path: Path, marker: str, *, may_bring_it: bool
+) -> None:
+    path = needing(tmp_path / "libapp.so", "libnobody.so.1")
+    made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/libapp.so": path}, requires=f"other>=1; {marker}")
+    found = document(call, made, *GPU)
+    assert (codes(found), found["works"]) == (([], None) if may_bring_it else (["E-LIB-002"], False))
+
+
 VARIANTS = {
     "libfast_cuda118.so": "libcudart.so.11.0",
     "libfast_cuda128.so": "libcudart.so.12",

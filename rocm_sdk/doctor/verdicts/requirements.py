@@ -1,16 +1,39 @@
-"""What a distribution says that it requires."""
+"""What a distribution says that it requires on this system."""
 
 from __future__ import annotations
 
+import re
+
 from rocm_sdk.installed.distributions import normalised
+
+_OF_LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+# A comparison of an environment marker (PEP 508), in either order.
+_COMPARISON = re.compile(
+    r"""\b(?P<name>sys_platform|platform_system|os_name)\s*(?P<how>[!=]=)\s*["'](?P<value>[^"']*)["']"""
+    r"""|["'](?P<first>[^"']*)["']\s*(?P<way>[!=]=)\s*(?P<last>sys_platform|platform_system|os_name)\b"""
+)
 
 
 def requirements(lines: list[str]) -> tuple[str, ...]:
-    """The names of the distributions that values of Requires-Dist name without an extra."""
-    plain = (line for line in lines if "extra ==" not in line and "extra==" not in line)
-    return tuple(dict.fromkeys(normalised(_first_name(line)) for line in plain))
+    """The names of the distributions that values of Requires-Dist name for Linux and without an extra."""
+    needed = (name for name, _, marker in (line.partition(";") for line in lines) if not _leaves_out(marker))
+    return tuple(dict.fromkeys(normalised(_first_name(name)) for name in needed))
+
+
+def _leaves_out(marker: str) -> bool:
+    """Whether a marker asks for an extra or for another system. What has alternatives may hold."""
+    if re.search(r"\bextra\b", marker):
+        return True
+    if re.search(r"\bor\b", marker):
+        return False
+    for found in _COMPARISON.finditer(marker):
+        name, how, value = found.group("name", "how", "value") if found["name"] else found.group("last", "way", "first")
+        if (value == _OF_LINUX[name]) != (how == "=="):
+            return True
+    return False
 
 
 def _first_name(line: str) -> str:
+    line = line.strip()
     end = next((i for i, letter in enumerate(line) if not (letter.isalnum() or letter in "-_.")), len(line))
     return line[:end]
