@@ -170,13 +170,12 @@ static rsdk_status take_symbols(reading *r) {
 /* Reads a table that begins with a header of some words, which says its size. The file may change between the two
  * readings: the header is the one that was looked at. */
 static rsdk_status read_hashes(reading *r, ElfW(Addr) address, const uint32_t *header, size_t header_words,
-                               uint64_t words, const uint32_t **table, uint64_t *table_words) {
+                               uint64_t words, const uint32_t **table) {
     void *block = NULL;
     RSDK_TRY(read_block(r, address, words * sizeof *header, bad_symbols, &block));
     RSDK_NEED(block, r->view.error); /* for the static analyser */
     memcpy(block, header, header_words * sizeof *header);
     *table = block;
-    *table_words = words;
     return RSDK_OK;
 }
 
@@ -187,13 +186,13 @@ static rsdk_status take_hashes(reading *r) {
         RSDK_TRY(rsdk_elf_view_read(&r->view, tables->gnu_hash, header, sizeof header, bad_symbols));
         uint64_t chains = tables->is_counted && tables->count > header[1] ? tables->count - header[1] : 0;
         uint64_t words = GNU_HASH_HEADER + (uint64_t)header[2] * (WORD_SIZE / sizeof *header) + header[0] + chains;
-        return read_hashes(r, tables->gnu_hash, header, GNU_HASH_HEADER, words, &r->result->gnu_hash,
-                           &r->result->gnu_hash_words);
+        r->result->gnu_hash_words = words;
+        return read_hashes(r, tables->gnu_hash, header, GNU_HASH_HEADER, words, &r->result->gnu_hash);
     }
     if (tables->hash != 0) {
         RSDK_TRY(rsdk_elf_view_read(&r->view, tables->hash, header, HASH_HEADER * sizeof *header, bad_symbols));
-        uint64_t words = HASH_HEADER + (uint64_t)header[0] + header[1];
-        return read_hashes(r, tables->hash, header, HASH_HEADER, words, &r->result->hash, &r->result->hash_words);
+        r->result->hash_words = HASH_HEADER + (uint64_t)header[0] + header[1];
+        return read_hashes(r, tables->hash, header, HASH_HEADER, r->result->hash_words, &r->result->hash);
     }
     return RSDK_OK;
 }
