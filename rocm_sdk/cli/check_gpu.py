@@ -5,7 +5,7 @@ import sys
 from rocm_sdk import _native
 from rocm_sdk.terminal.output import complain
 
-from .checking import add_against, chosen_gpus, is_best_effort, print_code
+from .checking import add_against, chosen_gpus, is_best_effort, is_directory, print_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.installed.installation import current
 
+    if options.sdk is not None and not is_directory(options.sdk):
+        return 2
     names, products = chosen_gpus(options.gpu)
     if not names:
         from .gpus import each_once

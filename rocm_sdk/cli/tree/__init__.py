@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import rocm_sdk
 from rocm_sdk._native import package_directory
 from rocm_sdk.cli.arguments import process_number
+from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.terminal.output import complain
 
 from .bindings import arrows_of
@@ -146,7 +147,16 @@ def _show_process(options: "Namespace") -> int:
     if options.names or options.files or options.load or options.form not in {None, "json"}:
         complain("--pid takes no libraries and no files, and has the form of text or --json")
         return 2
-    bindings = rocm_sdk.process_bindings(options.pid)
+    try:
+        bindings = rocm_sdk.process_bindings(options.pid)
+    except LibraryAccessError:
+        from rocm_sdk.doctor.subjects.process import refusal_of
+
+        found = refusal_of(options.pid)
+        if found is None:
+            raise
+        complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
+        return 1
     print(as_json(bindings) if options.form == "json" else as_text(bindings, sys.stdout))
     return 0
 

@@ -46,10 +46,23 @@ def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrar
     try:
         process = Process(installation, pid)
     except OSError as error:
-        facts = _who_may(pid) if isinstance(error, PermissionError) else {}
-        return [], [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), **facts)]
+        return [], [_refusal(pid, error)]
     problems = [*_duplicates(process), *_foreign(process), *_deleted(process), *_misled(process, pid)]
     return process.libraries, problems
+
+
+def refusal_of(pid: int) -> Problem | None:
+    """Why this user cannot look at a process; None: he can."""
+    try:
+        with open_file(f"/proc/{pid}/maps"):
+            return None
+    except OSError as error:
+        return _refusal(pid, error)
+
+
+def _refusal(pid: int, error: OSError) -> Problem:
+    facts = _who_may(pid) if isinstance(error, PermissionError) else {}
+    return problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), **facts)
 
 
 class Process:
