@@ -71,3 +71,8 @@ def names_in(directory: str) -> list[str]:
         return sorted(os.listdir(directory))
     except OSError:
         return []
+
+
+def is_below(path: str, directory: str) -> bool:
+    """Whether a path is the directory, or in it. Both are normalised."""
+    return path == directory or path.startswith(directory.rstrip("/") + "/")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.files import is_below, read_beginning
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.walking import walk
 
@@ -136,11 +136,6 @@ class Prefix:
         runtime = next(each[2] for each in _native.catalog() if each[0] == "amdhip64")
         entries = entries_of(os.environ.get("LD_LIBRARY_PATH", ""))
         return tuple(each for each in entries if not glob.glob(os.path.join(glob.escape(each), runtime)))
-
-
-def is_below(path: str, directory: str) -> bool:
-    """Whether a path is the directory, or in it."""
-    return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def foreign_variables() -> list[str]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import NotAFileError, installed_file, read_beginning
+from rocm_sdk.base.files import NotAFileError, installed_file, is_below, read_beginning
 from rocm_sdk.base.search_path import expanded
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
@@ -57,11 +57,11 @@ class SharedObject:
 
     def foreign_entries(self, site: str) -> list[str]:
         """The entries of its search path that lead out of the SDK: directories of the machine where it was built."""
-        return [entry for entry, place in self._entries if not _is_below(place, site)]
+        return [entry for entry, place in self._entries if not is_below(place, site)]
 
     def searches_in(self, site: str) -> bool:
         """Whether an entry of its search path leads into the SDK."""
-        return any(_is_below(place, site) for _, place in self._entries)
+        return any(is_below(place, site) for _, place in self._entries)
 
     def package(self, site: str) -> str:
         """The platform directory of the package that has it."""
@@ -70,17 +70,13 @@ class SharedObject:
     def searches_in_other_packages(self, site: str) -> bool:
         """Whether an entry of its search path leads to another package of the SDK."""
         own = self.package(site)
-        return any(_is_below(place, site) and not _is_below(place, own) for _, place in self._entries)
+        return any(is_below(place, site) and not is_below(place, own) for _, place in self._entries)
 
     @property
     def _entries(self) -> list[tuple[str, str]]:
         """The entries of its search path, and where they lead; without those that only the linker knows."""
         places = ((entry, expanded(entry, self.path)) for entry in (self.search_path or "").split(":"))
         return [(entry, os.path.normpath(place)) for entry, place in places if place]
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
 
 
 def paths_below(directories: Iterable[str]) -> list[str]:

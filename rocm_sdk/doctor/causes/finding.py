@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from rocm_sdk.base.files import is_below
 from rocm_sdk.base.shadowing import stale_code_of
 from rocm_sdk.base.value_text import one_line, quoted_for_shell
 from rocm_sdk.doctor.file_faults import no_file
@@ -108,7 +109,7 @@ class _Search:
             facts = {**refusal.facts, "distribution": found.facts.get("distribution")}
             cause = problem("E-FILE-007", path, recorder.site, recorder.known, **facts)
             others = [each for each in self._problems() if each.code == "E-FILE-007" and each not in causes]
-            below = [each for each in others if _is_below(each.path, path)]
+            below = [each for each in others if is_below(str(each.path), path)]
             breaks = tuple(name for each in below for name in each.breaks)
             causes.append(cause._replace(breaks=_together((), breaks)))
             recorder.problems.append(causes[-1])
@@ -321,10 +322,6 @@ class _Search:
                 if found.code not in of_variables
                 or (found.facts.get("variable") not in names and found.path not in values)
             ]
-
-
-def _is_below(path: str | None, directory: str) -> bool:
-    return f"{path}/".startswith(f"{directory}/")
 
 
 def _is_behind(fault: Problem, found: Problem) -> bool:

@@ -1,4 +1,4 @@
 """A ROCm prefix that is to be packaged: a hierarchy of files, perhaps below a staging directory (DESTDIR).
 
-`place` has the prefix and its files, the other modules a check each. The subjects of the self test call them.
+`installed.prefix` has the prefix and its files, these modules a check each. The subjects of the self test call them.
 """

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from rocm_sdk.base.files import is_below
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.catalog import linker_name
-from rocm_sdk.installed.prefix import Prefix, is_below
+from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.shared_objects import SharedObject
 
 

@@ -7,9 +7,10 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from rocm_sdk.base.files import is_below
 from rocm_sdk.base.search_path import expanded
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.prefix import Prefix, is_below
+from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.shared_objects import SharedObject
 
 # Directories in which packages are built, and which no installed library has a reason to name.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from rocm_sdk import _native
 from rocm_sdk.base.search_path import entries_of
+from rocm_sdk.base.value_text import listed
 from rocm_sdk.doctor.causes.surroundings import removal
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
@@ -82,8 +83,7 @@ def _has(entry: str, directory: str) -> bool:
 def _check_preload_list(recorder: Recorder) -> None:
     """Reports names in ROCM_SDK_PRELOAD_LIBRARIES that no library has: each initialize_process raises."""
     known = {row[0] for row in _native.catalog()}
-    wanted = os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "").replace(";", ",").split(",")
-    unknown = [name.strip() for name in wanted if name.strip() and name.strip() not in known]
+    unknown = [name for name in listed(os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "")) if name not in known]
     if unknown:
         near = ", ".join(_native.nearest_names(unknown[0], tuple(known)))
         detail = f"no library has the name {unknown[0]!r}" + (f"; did you mean {near}?" if near else "")
