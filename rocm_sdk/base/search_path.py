@@ -1,16 +1,16 @@
-"""Search paths as the dynamic linker reads them: that of LD_LIBRARY_PATH, and those of libraries."""
+"""Lists in variables, and search paths of libraries, as the dynamic linker reads them."""
 
 from __future__ import annotations
 
 import os
-import re
 
-_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
+_FURTHER_SEPARATORS = {"LD_LIBRARY_PATH": ";", "LD_PRELOAD": " "}  # beside the colon
 
 
-def entries_of(library_path: str) -> list[str]:
-    """The entries of a value of LD_LIBRARY_PATH, without empty ones. A semicolon separates them, too."""
-    return [entry for entry in re.split("[:;]", library_path) if entry]
+def entries_of(variable: str, value: str) -> list[str]:
+    """The entries of the list that a variable has, without empty ones."""
+    other = _FURTHER_SEPARATORS.get(variable, ":")
+    return [entry for entry in value.replace(other, ":").split(":") if entry]
 
 
 def expanded(entry: str, library: str) -> str | None:
@@ -18,6 +18,5 @@ def expanded(entry: str, library: str) -> str | None:
 
     library: its path. None if the entry names what only the linker knows: $LIB, $PLATFORM.
     """
-    if "$" in _ORIGIN.sub("", entry):
-        return None
-    return _ORIGIN.sub(lambda _: os.path.dirname(library), entry)
+    parts = entry.replace("${ORIGIN}", "$ORIGIN").split("$ORIGIN")
+    return None if any("$" in part for part in parts) else os.path.dirname(library).join(parts)

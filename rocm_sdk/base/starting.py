@@ -17,6 +17,7 @@ import os
 import sys
 
 from .named_tuple import NamedTuple
+from .search_path import entries_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ _LISTS = {
     "PYTHONPATH": ("/",),
     "LD_LIBRARY_PATH": ("/", "$ORIGIN", "${ORIGIN}"),
 }
-_SEPARATORS = {"LD_LIBRARY_PATH": ";"}  # beside the colon
 _SECONDS_BETWEEN = 0.5  # two looks at a program that is watched
 _DROPPED = ("PYTHONINSPECT",)  # at a terminal, Python 3.10 imports readline then, before the first line of our code
 
@@ -118,8 +118,7 @@ def environment(added: Mapping[str, str] | None = None, base: Mapping[str, str] 
 
 def _absolute(name: str, text: str) -> list[str]:
     """The entries of a list that do not depend on the current directory."""
-    other = _SEPARATORS.get(name, ":")
-    return [entry for entry in text.replace(other, ":").split(":") if entry.startswith(_LISTS[name])]
+    return [entry for entry in entries_of(name, text) if entry.startswith(_LISTS[name])]
 
 
 # ---- starts

@@ -134,7 +134,7 @@ class Prefix:
     def library_path(self) -> tuple[str, ...]:
         """What is left of LD_LIBRARY_PATH without the directories that have a ROCm."""
         runtime = next(each[2] for each in _native.catalog() if each[0] == "amdhip64")
-        entries = entries_of(os.environ.get("LD_LIBRARY_PATH", ""))
+        entries = entries_of("LD_LIBRARY_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
         return tuple(each for each in entries if not glob.glob(os.path.join(glob.escape(each), runtime)))
 
 

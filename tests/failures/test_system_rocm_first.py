@@ -41,6 +41,8 @@ def test_the_variable_is_named(linked_site: Site, system: Path) -> None:
     several = {"LD_LIBRARY_PATH": f"{system};{own}"}  # the linker takes semicolons, too
     found = run_test(linked_site.path, "--only", "environment", **several).only("W-ENV-001")
     assert found["fix"] == f"export LD_LIBRARY_PATH={own}"
+    home = str(system.parent.rename(system.parent.with_name("r;m")))  # of other variables no semicolon separates
+    assert "W-ENV-001" in run_test(linked_site.path, "--only", "environment", ROCM_PATH=home).codes
 
 
 def test_the_process_that_has_both(linked_site: Site, system: Path, program: Callable[..., int]) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.base.value_text import quoted_for_shell
 
@@ -29,8 +30,7 @@ _USUAL_UMASK = 0o022
 _CHOOSING = frozenset(
     {"ROCM_SDK_ROOT", "ROCM_SDK_ROOTFS", "ROCM_SDK_FALLBACK", "ROCM_SDK_TARGET_FAMILY", "PYTHONNOUSERSITE"}
 )
-# Variable -> what separates its entries; the first joins them.
-_LISTS = {"LD_LIBRARY_PATH": ":;", "LD_PRELOAD": ": ", "LD_AUDIT": ":", "PYTHONPATH": ":"}
+_LISTS = frozenset({"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "PYTHONPATH"})
 
 
 class _Limit(NamedTuple):
@@ -134,7 +134,7 @@ class Surroundings:
             gone = {each.place for each in self.without if each.kind == ENTRY and each.name == name}
             entries = [entry for place, entry in enumerate(_entries(name)) if place not in gone]
             if entries:
-                variables[name] = _LISTS[name][0].join(entries)
+                variables[name] = ":".join(entries)
             else:
                 variables.pop(name, None)
         return variables
@@ -168,15 +168,12 @@ OURS = Surroundings(())
 def removal(name: str, is_gone: Callable[[int, str], bool]) -> str:
     """The command of a shell that takes entries, by place and text, out of a list, and keeps the others."""
     kept = [entry for place, entry in enumerate(_entries(name)) if not is_gone(place, entry)]
-    return f"export {name}={quoted_for_shell(_LISTS[name][0].join(kept))}" if kept else f"unset {name}"
+    return f"export {name}={quoted_for_shell(':'.join(kept))}" if kept else f"unset {name}"
 
 
 def _entries(name: str) -> Sequence[str]:
     """Those of a list. None depends on the current directory, as children get them."""
-    text = os.environ[name]
-    for other in _LISTS[name][1:]:
-        text = text.replace(other, _LISTS[name][0])
-    return [entry for entry in text.split(_LISTS[name][0]) if entry]
+    return entries_of(name, os.environ[name])
 
 
 def _is_needed(name: str, entry: str) -> bool:

@@ -92,7 +92,8 @@ def _check_preload_list(recorder: Recorder) -> None:
 
 def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
     """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
-    named = {name: entries_of(os.environ[name]) for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
+    variables = {name: os.environ[name] for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
+    named = {name: entries_of(name, value) for name, value in variables.items()}
     ours = {*installation.linker_names, "libamdhip64.so"} if named else set()
     site = os.path.realpath(installation.site)
     for variable, entries in named.items():

@@ -309,18 +309,21 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
     yield from binding_faults(ours, process.installation)
 
 
+def _real_entries(variables: Mapping[str, str], name: str) -> set[str]:
+    return {os.path.realpath(entry) for entry in entries_of(name, variables.get(name, ""))}
+
+
 class Origins:
     """The source of each file of a process."""
 
     def __init__(self, mapped: list[MappedFile], variables: dict[str, str]) -> None:
-        self._preloaded = re.split(r"[:\s]+", variables.get("LD_PRELOAD", ""))
-        entries = entries_of(variables.get("LD_LIBRARY_PATH", ""))
-        self._directories = {os.path.realpath(entry) for entry in entries}
+        self._preloaded = _real_entries(variables, "LD_PRELOAD")
+        self._directories = _real_entries(variables, "LD_LIBRARY_PATH")
         self._mapped = list(dict.fromkeys(each.path for each in mapped if not each.is_deleted))
 
     def of(self, path: str) -> str:
         """The variable with its path or directory, else the library whose RPATH has it, else the system or its path."""
-        if any(os.path.realpath(name) == path for name in self._preloaded if name):
+        if path in self._preloaded:
             return "LD_PRELOAD"
         needing = self._by_search_path.get(os.path.dirname(path), [])
         rpaths = [f"the RPATH of {name}" for name, wanted in needing if os.path.basename(path) in wanted]
