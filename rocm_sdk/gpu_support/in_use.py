@@ -6,6 +6,7 @@ Nothing is asked of a GPU, and none is woken.
 import os
 
 from rocm_sdk.base.files import names_in
+from rocm_sdk.base.kernel_files import kernel_path, kernel_text
 from rocm_sdk.base.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Gpu
 
 _PROCESSES = "sys/class/kfd/kfd/proc"
-_LIMIT = 4096  # bytes; files of sysfs are no longer
 _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of Linux; KFD numbers processes as this one does
 
 
@@ -35,14 +35,14 @@ def used_memory(gpu: "Gpu") -> int | None:
 
 def gpu_processes(gpus: "Iterable[Gpu]") -> "list[GpuProcess]":
     """Those that have memory or a queue of a GPU, in the order of the GPUs."""
-    numbers = sorted(int(name) for name in names_in(_path(_PROCESSES)) if name.isascii() and name.isdecimal())
+    numbers = sorted(int(name) for name in names_in(kernel_path(_PROCESSES)) if name.isascii() and name.isdecimal())
     return [found for gpu in gpus for number in numbers for found in _on_gpu(gpu, number)]
 
 
 def _on_gpu(gpu: "Gpu", number: int) -> "Iterator[GpuProcess]":
     place = f"{_PROCESSES}/{number}"
     memory = _number(f"{place}/vram_{gpu.gpu_id}") or 0
-    queues = names_in(_path(f"{place}/queues"))
+    queues = names_in(kernel_path(f"{place}/queues"))
     if memory or any(_number(f"{place}/queues/{queue}/gpuid") == gpu.gpu_id for queue in queues):
         yield GpuProcess(gpu.node, number, memory, _name_of(number))
 
@@ -54,22 +54,9 @@ def _name_of(number: int) -> str | None:
             return None  # a container, in which the number is that of another process
     except OSError:
         return None
-    text = _text(f"proc/{number}/comm")
-    return text.rstrip("\n") if text is not None else None
+    return kernel_text(f"proc/{number}/comm")
 
 
 def _number(name: str) -> int | None:
-    text = (_text(name) or "").strip()
+    text = (kernel_text(name) or "").strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None
-
-
-def _text(name: str) -> str | None:
-    try:
-        with open(_path(name), "rb") as file:
-            return file.read(_LIMIT).decode("utf-8", errors="backslashreplace")
-    except OSError:
-        return None
-
-
-def _path(name: str) -> str:
-    return f"{os.environ.get('ROCM_SDK_ROOTFS', '').rstrip('/')}/{name}"

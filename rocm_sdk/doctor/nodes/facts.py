@@ -6,14 +6,14 @@ import os
 from typing import Any
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.files import names_in, read_beginning
+from rocm_sdk.base.kernel_files import kernel_path, kernel_text
 from rocm_sdk.doctor.report.mask import make_mask, reported_environment
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
 
 _NODES = "sys/class/kfd/kfd/topology/nodes"
 _FIRMWARE = ("fw_version", "sdma_fw_version")
-_LIMIT = 1 << 16  # bytes of an attribute of the kernel
 _RECORD_LIMIT = 1 << 28
 
 
@@ -23,7 +23,7 @@ def node_facts(installation: Installed, *, is_masked: bool) -> dict[str, Any]:
         "host": os.uname().nodename,
         "name": _native.report_name("%n"),
         "kernel": os.uname().release,
-        "driver": _attribute("sys/module/amdgpu/version"),
+        "driver": kernel_text("sys/module/amdgpu/version"),
         "firmware": _firmware(),
         "gpus": _gpus(),
         "environment": reported_environment(),
@@ -47,12 +47,8 @@ def _gpus() -> list[dict[str, Any]]:
 def _firmware() -> list[dict[str, str]]:
     """The versions of each GPU's firmware, as KFD has them."""
     found = []
-    try:
-        numbers = sorted(map(int, filter(str.isdecimal, os.listdir(_path(_NODES)))))
-    except OSError:
-        return []
-    for number in numbers:
-        rows = (line.split() for line in (_attribute(f"{_NODES}/{number}/properties") or "").splitlines())
+    for number in sorted(map(int, filter(str.isdecimal, names_in(kernel_path(_NODES))))):
+        rows = (line.split() for line in (kernel_text(f"{_NODES}/{number}/properties") or "").splitlines())
         values = {row[0]: row[1] for row in rows if len(row) == 2}
         if values.get("simd_count", "0") != "0":  # the others are processors
             found.append({name: values[name] for name in _FIRMWARE if name in values})
@@ -72,14 +68,3 @@ def _digest(path: str) -> str | None:
         return hashlib.sha256(read_beginning(path, _RECORD_LIMIT)).hexdigest()
     except OSError:  # which the subject `packages` reports
         return None
-
-
-def _attribute(name: str) -> str | None:
-    try:
-        return read_beginning(_path(name), _LIMIT).decode("utf-8", errors="replace").strip()
-    except OSError:
-        return None
-
-
-def _path(name: str) -> str:
-    return os.path.join(os.environ.get("ROCM_SDK_ROOTFS") or "/", name)
