@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from rocm_sdk import _native
+from rocm_sdk.base.files import is_below
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.needed_libraries import NeededLibraries, names_needed
 from rocm_sdk.installed.shared_objects import SharedObject
@@ -52,7 +53,7 @@ class LoadFailures:
         if all(_OF_SYSTEMS in each.split(os.sep) for each in present):
             return True
         packages = {each.package(site) for each in needing}
-        if any(_is_in(place, packages) for place in present):
+        if any(is_below(place, package) for place in present for package in packages):
             return not any(each.searches_in(site) for each in needing)
         of_packages = [each for each in self._objects if each.package(site) in packages]
         return not any(each.searches_in_other_packages(site) for each in of_packages)
@@ -88,7 +89,3 @@ class LoadFailures:
         place = needing.path if needing is not None else path
         facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": name}
         return problem("E-PREFIX-005", place, self._installation.site, **facts)
-
-
-def _is_in(place: str, directories: set[str]) -> bool:
-    return any(place.startswith(f"{directory}{os.sep}") for directory in directories)

@@ -186,7 +186,10 @@ def test_a_check_of_nothing_fails(call: Call, tmp_path: Path) -> None:
     without_gpu = call("check-gpu", ROCM_SDK_ROOTFS=str(tmp_path))
     assert (without_gpu.returncode, without_gpu.stdout) == (1, "")
     assert without_gpu.stderr.startswith("rocm-sdk: no GPU to check: ")
-    assert call("check-gpu", "--gpu", "gfx1151", "--sdk", str(tmp_path / "nowhere")).returncode == 2
+    (tmp_path / "file").touch()
+    for name, why in (("nowhere", "there is no such directory"), ("file", "is no directory")):
+        refused = call("check-gpu", "--gpu", "gfx1151", "--sdk", str(tmp_path / name))
+        assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, f"rocm-sdk: --sdk {tmp_path}/{name}: {why}")
 
 
 def test_a_damaged_library_fails(call: Call, lib: Path) -> None:
