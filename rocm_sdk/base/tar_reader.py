@@ -42,6 +42,8 @@ class _Source:
         self.seek, self.tell = file.seek, file.tell
 
     def read(self, size: int) -> bytes:
+        if size < 0:
+            raise tarfile.ReadError("the size of a header is negative")
         allowed = max(self.end - self.tell(), 0)
         data = self._file.read(min(size, allowed + 1))
         if len(data) > allowed:
@@ -52,9 +54,13 @@ class _Source:
 class _Header(tarfile.TarInfo):
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> _Header:
+        place = archive.offset
         try:
-            return super().fromtarfile(archive)
+            header = super().fromtarfile(archive)
         except (tarfile.EOFHeaderError, tarfile.EmptyHeaderError):  # type: ignore[attr-defined]
             raise
         except tarfile.HeaderError as error:
-            raise tarfile.ReadError(f"no valid header at byte {archive.offset}: {error}") from error
+            raise tarfile.ReadError(f"no valid header at byte {place}: {error}") from error
+        if header.size < 0:  # tarfile would go back, and read the same headers again
+            raise tarfile.ReadError(f"no valid header at byte {place}: its size is negative")
+        return header

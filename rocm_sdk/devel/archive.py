@@ -28,6 +28,9 @@ _LONGEST_HEADERS = 1 << 20
 _BUFFER = 1 << 20
 
 
+_LARGEST = (1 << 63) - 1  # bytes of a file
+
+
 class Archive:
     """An archive that is being read. Iterate over `members()`, and read `data_of` each file before the next one."""
 
@@ -94,15 +97,19 @@ class Archive:
         try:
             if self._headers is None:
                 self._headers = tarfile.TarFile(fileobj=self._source, tarinfo=Header)  # type: ignore[arg-type]
-                return self._headers.firstmember  # type: ignore[attr-defined, no-any-return]
-            self._source.begin()
-            return Header.fromtarfile(self._headers)
+                header = self._headers.firstmember  # type: ignore[attr-defined]
+            else:
+                self._source.begin()
+                header = Header.fromtarfile(self._headers)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             return None
         except (tarfile.TarError, ValueError, OverflowError, IndexError, RecursionError) as error:
             if isinstance(error, BadArchiveError):
                 raise
             raise self._damaged(f"no valid header at byte {self._position}: {error}") from error
+        if header is not None and not 0 <= header.size <= _LARGEST:
+            raise self._damaged(f"{header.name} would have {header.size} bytes")
+        return header  # type: ignore[no-any-return]
 
     def data_of(self, member: Member) -> Iterator[bytes]:
         """The data of the last member, in chunks."""
@@ -189,6 +196,8 @@ class _HeaderSource:
         self._end = self.tell() + _LONGEST_HEADERS
 
     def read(self, size: int) -> bytes:
+        if size < 0:
+            raise tarfile.ReadError("its size is negative")
         if self.tell() + size > self._end:
             raise tarfile.ReadError(f"a header of more than {_LONGEST_HEADERS} bytes")
         return self._archive.read_some(size)

@@ -7,6 +7,8 @@ import tarfile
 import zlib
 from typing import TYPE_CHECKING
 
+from rocm_sdk.base.tar_reader import TarReader
+
 from .server import Server, WebError
 
 if TYPE_CHECKING:
@@ -27,10 +29,10 @@ def file_in_source_archive(server: Server, file: IndexedFile, name: str) -> byte
         unpacked = zlib.decompressobj(_GZIP).decompress(packed, UNPACKED_LIMIT + 1)
         if len(unpacked) > UNPACKED_LIMIT:
             raise ValueError(f"it has more than {UNPACKED_LIMIT} bytes")
-        with tarfile.open(fileobj=io.BytesIO(unpacked), mode="r:") as archive:
-            found = next((member for member in archive if member.name == path and member.isreg()), None)
-            stream = archive.extractfile(found) if found is not None and not found.issparse() else None
-            return None if stream is None else stream.read()
+        reader = TarReader(io.BytesIO(unpacked), is_stream=False)
+        found = next((member for member in reader.members() if member.name == path and member.isreg()), None)
+        stream = reader.archive.extractfile(found) if found is not None and not found.issparse() else None
+        return None if stream is None else stream.read()
     except _DAMAGE as error:
         words = f"{file.address}: cannot be read as a source distribution: {error}"
         raise WebError(words, "ask those who run the index") from error

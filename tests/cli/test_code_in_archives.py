@@ -397,3 +397,13 @@ def test_a_warning_near_the_limit_of_linkers(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert "[W-CODE-005]" in result.stderr
     assert "1900000000 bytes of GPU code" in result.stderr
+
+
+def test_a_size_that_leads_back(tmp_path: Path) -> None:
+    odd = tarfile.TarInfo("odd")
+    odd.size = -512
+    path = tmp_path / "odd.tar"
+    path.write_bytes(tarfile.TarInfo("first").tobuf() + odd.tobuf(tarfile.GNU_FORMAT) + bytes(10240))
+    said = ask(path)
+    assert said.returncode == 1
+    assert "no valid header at byte 512: its size is negative" in said.stderr

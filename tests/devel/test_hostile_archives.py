@@ -1,6 +1,7 @@
 """Archives that want more than to make a tree, and damaged ones: refused by name, with nothing left behind."""
 
 import gzip
+import lzma
 import os
 import random
 import tarfile
@@ -60,6 +61,19 @@ def test_headers_that_are_long_together(devel_site: DevelSite) -> None:
     data = make_archive([INIT])
     devel_site.install("rocm-sdk-devel", devel_files(data[:512] + header * 2 + data[512:]))
     refused(devel_site, "_devel.tar is damaged", "a header of more than 1048576 bytes")
+
+
+@pytest.mark.parametrize("size", [-512, 1 << 70])
+@pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz"])
+def test_a_size_that_no_file_has(tmp_path: Path, name: str, size: int) -> None:
+    """tarfile takes both. A negative one would lead back to the same header without end."""
+    odd = tarfile.TarInfo(f"{TREE}/odd")
+    odd.size = size
+    data = make_archive([INIT])[:512] + odd.tobuf(tarfile.GNU_FORMAT)
+    path = tmp_path / name
+    path.write_bytes(lzma.compress(data) if name.endswith(".xz") else data)
+    with Archive(str(path)) as archive, pytest.raises(BadArchiveError, match=f"odd would have {size} bytes"):
+        list(archive.headers())
 
 
 def test_headers_without_end(devel_site: DevelSite) -> None:

@@ -46,10 +46,17 @@ def address(tmp_path: Path) -> Iterator[str]:
     yield from serve(tmp_path)
 
 
+def _with_size(size: int) -> bytes:
+    header = tarfile.TarInfo("odd")
+    header.size = size
+    return bytes(tarfile.TarInfo("first").tobuf()) + header.tobuf(tarfile.GNU_FORMAT) + bytes(10240)
+
+
 DAMAGED = {
     "no gzip": b"PK",
     "a bomb": gzip.compress(bytes(64 << 20)),
     "no archive": gzip.compress(b"x" * 5000),
+    "a negative size": gzip.compress(_with_size(-512)),
     "no JSON": archive("{"),
     "deep": archive("[" * 100_000),
     "a list": archive("[]"),
