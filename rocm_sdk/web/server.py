@@ -152,22 +152,28 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 def refuse_downgrade(address: str, other: str) -> None:
     """WebError if an address with encryption leads to one without, whose answers anybody on the way may change."""
     if address.lower().startswith("https:") and other.lower().startswith("http:"):
-        shown = without_user(other)
+        shown = shown_address(other)
         raise WebError(
-            f"{without_user(address)}: leads to {shown!r}, without encryption", "ask those who run the server"
+            f"{shown_address(address)}: leads to {shown!r}, without encryption", "ask those who run the server"
         )
 
 
 def without_user(address: str) -> str:
-    """The address without user and password: for messages, and because servers do not want them there."""
+    """The address without user and password, which servers do not want there."""
     head, mark, rest = address.partition("://")
     host, slash, path = rest.partition("/")
     return f"{head}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else address
 
 
+def shown_address(address: str) -> str:
+    """The address for a message, without all before the last @: a password may hold a slash, or a slash be forgotten."""
+    plain = without_user(address)
+    return plain.rpartition("@")[2]
+
+
 def _checked(address: str) -> tuple[Any, str]:
     """The parts of an address as servers want them, and `user:password`."""
-    shown = without_user(address)
+    shown = shown_address(address)
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
@@ -184,7 +190,7 @@ def _checked(address: str) -> tuple[Any, str]:
 
 def _of_netrc(host: str) -> str:
     """`user:password` of a host in the user's .netrc, as curl and pip read it."""
-    path = Path(os.environ.get("NETRC") or Path.home() / ".netrc")
+    path = Path(os.environ.get("NETRC") or os.path.expanduser("~/.netrc"))
     if not path.is_file():
         return ""
     try:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from rocm_sdk.installed.distributions import normalised
 
 from .links import LINK_LIMIT, PAGE_LIMIT, links_of
-from .server import SCHEMES, Answer, Server, WebError, refuse_downgrade, without_user
+from .server import SCHEMES, Answer, Server, WebError, refuse_downgrade, shown_address, without_user
 
 _JSON = "application/vnd.pypi.simple.v1+json"
 _ACCEPT = f"{_JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"
@@ -184,4 +184,4 @@ def _parsed(data: bytes, address: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise WebError(f"{without_user(address)}: is no JSON: {error}") from error
+        raise WebError(f"{shown_address(address)}: is no JSON: {error}") from error

@@ -14,7 +14,7 @@ from rocm_sdk.installed.distributions import Distribution, headers_of, normalise
 from rocm_sdk.installed.installer import configured_index
 from rocm_sdk.installed.origin import origin_of
 from rocm_sdk.web.remote_file import NoPartsError
-from rocm_sdk.web.server import SCHEMES, Server, UnreachedError, WebError, without_user
+from rocm_sdk.web.server import SCHEMES, Server, UnreachedError, WebError, shown_address
 from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project
 from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 
@@ -82,7 +82,7 @@ def _compare(
     facts = {**distribution.facts, "place": "the index"}
     try:
         address = options.index or _address(installation.site, distribution)
-        facts["place"] = one_line(without_user(address))
+        facts["place"] = one_line(shown_address(address))
         if distribution.closure is not None:
             raise _NotComparedError("rocm-sdk-build closure made it of the wheel; no index has it")
         if address in unreached:
@@ -107,7 +107,7 @@ def _address(site: str, distribution: Distribution) -> str:
     configured = os.environ.get("ROCM_SDK_INDEX") or configured_index(site, distribution.name)
     if configured:
         if not configured.lower().startswith(SCHEMES):
-            raise _NotComparedError(f"{one_line(configured)}, which is configured, is on no web server")
+            raise _NotComparedError(f"{one_line(shown_address(configured))}, which is configured, is on no web server")
         return configured
     row = _native.choose_index(distribution.version.partition("+")[0])
     if row is None:

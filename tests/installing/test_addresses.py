@@ -1,0 +1,36 @@
+"""What is said of addresses, and where their passwords come from."""
+
+import subprocess
+
+import pytest
+from other_user import OtherUser
+from sample_site import clean_environment
+
+from rocm_sdk.web.server import Server, WebError, shown_address
+
+NOBODY = 54321  # a user without an entry in /etc/passwd
+
+
+@pytest.mark.parametrize(
+    "address", ["https:/user:secret@host/simple", "https://user:sec/secret@host/simple", "https://user:12/secret@host/"]
+)
+def test_a_password_in_what_is_no_address(address: str) -> None:
+    assert "secret" not in shown_address(address)
+
+
+@pytest.mark.parametrize("address", ["https:/user:secret@host/simple", "https://user:sec/secret@host/simple"])
+def test_what_is_refused_does_not_show_it(address: str) -> None:
+    with pytest.raises(WebError) as refused:
+        Server(address)
+    assert "secret" not in f"{refused.value} {refused.value.fix}"
+
+
+def test_a_user_without_a_home(other_user: OtherUser) -> None:
+    """A container may have no name for its user. Then nobody has a .netrc."""
+    ask = "from rocm_sdk.web.server import _of_netrc; print(repr(_of_netrc('example.org')))"
+    command = [str(other_user.python), "-c", ask]
+    environment = {name: value for name, value in clean_environment().items() if name != "HOME"}
+    result = subprocess.run(
+        command, env=environment, cwd="/", user=NOBODY, extra_groups=[], capture_output=True, text=True, check=False
+    )
+    assert result.stdout == "''\n", result.stderr
