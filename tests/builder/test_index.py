@@ -1,12 +1,15 @@
 """`rocm-sdk-build index`: pages that pip and uv install from."""
 
+import gzip
 import hashlib
 import json
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -175,6 +178,54 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackagingError, match="has no METADATA"):
         write_index(tmp_path)
     assert not (tmp_path / "simple").exists()
+
+
+def test_a_directory_whose_name_begins_with_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_wheel(tmp_path / ".hidden", "one", "1.0")
+    write_index(tmp_path / ".hidden")
+    (tmp_path / ".hidden/below").mkdir()
+    monkeypatch.chdir(tmp_path / ".hidden/below")
+    write_index(Path(".."))
+    assert (tmp_path / ".hidden/simple/one/index.html").exists()
+    with pytest.raises(PackagingError, match="no packages"):
+        write_index(tmp_path)
+
+
+def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    directory = Path(os.fsdecode(os.fsencode(tmp_path) + b"/x\xff"))
+    make_wheel(directory, "one", "1.0")
+    write_index(tmp_path)
+    assert "../../x%FF/one-1.0-py3-none-any.whl" in (tmp_path / "simple/one/index.html").read_text()
+
+
+def test_a_marker_that_cannot_be_compared(tmp_path: Path) -> None:
+    needs = METADATA + 'Requires-Dist: rocm-sdk-loader; os_name ~= "posix"\n'
+    make_wheel(tmp_path, "rocm_sdk_core", "1.0", needs)
+    with pytest.raises(PackagingError, match=r"rocm_sdk_core.*METADATA: is damaged"):
+        write_index(tmp_path)
+
+
+def _sparse() -> bytes:
+    """A member of 2 GB that is a hole."""
+    header = tarfile.TarInfo("rocm-1.0/selector.json")
+    header.type, block = tarfile.GNUTYPE_SPARSE, bytearray(header.tobuf(tarfile.GNU_FORMAT))
+    block[156:157] = tarfile.GNUTYPE_SPARSE
+    block[483:495] = b"%011o\0" % (2 << 30)  # the real size
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block) + bytes(1024)
+
+
+@pytest.mark.parametrize("content", [_sparse(), lzma.compress(bytes(64 << 20))], ids=["sparse", "xz"])
+def test_a_selector_that_claims_much(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "rocm-1.0.tar.gz").write_bytes(gzip.compress(content))
+    ask = "import sys; from rocm_sdk_build.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    limited = ["prlimit", f"--as={1 << 30}", sys.executable, "-c", ask, "index", str(tmp_path)]
+    done = completed(limited, timeout=60)
+    assert done.returncode == 1
+    assert "rocm-1.0.tar.gz" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "MemoryError" not in done.stderr
 
 
 def test_several_roots(tmp_path: Path) -> None:

@@ -87,9 +87,10 @@ def needs_of(file: IndexedFile) -> Iterator[Needed]:
     """What a package of the SDK requires of the SDK on Linux; nothing of another package."""
     for needed in _all_needs(file):
         marker = needed.requirement.marker
-        is_wanted = marker is None or marker.evaluate(
-            {"extra": needed.extra, "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
-        )
+        with refusing_damage(package_damage(file.path, "METADATA")):  # what its marker compares may have no order
+            is_wanted = marker is None or marker.evaluate(
+                {"extra": needed.extra, "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+            )
         if is_wanted and _OURS.fullmatch(canonicalize_name(needed.requirement.name)):
             yield needed
 

@@ -7,6 +7,7 @@ import html
 import json
 import logging
 import os
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -82,10 +83,12 @@ def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
         file = _read(package)
         other = found.setdefault(file.path.name, file)
         if other.sha256 != file.sha256:
-            of_one = f"an index for each: rocm-sdk-build index {file.path.parent} --root {directory}"
+            words = ["rocm-sdk-build", "index", str(file.path.parent), "--root", str(directory)]
+            of_one = f"an index for each: {shlex.join(words)}"
+            is_of_both = directory not in (file.path.parent, other.path.parent)  # --root would bring the other one back
             raise PackagingError(
                 f"{other.path} and {file.path} are different, and installers could not tell which is meant",
-                of_one if file.path.parent.parent == directory else "leave one of them out",
+                of_one if is_of_both and file.path.parent.parent == directory else "leave one of them out",
             )
     return list(found.values())
 
@@ -108,7 +111,7 @@ def _metadata_of(wheel: Path) -> bytes:
 
 def _address(page: Path, file: IndexedFile) -> str:
     """From a page in the directory `page`."""
-    return quote(os.path.relpath(file.path, page))
+    return quote(os.fsencode(os.path.relpath(file.path, page)))
 
 
 def _project_address(directory: Path, file: IndexedFile) -> str:

@@ -43,7 +43,7 @@ def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFil
     """The packages in a directory and (`below`) directly below it. PackagingError for an invalid name."""
     for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz")[: 4 if below else 2]:
         for path in sorted(directory.glob(pattern)):
-            if not path.parent.name.startswith("."):
+            if path.parent == directory or not path.parent.name.startswith("."):
                 yield read_name(path)
 
 

@@ -85,9 +85,9 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
 def read_selector_archive(path: Path) -> Any:
     """What `selector.json` says; None of another packager's selector, which has none. Raises what damage raises."""
     member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
-    with gzip.open(path) as unpacked, tarfile.open(fileobj=io.BytesIO(read_small(unpacked))) as archive:
+    with gzip.open(path) as unpacked, tarfile.open(fileobj=io.BytesIO(read_small(unpacked)), mode="r:") as archive:
         stream = archive.extractfile(member) if member in archive.getnames() else None
-        return json.loads(stream.read()) if stream is not None else None
+        return json.loads(read_small(stream)) if stream is not None else None
 
 
 def _extras(
