@@ -65,6 +65,17 @@ def test_the_fix(linked_site: Site) -> None:
     assert row.size == len(before)
 
 
+def test_a_record_that_does_not_list_it(linked_site: Site) -> None:
+    path = linked_site.library("libamdhip64.so.7", flags=FLAG)
+    record = linked_site.path / "other-1.dist-info/RECORD"
+    record.parent.mkdir()
+    record.write_text("other.py,,\n")
+    before = path.read_bytes()
+    done = completed([sys.executable, "-m", "rocm_sdk_build", "clear-execstack", str(path), "--record", str(record)])
+    assert (done.returncode, done.stdout) == (1, f"{path} is unchanged: {record} does not list it\n")
+    assert path.read_bytes() == before
+
+
 def test_a_library_that_asks_for_none_keeps_its_file(linked_site: Site) -> None:
     path = linked_site.library("libamdhip64.so.7")
     before = path.stat()

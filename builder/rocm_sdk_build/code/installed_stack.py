@@ -61,5 +61,8 @@ def _renew_digest(record: str, path: str, new: int) -> None:
     site = os.path.dirname(os.path.dirname(os.path.abspath(record)))
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
     with open_input(record) as source, new_file(record, source, may_be_link=True) as renewed:
-        rows = with_new_digests(read_record(record).rows, site, {place: f"/proc/self/fd/{new}"})
+        before = read_record(record).rows
+        rows = with_new_digests(before, site, {place: f"/proc/self/fd/{new}"})
+        if rows == before:
+            raise ValueError(f"{record} does not list it")
         write_all(renewed, record_text(rows).encode(), 0)

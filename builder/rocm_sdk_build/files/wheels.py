@@ -20,7 +20,9 @@ from pathlib import Path
 
 from deflate import crc32
 
+from rocm_sdk import BadArchiveError
 from rocm_sdk.base.value_text import size_text
+from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk.installed.record import Row, digest_text, record_text
 from rocm_sdk_build.errors import PackagingError
 
@@ -151,7 +153,7 @@ class Member:
 def wheel_key(wheel: Path) -> str:
     """The key that the wheel was written with; empty if there is no such wheel or another program wrote it."""
     try:
-        with zipfile.ZipFile(wheel) as archive:
+        with wheel.open("rb") as file, open_zip(str(wheel), file) as archive:
             return archive.comment.decode("ascii", errors="replace")
-    except (FileNotFoundError, zipfile.BadZipFile):
+    except (FileNotFoundError, BadArchiveError):
         return ""
