@@ -16,7 +16,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError
 
@@ -45,7 +45,8 @@ def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: boo
     descriptor = _acquire(path, timeout, say, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
         if not shared:
-            _write(descriptor, _holder())
+            with suppress(OSError):  # a full disk: who waits is told of another process then
+                _write(descriptor, _holder())
         yield
         if not shared:
             _write(descriptor, "")
