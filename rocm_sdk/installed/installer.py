@@ -291,7 +291,7 @@ def _pip_files(prefix: str) -> list[str]:
 
 
 def _uv_files() -> list[str]:
-    """uv's files, the first counts. The project is the nearest directory above with settings of uv."""
+    """uv's files, the first counts."""
     if named := os.environ.get("UV_CONFIG_FILE"):
         return [named]
     if os.environ.get("UV_NO_CONFIG"):
@@ -301,27 +301,47 @@ def _uv_files() -> list[str]:
 
 
 def _project_files() -> list[str]:
+    """Those of the nearest directory above with settings of uv, and of the roots of workspaces above it.
+
+    Of a member of a workspace uv reads the root's alone. Who is a member is not looked at.
+    """
     try:
         directory = os.getcwd()
     except OSError:  # it does not exist any more
         return []
+    found: list[str] = []
     while True:
-        for name in ("uv.toml", "pyproject.toml"):
-            path = os.path.join(directory, name)
-            if os.path.isfile(path) and (name == "uv.toml" or _has_tool_uv(path)):
-                return [path]
+        own, project = os.path.join(directory, "uv.toml"), os.path.join(directory, "pyproject.toml")
+        names = _names_of_uv(project)
+        path = own if os.path.isfile(own) else project if names else None
+        if path is not None and (not found or "workspace" in names):
+            found.append(path)
         if directory == os.path.dirname(directory):
-            return []
+            return found
         directory = os.path.dirname(directory)
 
 
-def _has_tool_uv(path: str) -> bool:
-    """Whether a pyproject.toml has settings of uv, which looks further above without them."""
+def _names_of_uv(path: str) -> set[str]:
+    """The names of tables and keys below [tool.uv] in a pyproject.toml. Without any, uv looks further above."""
     try:
-        lines = read_beginning(path, _LIMIT).splitlines()
+        lines = read_beginning(path, _LIMIT).decode("utf-8", errors="replace").splitlines()
     except OSError:
-        return False
-    return any(line.lstrip(b"[ ").startswith(b"tool.uv") for line in lines if line.startswith(b"["))
+        return set()
+    names: set[str] = set()
+    table: list[str] = []
+    for line in map(str.lstrip, lines):
+        if line.startswith("["):
+            table = _parts_of(line)
+        tool, uv, name, *_ = [*table, *_parts_of(line), "", ""]  # the empty table itself counts
+        if (tool, uv) == ("tool", "uv"):
+            names.add(name)
+    return names
+
+
+def _parts_of(line: str) -> list[str]:
+    """The parts of the name of a table or key: tool, uv, index of `[[tool.uv.index]]`."""
+    name = line.partition("#")[0].partition("=")[0].strip().strip("[]")
+    return [each.strip(" \t\"'") for each in name.split(".")]
 
 
 def _settings_of(path: str) -> dict[tuple[str, str], str]:
@@ -335,9 +355,10 @@ def _settings_of(path: str) -> dict[tuple[str, str], str]:
     for number, line in enumerate(lines):
         if line.lstrip().startswith(("#", ";")):
             continue
-        if line.startswith("["):
-            name = line.split("#")[0].strip().strip("[]").strip().removeprefix("tool.uv").lstrip(".")
-            section = f"{name} {number}" if line.startswith("[[") else name
+        start = line.lstrip() if path.endswith(".toml") else line
+        if start.startswith("["):
+            name = ".".join(_parts_of(start)).removeprefix("tool.uv").lstrip(".")
+            section = f"{name} {number}" if start.startswith("[[") else name
         key, equals, value = line.partition("=")
         if equals:
             settings.setdefault((section, key.strip().replace("_", "-")), value.partition(" #")[0].strip().strip("\"'"))

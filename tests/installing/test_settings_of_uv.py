@@ -11,6 +11,7 @@ from rocm_sdk.installed.installer import further_places
 FURTHER = "http://127.0.0.1:9/further"  # nothing listens there
 PROJECT = '[project]\nname = "x"\nversion = "1"\n'
 LIST = f'extra-index-url = ["{FURTHER}"]\n'
+MEMBER = '[project]\nname = "y"\nversion = "1"\n[tool.uv.sources]\nx = { workspace = true }\n'
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,22 @@ LIST = f'extra-index-url = ["{FURTHER}"]\n'
         ({"a/pyproject.toml": f'{PROJECT}[tool.uv]\nindex = [{{ url = "{FURTHER}" }}]\n'}, True),
         ({"a/pyproject.toml": f'{PROJECT}[[tool.uv.index]]\nurl = "{FURTHER}"\n'}, True),
         ({"a/b/pyproject.toml": PROJECT}, False),
+        ({"a/uv.toml": LIST, "a/b/pyproject.toml": PROJECT + "[tool.uvicorn]\nport = 1\n"}, True),
+        ({"a/pyproject.toml": f"{PROJECT}  [ tool.uv ]\n  {LIST}"}, True),
+        (
+            {
+                "a/pyproject.toml": f'{PROJECT}[tool.uv]\n{LIST}[tool.uv.workspace]\nmembers = ["b"]\n',
+                "a/b/pyproject.toml": MEMBER,
+            },
+            True,
+        ),
+        (
+            {
+                "a/pyproject.toml": f'{PROJECT}[tool.uv]\nworkspace = {{ members = ["b"] }}\n{LIST}',
+                "a/b/pyproject.toml": MEMBER,
+            },
+            True,
+        ),
     ],
     ids=str,
 )
