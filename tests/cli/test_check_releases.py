@@ -143,6 +143,8 @@ def test_a_library_that_nobody_knows(call: Call, tmp_path: Path) -> None:
         ('sys_platform == "linux"', True),
         ("platform_system != 'Windows'", True),
         ('sys_platform == "win32" or sys_platform == "linux"', True),
+        ('sys_platform == "win32" or sys_platform == "darwin" and python_version > "3"', False),
+        ('(sys_platform == "win32" or python_version > "3") and os_name == "posix"', True),
         ('python_version > "3"', True),
     ],
 )

@@ -21,12 +21,17 @@ def requirements(lines: list[str]) -> tuple[str, ...]:
 
 
 def _leaves_out(marker: str) -> bool:
-    """Whether a marker asks for an extra or for another system. What has alternatives may hold."""
+    """Whether a marker asks for an extra or for other systems. Alternatives in parentheses may hold."""
     if re.search(r"\bextra\b", marker):
         return True
-    if re.search(r"\bor\b", marker):
+    alternatives = re.split(r"\bor\b", marker)
+    if len(alternatives) > 1 and "(" in marker:
         return False
-    for found in _COMPARISON.finditer(marker):
+    return all(map(_is_of_another_system, alternatives))
+
+
+def _is_of_another_system(alternative: str) -> bool:
+    for found in _COMPARISON.finditer(alternative):
         name, how, value = found.group("name", "how", "value") if found["name"] else found.group("last", "way", "first")
         if (value == _OF_LINUX[name]) != (how == "=="):
             return True
