@@ -74,8 +74,10 @@ class FileLinker:
         try:
             wanted = os.stat(installed_file(source), follow_symlinks=False)
             found = os.stat(target, follow_symlinks=False)
-        except FileNotFoundError:
-            return False
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):  # a file or a link in place of a directory
+                return False
+            raise
         stays_symbolic = self._stays_symbolic(path, source, wanted)
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(target) == text and stays_symbolic is not False

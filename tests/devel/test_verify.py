@@ -41,6 +41,16 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], None], str]] = {
         lambda path: (shutil.rmtree(path), path.write_text(""))[0],
         "a file is in place of its directory",
     ),
+    "file for directory with links": (
+        "lib",
+        lambda path: (shutil.rmtree(path), path.write_text(""))[0],
+        "a file is in place of its directory",
+    ),
+    "link for directory with links": (
+        "lib",
+        lambda path: (shutil.rmtree(path), path.symlink_to("lib"))[0],
+        "cannot be read: Too many levels of symbolic links",
+    ),
 }
 
 
