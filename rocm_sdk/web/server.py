@@ -166,7 +166,7 @@ def without_user(address: str) -> str:
 
 
 def shown_address(address: str) -> str:
-    """The address for a message, without all before the last @: a password may hold a slash, or a slash be forgotten."""
+    """The address for messages without all before the last @: a password may have a slash, or a slash be forgotten."""
     plain = without_user(address)
     return plain.rpartition("@")[2]
 
@@ -206,8 +206,9 @@ def _chunks(answer: Any, address: str, limits: Limits, directory: Path | None = 
     """The body. directory: must have room for it."""
     announced = answer.length
     limit = limits.unannounced if announced is None else limits.announced
+    fix = "--download-limit sets another for archives" if directory is not None else ""
     if announced is not None and announced > limit:
-        raise _too_large(address, f"would have {announced} bytes", limit)
+        raise TooLargeError(f"{address}: would have {announced} bytes; the limit is {limit}", fix)
     if directory is not None and announced is not None:
         disk = os.statvfs(directory)
         if announced > disk.f_bavail * disk.f_frsize:
@@ -217,14 +218,10 @@ def _chunks(answer: Any, address: str, limits: Limits, directory: Path | None = 
         done += len(chunk)
         if done > limit:
             said = "" if announced is not None else ", and the server did not say how many"
-            raise _too_large(address, f"has more than {limit} bytes{said}", limit)
+            raise TooLargeError(f"{address}: has more than {limit} bytes{said}; the limit is {limit}", fix)
         yield chunk
     if answer.length:
         raise _BrokenError(f"{answer.length} bytes are missing")
-
-
-def _too_large(address: str, what: str, limit: int) -> TooLargeError:
-    return TooLargeError(f"{address}: {what}; the limit is {limit}", "--download-limit sets another for archives")
 
 
 def _failing(address: str, call: Callable[[], _Result]) -> _Result:
