@@ -101,7 +101,7 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
 
 
 def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
-    from rocm_sdk.installing.choice import choose, works
+    from rocm_sdk.installing.choice import choose, is_final, works
     from rocm_sdk.installing.destination import find_destination
     from rocm_sdk.installing.forms import refuse_pair
     from rocm_sdk.installing.request import choose_index, make_requirements
@@ -113,9 +113,10 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         is_conda = options.installer == "conda-pip"
         usual = "environment" if is_conda else "command"
         refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
-    elif not options.upgrade and (index.is_stable or rocm != index.stream):  # what is installed says no stream
+    elif not options.upgrade:
         release = works(requirements, gpus.targets, destination.versions)
-        if release is not None:
+        # Of the streams, a version tells `stable` alone.
+        if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")
     choice = choose(requirements, gpus.targets, destination, index)
     _explain(choice, gpus, destination, index)

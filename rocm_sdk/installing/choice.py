@@ -7,7 +7,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release
+from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release, without_post_release
 
 from .asking import Answer, Package, ask
 from .gpu_packages import SELECTOR, with_code
@@ -82,6 +82,11 @@ def _is_wanted(release: str, wanted: str) -> bool:
         return release.startswith(exact) if is_prefix else same_release(release, exact)
     first, _, end = wanted.removeprefix(">=").partition(",<")
     return _numbers(first) <= _numbers(release) and (not end or _numbers(release) < _numbers(end))
+
+
+def is_final(release: str) -> bool:
+    """Whether a release is of the stream `stable`: no build of a day, and no candidate."""
+    return without_post_release(release).partition("+")[0].replace(".", "").isdecimal()
 
 
 def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, ...]) -> list[str]:

@@ -1,5 +1,9 @@
 """When an environment counts as having what is asked for: nothing is installed then."""
 
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from rocm_sdk.installing.choice import works
@@ -28,3 +32,31 @@ def test_the_release(there: str, rocm: str | None, is_wanted: bool) -> None:
     targets = ("gfx942",)
     requirements = make_requirements([], targets, rocm, choose_index(None))
     assert works(requirements, targets, dict.fromkeys(NAMES, there)) == (there if is_wanted else None)
+
+
+@pytest.mark.parametrize(
+    ("there", "rocm", "is_kept"),
+    [
+        ("10.0.0", "stable", True),
+        ("10.0.0.post1", "stable", True),
+        ("10.0.0a20260101", "stable", False),
+        ("10.0.0rc1", "stable", False),
+        ("10.0.0a20260101", None, True),
+        ("10.0.0a20260101", "weekly", False),
+    ],
+)
+def test_the_stream(
+    install: Callable[..., subprocess.CompletedProcess[str]],
+    python: Path,
+    there: str,
+    rocm: str | None,
+    *,
+    is_kept: bool,
+) -> None:
+    (site,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    for name in (*NAMES[:3], "rocm-sdk-device-gfx1100"):
+        directory = site / f"{name.replace('-', '_')}-{there}.dist-info"
+        directory.mkdir()
+        (directory / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {there}\n")
+    said = install("sdk", "--dry-run", *(("--rocm", rocm) if rocm else ()), python=python, status=None).stdout
+    assert ("already has all of it" in said) == is_kept, said
