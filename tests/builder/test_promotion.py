@@ -107,6 +107,13 @@ def test_targets_that_are_kept(candidate: Path, tmp_path: Path) -> None:
     assert document["extras"]["device-all"] == [f"rocm-sdk-device-gfx942=={NEW}"]
 
 
+def test_a_longer_version_has_no_room_in_programs(candidate: Path, tmp_path: Path) -> None:
+    """Every later byte of a trampoline would move."""
+    with pytest.raises(PackagingError, match=r"its program \S+ has rocm_\S+-7\.10\.0rc2, and no room for rocm_\S+rc10"):
+        promote(candidate, tmp_path / "out", "7.10.0rc10")
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+
+
 def test_what_is_refused(candidate: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     for version in ("7.11.0", "7.10.0rc1", OLD, "7.10"):

@@ -28,6 +28,7 @@ from .selector import read_selector_archive, write_selector_archive
 from .unpacked import unpack_wheel
 
 _DEVICE = "rocm-sdk-device-"
+_ELF = b"\x7fELF"
 _FAMILY_LINE = re.compile(r"(AVAILABLE|LINUX|WINDOWS)_TARGET_FAMILIES\.append\((.*)\)")
 
 
@@ -103,13 +104,17 @@ def _rename(wheel: Path, site: Path, old: str, new: str) -> Path:
         if (site / f"{old}.{ending}").is_dir():
             (site / f"{old}.{ending}").rename(site / f"{new}.{ending}")
     for program in site.glob(f"{new}.data/scripts/*"):
-        program.write_bytes(_with_other_text(program.read_bytes(), old.encode(), new.encode()))
+        data = program.read_bytes()
+        if data.startswith(_ELF) and len(new) > len(old) and old.encode() in data:
+            what = f"its program {program.name} has {old}, and no room for {new}"
+            raise PackagingError(f"{wheel}: {what}", "choose a version that is not longer, or build the packages anew")
+        program.write_bytes(_with_other_text(data, old.encode(), new.encode()))
     return site / f"{new}.dist-info"
 
 
 def _with_other_text(data: bytes, old: bytes, new: bytes) -> bytes:
-    """A program in which C strings have the new text, which is shorter, and zeros behind their end."""
-    if data[:4] != b"\x7fELF":
+    """A program in which C strings have the new text, which is not longer, and zeros behind their end."""
+    if not data.startswith(_ELF):
         return data.replace(old, new)
     pattern = re.compile(rb"[^\0]*" + re.escape(old) + rb"[^\0]*")
     return pattern.sub(lambda found: found[0].replace(old, new).ljust(len(found[0]), b"\0"), data)
