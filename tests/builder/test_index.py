@@ -22,6 +22,7 @@ from environments import environment_with_pip
 from packaging.requirements import Requirement
 from programs import completed
 from stored_builds import stored
+from system_calls import traced
 
 from rocm_sdk import loader_version
 from rocm_sdk_build.building.artifacts import build
@@ -120,6 +121,19 @@ def test_again(tmp_path: Path) -> None:
     found = sorted(path.name for path in (tmp_path / "simple").iterdir() if not path.name.startswith("."))
     assert found == ["index.html", "index.json", "one"]
     assert (tmp_path / ".simple.partial").exists()
+
+
+def test_the_index_is_there_all_the_time(tmp_path: Path) -> None:
+    """A server gives its pages meanwhile, and kill -9 leaves one of the two."""
+    make_wheel(tmp_path, "one", "1.0")
+    write_index(tmp_path)
+    make_wheel(tmp_path, "two", "1.0")
+    words = [sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path)]
+    calls = [line for line in traced(words, "rename,renameat,renameat2", tmp_path / "calls") if '/simple"' in line]
+    assert len(calls) == 1
+    assert "RENAME_EXCHANGE" in calls[0]
+    assert (tmp_path / "simple/two/index.html").exists()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".rocm-sdk")]
 
 
 def test_what_the_user_has_there(tmp_path: Path) -> None:

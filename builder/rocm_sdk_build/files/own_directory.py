@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from rocm_sdk.base.moving import exchange
 from rocm_sdk.base.walking import walk
 from rocm_sdk_build.errors import PackagingError
 
@@ -96,13 +97,16 @@ def refuse_unknown(directory: Path) -> None:
 
 
 def replace_directory(fresh: Path, target: Path) -> None:
-    """Moves a new directory to `target`, and the one that an earlier run has made there to a name beside the new one.
+    """Moves a new directory to `target`, in one step, and the one that an earlier run has made there to where it was.
 
-    PackagingError if something else is there.
+    Where the file system has no exchange, `target` is missing for a moment. PackagingError if something else is there.
     """
     refuse_unknown(target)
     (fresh / _LIST).write_text(json.dumps([*_names_in(fresh), _LIST]), encoding="utf-8")
     if target.exists():
+        with suppress(OSError):
+            exchange(str(fresh), str(target))
+            return
         target.rename(fresh.with_name(f"{fresh.name}.old"))
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh.rename(target)
