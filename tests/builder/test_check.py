@@ -153,16 +153,26 @@ def test_a_selector_without_profiler(whole: Path, dist: Path) -> None:
     assert the_problem(dist)[0].startswith("rocm_profiler-")
 
 
-def test_two_that_have_one_file(dist: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("_rocm_sdk_libraries/__init__.py", "_rocm_sdk_libraries/__init__.py"),
+        ("_rocm_sdk_libraries/__init__.py/x/y", "_rocm_sdk_libraries/__init__.py"),
+        ("rocm_sdk_core", "rocm_sdk_core"),
+    ],
+)
+def test_two_that_have_one_path(dist: Path, name: str, told: str) -> None:
+    """Also where it is a file of the one and a directory of the other."""
     device = path_of(dist, "rocm_sdk_device_gfx942")
 
     def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
-        members["_rocm_sdk_libraries/__init__.py"] = (zipfile.ZipInfo("_rocm_sdk_libraries/__init__.py"), b"")
+        members[name] = (zipfile.ZipInfo(name), b"")
 
     rewritten(device, change)
     file, what, fix = the_problem(dist)
     assert file == device.name
-    assert "both have _rocm_sdk_libraries/__init__.py" in what
+    assert what.startswith("and ")
+    assert what.endswith(f" both have {told}")
     assert fix == "leave one of them out"
 
 

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 
 from rocm_sdk.base.starting import module_command, run
@@ -84,7 +85,7 @@ class Site:
 def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | None = None) -> list[str]:
     """Compares each file with RECORD, and writes it to the site; returns the names.
 
-    owners: file -> the wheel that has it, of all that are installed together. PackagingError, before anything is
+    owners: path -> the wheel that has it, of all that are installed together. PackagingError, before anything is
     written, if the wheel's list of members is not sound; otherwise at the first file that is wrong.
     """
     again = "make or get the package again"
@@ -107,10 +108,9 @@ def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | N
         rows = {row.path: (row.digest, row.size) for row in listed}
         if sorted(row.path for row in listed) != sorted(each.filename for each in members):
             raise PackagingError(f"{wheel}: RECORD does not list its files", again)
-        for member in members:
-            other = wheel if owners is None else owners.setdefault(member.filename, wheel)
-            if other != wheel:
-                raise PackagingError(f"{wheel} and {other} both have {member.filename}", "leave one of them out")
+        if owners is not None:
+            for member in members:
+                _own(member.filename, wheel, owners)
         for member in members:
             is_record = member is records[0]
             if not is_record and str(member.file_size) != rows[member.filename][1]:
@@ -119,6 +119,21 @@ def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | N
             if not is_record and found != rows[member.filename]:
                 raise PackagingError(f"{wheel}: {member.filename} is not what RECORD says", again)
         return [member.filename for member in members]
+
+
+def _own(name: str, wheel: Path, owners: dict[str, Path]) -> None:
+    """Notes whose a file is, and its directories, with a slash at their end. PackagingError if it cannot be there."""
+    for directory in accumulate(f"{part}/" for part in name.split("/")[:-1]):
+        path = directory.removesuffix("/")
+        _refuse_two(path, wheel, owners.get(path, wheel))
+        owners.setdefault(directory, wheel)
+    _refuse_two(name, wheel, owners.get(f"{name}/", wheel))
+    _refuse_two(name, wheel, owners.setdefault(name, wheel))
+
+
+def _refuse_two(path: str, wheel: Path, other: Path) -> None:
+    if other != wheel:
+        raise PackagingError(f"{wheel} and {other} both have {path}", "leave one of them out")
 
 
 def _read_member(
