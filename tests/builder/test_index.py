@@ -230,7 +230,16 @@ def _sparse() -> bytes:
     return bytes(block) + bytes(1024)
 
 
-@pytest.mark.parametrize("content", [_sparse(), lzma.compress(bytes(64 << 20))], ids=["sparse", "xz"])
+def _leading_back() -> bytes:
+    """A header whose size is negative, from which old releases of tarfile go back to itself."""
+    header = tarfile.TarInfo("odd")
+    header.size = -512
+    return tarfile.TarInfo("first").tobuf() + header.tobuf(tarfile.GNU_FORMAT) + bytes(10240)
+
+
+@pytest.mark.parametrize(
+    "content", [_sparse(), lzma.compress(bytes(64 << 20)), _leading_back()], ids=["sparse", "xz", "negative"]
+)
 def test_a_selector_that_claims_much(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "rocm-1.0.tar.gz").write_bytes(gzip.compress(content))
     ask = "import sys; from rocm_sdk_build.__main__ import main; sys.exit(main(sys.argv[1:]))"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rocm_sdk import loader_version
+from rocm_sdk.base.tar_reader import TarReader
 from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
@@ -85,9 +86,11 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
 def read_selector_archive(path: Path) -> Any:
     """What `selector.json` says; None of another packager's selector, which has none. Raises what damage raises."""
     member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
-    with gzip.open(path) as unpacked, tarfile.open(fileobj=io.BytesIO(read_small(unpacked)), mode="r:") as archive:
-        stream = archive.extractfile(member) if member in archive.getnames() else None
-        return json.loads(read_small(stream)) if stream is not None else None
+    with gzip.open(path) as unpacked:
+        reader = TarReader(io.BytesIO(read_small(unpacked)), is_stream=False)
+    found = next((each for each in reader.members() if each.name == member), None)
+    stream = reader.archive.extractfile(found) if found is not None else None
+    return json.loads(read_small(stream)) if stream is not None else None
 
 
 def _extras(
