@@ -10,6 +10,11 @@ def refusal(name: str, why: str) -> LibraryAccessError:
     return LibraryAccessError(f"{name}: cannot read: {why}", None, name, "E-FILE-007")
 
 
-def damage(name: str, why: str) -> BadArchiveError:
+def damage(name: str, why: str, fix: str = "get the archive again") -> BadArchiveError:
     """The error for an archive, or a member of one, that is not what it claims to be."""
-    return BadArchiveError(f"{name}: {why}", "get the archive again", name, "E-CODE-004", detail=why)
+    return BadArchiveError(f"{name}: {why}", fix, name, "E-CODE-004", detail=why)
+
+
+def unread(name: str, why: str, fix: str = "unpack it and ask about the directory") -> BadArchiveError:
+    """The error for an archive, or a member of one, of a form that is not read. It may be sound."""
+    return damage(name, why, fix)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import damage
+from rocm_sdk.base.archive_errors import damage, unread
 from rocm_sdk.base.tar_reader import TarReader
+from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk.errors import RocmSdkError
 
 from .candidate import HEAD_SIZE, is_candidate
@@ -21,10 +22,16 @@ from .member import chunks_of, code_of_stream
 if TYPE_CHECKING:
     from .candidate import Found
 
-# By the first bytes: what decompresses, and checks at the end of the stream what it has read.
-_READERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+_Reader = tuple[Callable[..., Any], type[Exception]]
+
+# By the first bytes: what decompresses, and checks at the end of the stream what it has read; its error for damage.
+_READERS: dict[bytes, _Reader] = {
+    b"\x1f\x8b": (gzip.open, zlib.error),
+    b"BZh": (bz2.open, OSError),
+    b"\xfd7zXZ\x00": (lzma.open, lzma.LZMAError),
+}
 # What tarfile raises besides, for headers that are damaged.
-_DAMAGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, lzma.LZMAError)
+_DAMAGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LARGEST = 256 << 30  # bytes of all members of a compressed archive
 
@@ -33,9 +40,7 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
     """The code of the members that may hold any, in the order of the archive."""
     head = file.read(HEAD_SIZE)
     file.seek(0)
-    if head.startswith(_ZSTD):
-        raise damage(path, "it is compressed by zstd; decompress it first: zstd -d")
-    reader = next((each for magic, each in _READERS.items() if head.startswith(magic)), None)
+    reader, error_of_reader = _reader_of(path, head)
     try:
         if reader is None:
             yield from _codes(path, file, TarReader(file, is_stream=False), False)
@@ -46,8 +51,18 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
             archive.read_to_end()
     except RocmSdkError:
         raise
-    except (tarfile.TarError, EOFError, zlib.error, OSError, *_DAMAGE) as error:
+    except (tarfile.TarError, EOFError, OSError, error_of_reader, *_DAMAGE) as error:
         raise damage(path, f"no usable tar archive: {error}") from error
+
+
+def _reader_of(path: str, head: bytes) -> _Reader | tuple[None, type[Exception]]:
+    if not head.startswith(_ZSTD):
+        return next((each for magic, each in _READERS.items() if head.startswith(magic)), (None, tarfile.TarError))
+    try:
+        zstd = import_zstd()
+    except ImportError as error:
+        raise unread(path, "it is compressed by zstd, which this Python cannot read", ZSTD_FIX) from error
+    return zstd.open, zstd.ZstdError
 
 
 def _codes(path: str, file: IO[bytes], archive: TarReader, is_compressed: bool) -> Iterator[Found]:

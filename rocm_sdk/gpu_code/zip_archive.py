@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import damage
+from rocm_sdk.base.archive_errors import damage, unread
 from rocm_sdk.base.zip_file import DAMAGE, LOCAL_HEADER, open_zip
 from rocm_sdk.errors import RocmSdkError
 
@@ -43,11 +43,11 @@ def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
 
 def _code_of(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:
     if member.flag_bits & _ENCRYPTED:
-        raise damage(name, "it is encrypted")
+        raise unread(name, "it is encrypted")
     if member.compress_type == zipfile.ZIP_STORED:
         return _code_of_stored(file, member, name)
     if member.compress_type != zipfile.ZIP_DEFLATED:
-        raise damage(name, f"it is compressed by method {member.compress_type}; only stored and deflated ones are read")
+        raise unread(name, f"it is compressed by method {member.compress_type}; only stored and deflated ones are read")
     if member.file_size > member.compress_size * _RATIO + HEAD_SIZE:
         raise damage(
             name, f"it claims {member.file_size} bytes, which {member.compress_size} compressed ones cannot hold"

@@ -19,6 +19,7 @@ from sample_device_code import BUNDLE_MAGIC, bundle, code_object, compressed, kp
 from sample_site import clean_environment
 
 from rocm_sdk import BadArchiveError, RocmSdkError
+from rocm_sdk.base.zstd import ZSTD_FIX, ZSTD_MODULE, import_zstd
 from rocm_sdk.gpu_code.member import code_of_stream
 from rocm_sdk.gpu_code.search import code_in
 
@@ -77,6 +78,12 @@ def make_tar(mode: str, name: str) -> Callable[[Path, Path], Path]:
     return make
 
 
+def make_tar_zst(files: Path, tmp_path: Path) -> Path:
+    packed = tmp_path / "x.tar.zst"
+    packed.write_bytes(import_zstd().compress(make_tar("w", "x.tar")(files, tmp_path).read_bytes()))
+    return packed
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -85,10 +92,11 @@ def make_tar(mode: str, name: str) -> Callable[[Path, Path], Path]:
         make_tar("w", "x.tar"),
         make_tar("w:gz", "x.tar.gz"),
         make_tar("w:xz", "x.tar.xz"),
+        make_tar_zst,
         make_tar("w", "no-suffix"),
         lambda files, _: files,
     ],
-    ids=["wheel", "stored", "tar", "tar.gz", "tar.xz", "tar without suffix", "directory"],
+    ids=["wheel", "stored", "tar", "tar.gz", "tar.xz", "tar.zst", "tar without suffix", "directory"],
 )
 def test_each_kind(files: Path, tmp_path: Path, make: Callable[[Path, Path], Path]) -> None:
     path = make(files, tmp_path)
@@ -234,7 +242,8 @@ def test_an_encrypted_member(tmp_path: Path) -> None:
     for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         struct.pack_into("<H", data, data.index(magic) + offset, 1)
     path.write_bytes(data)
-    assert "it is encrypted" in refusal(path)
+    assert "it is encrypted" in (said := refusal(path))
+    assert "fix: unpack it and ask about the directory" in said
 
 
 def test_another_method(tmp_path: Path) -> None:
@@ -323,6 +332,22 @@ def test_a_corrupt_byte_in_a_stream(tmp_path: Path, kind: str, place: float) -> 
     *_, error = code_in(str(path))
     assert isinstance(error, BadArchiveError)
     assert "no usable tar archive" in error.message
+
+
+def test_a_stream_of_zstd_that_is_damaged(files: Path, tmp_path: Path) -> None:
+    path = make_tar_zst(files, tmp_path)
+    data = path.read_bytes()
+    for damaged in (data[: len(data) // 2], data[:4] + bytes(len(data))):
+        path.write_bytes(damaged)
+        assert "no usable tar archive" in refusal(path)
+
+
+def test_zstd_without_its_module(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_tar_zst(files, tmp_path)
+    monkeypatch.setitem(sys.modules, ZSTD_MODULE, None)
+    (error,) = code_in(str(path))
+    assert isinstance(error, BadArchiveError)
+    assert (error.fix, error.code) == (ZSTD_FIX, "E-CODE-004")
 
 
 def test_tar_archives_that_lie(tmp_path: Path) -> None:
