@@ -73,7 +73,8 @@ Path(sys.argv[1], "TensileLibrary_lazy_gfx942.dat").write_bytes(kernel_index({sy
 # A clang in the development tree that names this resource directory; its files are in lib/clang/18.
 clang_of_tree() { # DIRECTORY
     rocm-sdk init --quiet
-    mkdir -p "$site/_rocm_sdk_devel/lib/llvm/lib/clang/18"
+    mkdir -p "$site/_rocm_sdk_devel/lib/llvm/lib/clang/18/include"
+    touch "$site/_rocm_sdk_devel/lib/llvm/lib/clang/18/include/stddef.h"
     program "$site/_rocm_sdk_devel/lib/llvm/bin/clang" "echo $PWD/$site/_rocm_sdk_devel/lib/llvm/lib/clang/$1"
 }
 
