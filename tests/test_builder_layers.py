@@ -52,6 +52,7 @@ SEAM: dict[str, set[str] | None] = {
     "base.scratch": {"removed_at_signals"},
     "base.tar_reader": {"TarReader"},
     "base.zip_file": {"DAMAGE", "open_zip"},
+    "base.search_path": {"expanded"},
     "base.starting": {"PACKAGE_PARENT", "find_program", "module_command", "own_code", "run"},
     "base.value_text": {"counted", "harmless", "listed", "quoted_for_shell", "size_text"},
     "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},

@@ -19,6 +19,7 @@ _PROGRAM = """
 import ctypes, json, os, sys
 import rocm_sdk
 from rocm_sdk._native import inspect_library
+from rocm_sdk.base.search_path import expanded
 mark, library, original, *places = sys.argv[1:]
 def answer(document):
     print(f"\\n{mark}{json.dumps(document)}", flush=True)
@@ -29,7 +30,7 @@ except rocm_sdk.RocmSdkError:
 # The new file has no place of its own yet: what the original finds beside itself is loaded before.
 facts = inspect_library(original)
 for directory in (facts.rpath or facts.runpath or "").split(":"):
-    directory = directory.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", os.path.dirname(original))
+    directory = expanded(directory, original)
     for name in facts.needed:
         if directory and os.path.exists(os.path.join(directory, name)):
             try:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from rocm_sdk.base.search_path import expanded
 from rocm_sdk_build.code.dynamic_section import DynamicSection, read_dynamic_section
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
@@ -93,9 +94,8 @@ def _chosen(variants: list[Path], facts: DynamicSection, user: Path) -> Path:
 
 def _searched(facts: DynamicSection, user: Path) -> Iterator[Path]:
     for entry in facts.search_path.split(":"):
-        if entry:
-            text = entry.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(user.parent))
-            yield Path(text).resolve()
+        if directory := expanded(entry, str(user)):
+            yield Path(directory).resolve()
 
 
 def needs_libraries(path: Path) -> bool:
