@@ -46,6 +46,12 @@ def test_a_subject_runs_for_the_codes_in_its_module() -> None:
         assert any(row.may_report(code) or row.may_report(code, of_prefix=True) for row in rows), code
 
 
+def test_the_page_of_the_self_test_has_each_subject() -> None:
+    page = (ROOT / "docs/selftest.md").read_text(encoding="utf-8")
+    table = page.partition("| subject | what it checks |\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE) == list(SUBJECTS)
+
+
 @pytest.mark.parametrize("code", ENTRIES)
 def test_an_entry_is_whole(code: "_native.Code") -> None:
     entry = ENTRIES[code]
