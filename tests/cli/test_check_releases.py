@@ -260,6 +260,23 @@ def test_a_file_that_the_user_may_not_read(other_user: OtherUser, open_directory
     assert "ask its owner for the right to read it" in said.stderr
 
 
+@pytest.mark.parametrize("word", ["closed", "closed/libapp.so"])
+def test_a_directory_that_the_user_may_not_read(other_user: OtherUser, open_directory: Path, word: str) -> None:
+    (open_directory / "closed").mkdir(mode=0o700)
+    (open_directory / "closed/libapp.so").touch()
+    said = other_user.run("-m", "rocm_sdk", "tree", open_directory / word)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert said.stderr.startswith(f"rocm-sdk: {open_directory / word}: ")
+    assert "ask " in said.stderr
+
+
+def test_a_link_that_leads_to_itself(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    said = call("check", str(tmp_path / "loop"), *GPU)
+    assert said.returncode == 1
+    assert "loop: Too many levels of symbolic links" in said.stderr
+
+
 def test_functions_of_libraries_that_are_not_here(call: Call, tmp_path: Path) -> None:
     """One file of a package loads HIP and another uses its functions: without that HIP nobody knows what lacks."""
     needing(tmp_path / "files/libloads.so", "libamdhip64.so.6")

@@ -129,9 +129,21 @@ def test_what_stands_for_nothing(call: Call, tmp_path: Path) -> None:
     assert absent.returncode == 2
     assert "there is no such file, and no such distribution is installed" in absent.stderr
     assert "did you mean hipsparse" in call("tree", "hipsparce").stderr
-    text = tmp_path / "a.txt"
-    text.write_text("text")
-    assert f"{text}: there is no library and no program in it" in call("tree", str(text)).stderr
+
+
+@pytest.mark.parametrize("content", ["", "text", "\x7fELF"])
+def test_a_file_that_cannot_be_used(call: Call, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.so"
+    path.write_text(content)
+    said = call("tree", str(path))
+    assert said.returncode == 1
+    assert f"{path}: {'not an ELF file' if 'ELF' in content else 'there is no library'}" in said.stdout + said.stderr
+
+
+def test_all_that_a_file_needs_is_below_it(call: Call, sdk: Site, tmp_path: Path) -> None:
+    hip = sdk.path / "_rocm_sdk_core/lib/libamdhip64.so.7"
+    path = compile_library(tmp_path / "a.so", None, "", (hip,), (*FLAGS, "-nostdlib"))
+    assert call("tree", str(path)).stdout.splitlines()[2] == "│    read: needs what is below it"
 
 
 @pytest.mark.parametrize("option", ["--load", "--bindings"])

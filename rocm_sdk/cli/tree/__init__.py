@@ -107,14 +107,15 @@ def run(options: "Namespace") -> int:
         return 0
     if options.load:
         tree = loaded(tree, shortnames)
+    all_usable = True
     if words:
         from .files_tree import with_files
 
-        tree = with_files(tree, words)
+        tree, all_usable = with_files(tree, words)
     print(_text(tree, bindings, timing, options.form, [*options.names, *options.files]))
     for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")
-    return 0
+    return 0 if all_usable else 1
 
 
 def _timed(tree: Tree, shortnames: tuple[str, ...] | None) -> "Timing":

@@ -29,8 +29,10 @@ _BESIDE = ("bundled", "RPATH")  # places of what the package brings itself
 _WITH_IT = (*_BESIDE, "SDK")  # places of what comes in with a file
 
 
-def with_files(tree: Tree, words: list[str]) -> Tree:
-    """The tree with the files of these words behind its own. They are read and not loaded.
+def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
+    """The tree with the files of these words behind its own, and whether each word has one that can be used.
+
+    They are read and not loaded.
 
     Raises RocmSdkError for a word that stands for nothing.
     """
@@ -38,6 +40,7 @@ def with_files(tree: Tree, words: list[str]) -> Tree:
     below = _Below()
     branches, missing = list(tree.branches), dict.fromkeys(tree.missing)
     seen = set(tree.files)
+    all_usable = True
     with removed_at_signals():
         for word in with_progress("reading", words, len(words)):
             with open_subject(word) as subject, subject.refused_by_name():
@@ -47,11 +50,12 @@ def with_files(tree: Tree, words: list[str]) -> Tree:
                     complain(f"{word}: there is no library and no program in it")
                 if opens.absent:
                     complain(f"{_opens(word, opens)} {', '.join(opens.absent)} by name, and no package here has it")
+                all_usable &= bool(opens.names) or any(file.fault is None for file in analysis.files)
                 for branch in _branches(subject, analysis, opens, below, seen):
                     seen.update(each.path for each in (branch.file, *branch.brings))
                     branches.append(branch)
                     missing |= dict.fromkeys(branch.step.missing)
-    return Tree(tuple(branches), tuple(missing))
+    return Tree(tuple(branches), tuple(missing)), all_usable
 
 
 class _Below:
@@ -155,7 +159,7 @@ def _reason(subject: "Subject", file: "HostFile", below: set[str]) -> str:
     parts += [f"above: {named(above)}"] if above else []
     parts += [f"beside it: {named(bundled)}"] if bundled else []
     parts += [f"from the system: {named(system)}"] if system else []
-    return "; ".join(parts) or "needs no library"
+    return "; ".join(parts) or ("needs what is below it" if file.needs else "needs no library")
 
 
 def _absent(need: "HostNeed") -> str:

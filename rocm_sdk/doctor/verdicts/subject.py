@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -75,8 +77,7 @@ def sdk_subject(directories: tuple[str, ...]) -> Subject:
 @contextmanager
 def open_subject(word: str) -> Iterator[Subject]:
     """The files of a word. Raises RocmSdkError if there is no such thing."""
-    if os.path.isfile(word):
-        _refuse_unreadable(word)
+    _refuse_unreadable(word)
     if os.path.isdir(word):
         yield Subject(word, "directory", tuple(filter(_is_elf, _files_below((word,)))), (word,))
     elif word.endswith(".whl") and os.path.isfile(word):
@@ -129,10 +130,24 @@ def _is_elf(path: str) -> bool:
 
 
 def _refuse_unreadable(word: str) -> None:
-    if os.access(word, os.R_OK):
+    """Refuses what is there and cannot be read; what is not there may be the name of a distribution."""
+    try:
+        facts = os.stat(word)
+    except OSError as error:
+        if error.errno == errno.EACCES:
+            fix = "ask the owner of the directories above it for the right to enter them"
+            raise LibraryAccessError(f"{word}: {error.strerror}", fix, word) from error
+        if error.errno == errno.ELOOP:
+            fix = "name a file: this is a link that leads to itself"
+            raise LibraryAccessError(f"{word}: {error.strerror}", fix, word) from error
         return
-    is_own = os.stat(word).st_uid == os.geteuid()
-    fix = f"chmod u+r {quoted_for_shell(word)}" if is_own else "ask its owner for the right to read it"
+    except ValueError:
+        return  # no path has such a name
+    rights = "rx" if stat.S_ISDIR(facts.st_mode) else "r"
+    if os.access(word, os.R_OK | (os.X_OK if rights == "rx" else 0)):
+        return
+    is_own = facts.st_uid == os.geteuid()
+    fix = f"chmod u+{rights} {quoted_for_shell(word)}" if is_own else "ask its owner for the right to read it"
     raise LibraryAccessError(f"{word}: this user may not read it", fix, word)
 
 
