@@ -7,7 +7,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.terminal.output import complain
 
-from .gpu_option import add_gpu_options, chosen_variables
+from .gpu_option import add_gpu_options, chosen_variables, is_misused
 from .path import directory_in
 
 TYPE_CHECKING = False
@@ -91,6 +91,8 @@ def run(options: "Namespace") -> int:
         return 2
     if options.purpose not in {None, *PURPOSES}:
         complain(f"there is no purpose {options.purpose}", f"take one of {', '.join(PURPOSES)}")
+        return 2
+    if is_misused(options):
         return 2
     chosen = chosen_variables(options)
     variables = Variables({}, {}, [])

@@ -26,17 +26,27 @@ def add_gpu_options(parser: "ArgumentParser") -> None:
     )
 
 
+def is_misused(options: "Namespace") -> bool:
+    """Whether --layer is wrong usage; complains if so."""
+    if options.layer is None:
+        return False
+    from rocm_sdk.gpu_support.gpu_choice import LAYERS
+    from rocm_sdk.terminal.output import complain
+
+    if options.layer not in LAYERS:
+        complain(f"there is no layer {options.layer}", f"take one of {', '.join(LAYERS)}")
+    elif options.gpu is None:
+        complain("--layer needs --gpu", "name the GPUs: --gpu discrete")
+    else:
+        return False
+    return True
+
+
 def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
     """Variable -> value, None: to be removed; nothing without an option. Raises RocmSdkError if no GPU is chosen."""
     cache: dict[str, str | None] = {"AMD_COMGR_CACHE": "0"} if options.no_comgr_cache else {}
-    if options.gpu is None and options.layer is None:
-        return cache
-    from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.gpu_support.gpu_choice import LAYERS, variables_for
-
-    layer = options.layer or "hip"
     if options.gpu is None:
-        raise RocmSdkError("--layer needs --gpu", "name the GPUs: --gpu discrete")
-    if layer not in LAYERS:
-        raise RocmSdkError(f"there is no layer {layer}", f"take one of {', '.join(LAYERS)}")
-    return variables_for(options.gpu, layer) | cache
+        return cache
+    from rocm_sdk.gpu_support.gpu_choice import variables_for
+
+    return variables_for(options.gpu, options.layer or "hip") | cache

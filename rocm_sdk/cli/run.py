@@ -16,7 +16,7 @@ from rocm_sdk.base.starting import become, find_program
 from rocm_sdk.terminal.output import complain
 
 from . import page_list
-from .gpu_option import add_gpu_options, chosen_variables
+from .gpu_option import add_gpu_options, chosen_variables, is_misused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -62,6 +62,8 @@ def run(options: "Namespace") -> int:
 
     if options.program is None:
         complain("no program is named", f"name one: {EXAMPLE}")
+        return 2
+    if is_misused(options):
         return 2
     environment = _own_environment()
     for name, value in chosen_variables(options).items():

@@ -66,6 +66,11 @@ def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
     assert "unknown ROCm library name 'nothing'" in said.stderr
 
 
+@pytest.mark.parametrize("words", ["env --layer rocr", "run --layer rocr true", "run --gpu 0 --layer rocm true"])
+def test_a_layer(call: Call, words: str) -> None:
+    assert call(*words.split()).returncode == 2
+
+
 def test_a_code_that_there_is_not(call: Call) -> None:
     assert call("explain", "E-LIB-999").returncode == 2
 
