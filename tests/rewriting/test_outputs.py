@@ -25,7 +25,7 @@ from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 from rocm_sdk_build.code.trees import rewrite_directory
-from rocm_sdk_build.files.input_file import ChangedInputError
+from rocm_sdk_build.files.input_file import ChangedInputError, open_input
 from rocm_sdk_build.files.new_file import OutputRefusedError, new_file
 
 CODE = bundle(objects("gfx1030", "gfx942", size=50_000))
@@ -292,7 +292,7 @@ def test_a_file_that_changes(tmp_path: Path) -> None:
         with path.open("r+b", buffering=0) as file:
             size = path.stat().st_size
             while not is_done.wait(0.001):
-                os.pwrite(file.fileno(), b"\1", size - 100)
+                os.pwrite(file.fileno(), b"\0", size - 100)  # as before: whenever it is read, it is sound
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -311,6 +311,16 @@ def test_a_file_that_changes(tmp_path: Path) -> None:
 
 
 # ---- RECORD
+
+
+def test_what_looks_like_damage_in_a_file_that_changes(tmp_path: Path) -> None:
+    path = tmp_path / "libx.so"
+    path.write_bytes(b"before")
+    with pytest.raises(ChangedInputError, match="it changed while it was read"), open_input(str(path)):
+        path.write_bytes(b"after it")
+        raise RewriteError("libx.so cannot be rewritten")
+    with pytest.raises(RewriteError), open_input(str(path)):
+        raise RewriteError("libx.so cannot be rewritten")
 
 
 def wrong_rows(site: Path) -> list[str]:

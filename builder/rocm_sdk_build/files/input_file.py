@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
+from rocm_sdk.errors import RocmSdkError
+
 
 class ChangedInputError(OSError):
     """A file changed while it was read."""
@@ -42,6 +44,7 @@ class InputFile(NamedTuple):
 def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
     """A regular file, open for reading without a buffer. Raises OSError.
 
+    A RocmSdkError of the block is a ChangedInputError if the file has changed.
     place: a directory in which the last part of `path` is looked up; a symbolic link is not followed there.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -56,7 +59,12 @@ def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
-        yield InputFile(path, file, facts, place)
+        opened = InputFile(path, file, facts, place)
+        try:
+            yield opened
+        except RocmSdkError:
+            opened.refuse_changed()  # parts of two states may look like damage
+            raise
 
 
 def _identity(found: os.stat_result) -> tuple[int, ...]:
