@@ -1,8 +1,8 @@
 """The options of a plain call, without argparse, whose import takes longer than most commands.
 
-A plain call has names, and options that are written in full, each with one value at most, which is any text:
-`path --root`, `code FILE`, `check-gpu --gpu gfx942`. The options come from the same add_arguments(parser) that argparse
-reads. Whatever is not plain, wrong usage included, is left to argparse.
+A plain call has names, and options that are written in full, each with one value at most, which is any text but the
+empty one: `path --root`, `code FILE`, `check-gpu --gpu gfx942`. The options come from the same add_arguments(parser)
+that argparse reads. Whatever is not plain, wrong usage included, is left to argparse.
 """
 
 from rocm_sdk.terminal.output_options import add_output_options
@@ -104,7 +104,7 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
             given.append(name)
         elif option in recorder.settings and option.startswith("--"):
             value = value if equals else next(rest, "-")
-            if value.startswith("-") and not equals:
+            if not value or (value.startswith("-") and not equals):
                 return None
             name, is_list = recorder.settings[option]
             recorder.values[name] = [*(recorder.values[name] or ()), value] if is_list else value

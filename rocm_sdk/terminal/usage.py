@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 _NAMED = 2
+_OF_FILES = ("DIR", "FILE", "PLACE", "PREFIX", "RECORD")  # metavar of options whose value is the name of one
 _OF_TARGETS = ("--gpu", "--keep", "--targets")  # options that take gfx targets
 
 # Of all commands of both programs.
@@ -38,10 +39,14 @@ def parse_words(
     if command is not None and command not in commands:
         parser.error(f"there is no command {command!r}{_suggestion(command, commands)}")
     options, unknown = parser.parse_known_args(words)
+    asked = _parser_of(parser, command)
     if unknown:
-        asked = _parser_of(parser, command)
         near = "".join(_like_option(word, asked) for word in unknown)
         asked.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+    for action in asked._actions:  # in a script: the value of a variable that is not set
+        is_empty = getattr(options, action.dest, None) == "" != action.default
+        if is_empty and action.option_strings and action.metavar in _OF_FILES:
+            asked.error(f"argument {action.option_strings[-1]}: the name is empty")
     return options
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from programs import completed
 
+from rocm_sdk_build.__main__ import main
+
 ROOT = Path(__file__).resolve().parents[2]
 VERSION_HEADER = ROOT / "csrc/include/rocm_sdk/version.h"
 
@@ -112,3 +114,10 @@ def test_the_loader_has_no_file_and_no_extra_of_it() -> None:
 def test_the_command_is_installed() -> None:
     (command,) = importlib.metadata.entry_points(group="console_scripts", name="rocm-sdk-build")
     assert command.value == "rocm_sdk_build.__main__:main"
+
+
+@pytest.mark.parametrize("words", ["index", "artifacts --artifact-dir a --output"])
+def test_a_name_that_is_empty(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It was the current directory, which `index "$DIR"` does not name."""
+    assert main([*words.split(), ""]) == 2
+    assert "the name is empty" in capsys.readouterr().err

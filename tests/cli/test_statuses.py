@@ -66,6 +66,14 @@ def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
     assert "unknown ROCm library name 'nothing'" in said.stderr
 
 
+@pytest.mark.parametrize("words", ["test --target", "test --json --output", "check --sdk", "init --store"])
+def test_a_name_that_is_empty(call: Call, words: str) -> None:
+    """`--target "$DIR"` without such a variable."""
+    said = call(*words.split(), "")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert f"argument {words.rsplit(maxsplit=1)[-1]}: the name is empty" in said.stderr
+
+
 @pytest.mark.parametrize("words", ["env --layer rocr", "run --layer rocr true", "run --gpu 0 --layer rocm true"])
 def test_a_layer(call: Call, words: str) -> None:
     assert call(*words.split()).returncode == 2
