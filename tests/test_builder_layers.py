@@ -83,7 +83,7 @@ SEAM: dict[str, set[str] | None] = {
         *("attempt", "complain", "complain_fix", "end_without_output", "flushed", "is_of_output"),
         *("remember_done", "status_of", "tell", "tell_table"),
     },
-    "terminal.output_options": {"add_output_options", "given", "take_output_options"},
+    "terminal.output_options": {"add_output_options", "given", "open_standard_streams", "take_output_options"},
     "terminal.progress": {"Wait", "waiting", "with_progress"},
     "terminal.usage": {"HelpFormatter", "epilog", "parse_words"},
     "web": None,

@@ -244,8 +244,8 @@ WRITES = re.compile(
 WRITERS = {
     "gpu_code/kernels.py": "a temporary file",
     "gpu_code/member.py": "a temporary file",
-    "cli/__init__.py": "opens /dev/null",
     "terminal/output.py": "opens /dev/null",
+    "terminal/output_options.py": "opens /dev/null",
     "base/namespaces.py": "the maps of users of a new namespace",
     "base/inside.py": "directories, for devel and adoption",
     "base/moving.py": "moves files and directories, for devel and rocm-sdk-build",

@@ -27,9 +27,10 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
         is_of_output,
         status_of,
     )
-    from rocm_sdk.terminal.output_options import given, take_output_options
+    from rocm_sdk.terminal.output_options import given, open_standard_streams, take_output_options
     from rocm_sdk_build.code.pieces import NO_SPACE
 
+    open_standard_streams()
     logging.basicConfig(format="%(message)s")
     given.program = program
     options, status = argparse.Namespace(), 1

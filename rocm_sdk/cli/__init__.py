@@ -9,7 +9,9 @@ import sys
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command with `arguments` (default: those of the process); returns the exit status."""
-    _open_standard_streams()
+    from rocm_sdk.terminal.output_options import open_standard_streams
+
+    open_standard_streams()
     try:
         status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
@@ -67,20 +69,6 @@ def _run(given: list[str]) -> int:
     run, parsed = parse(given)
     take_output_options(parsed)
     return run(parsed)
-
-
-# ---- streams; exit statuses are those of git
-
-
-def _open_standard_streams() -> None:
-    """What is closed becomes /dev/null: Python has no stream for it, and the next file would take its number."""
-    import os
-
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            while (descriptor := os.open(os.devnull, os.O_RDWR)) < number:
-                pass
-            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))
 
 
 _shown: set[str] = set()

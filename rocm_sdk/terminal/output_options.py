@@ -1,4 +1,7 @@
-"""The options about output that every command of both programs has, and what this run was given."""
+"""What every command of both programs has of output: open streams, options, and what this run was given."""
+
+import io
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +31,23 @@ class Given:
 
 
 given = Given()
+
+
+def open_standard_streams() -> None:
+    """What is closed becomes /dev/null: Python has no stream for it, and the next file would take its number.
+
+    An unbuffered stdout gets a buffer, for a line: it keeps what cannot be written (`is_of_output`).
+    """
+    import os
+
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            while (descriptor := os.open(os.devnull, os.O_RDWR)) < number:
+                pass
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))
+    old = sys.stdout
+    if isinstance(getattr(old, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED
+        sys.stdout = os.fdopen(old.fileno(), "w", 1, encoding=old.encoding, errors=old.errors, closefd=False)
 
 
 def add_output_options(parser: "ArgumentParser") -> None:

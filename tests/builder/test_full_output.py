@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from programs import completed
 from sample_device_code import bundle, library, objects
 from test_index import make_wheel
 
@@ -19,6 +20,24 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
             text=True,
             check=False,
         )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
+    """They are as /dev/null."""
+    make_wheel(tmp_path, "app", "1")
+    command = [sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path)]
+    done = completed(["sh", "-c", f'exec "$@" {closed}', "sh", *command])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "simple/app/index.html").is_file()
+
+
+def test_an_unbuffered_output(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named, and not what the command writes to."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    done = run("code", app, "--keep", "gfx942", "--output", f"{app}.new")
+    assert done.returncode == 128
+    assert "cannot write to standard output: No space left on device" in done.stderr
 
 
 def remembered(*words: str | Path) -> str:
