@@ -134,7 +134,7 @@ def resolve_packages(apt: Apt, source: Source) -> Packages:
     try:
         choice = choose(release, source.names, apt.available(named(release, apt.names())))
     except PackagingError as error:
-        raise PackagingError(f"{error}{complaint}", error.fix) from error
+        raise type(error)(f"{error}{complaint}", error.fix) from error
     apt.confirm_lists()
     wanted = [*choice.libraries, *choice.tools, *choice.development]
     kept = set(apt.together(wanted))

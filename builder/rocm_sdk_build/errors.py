@@ -11,10 +11,14 @@ class PackagingError(Exception):
         self.fix = fix
 
 
-class AbsentInputError(PackagingError):
-    """A file or directory that the command line names is not there: wrong usage."""
+class WrongUsageError(PackagingError):
+    """Words of the command line stand for nothing, do not go together, or lack."""
 
     status = 2
+
+
+class AbsentInputError(WrongUsageError):
+    """A file or directory that the command line names is not there."""
 
 
 def raise_error(error: OSError) -> None:

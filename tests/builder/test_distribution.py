@@ -121,3 +121,21 @@ def test_a_name_that_is_empty(words: str, capsys: pytest.CaptureFixture[str]) ->
     """It was the current directory, which `index "$DIR"` does not name."""
     assert main([*words.split(), ""]) == 2
     assert "the name is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "promote absent --version 1.0.0 --output out",
+        "init-module --version 1.0.0 --for absent.so",
+        "init-module --version 1.0.0 --shortnames nothing",
+        "prefix --version 1.0.0 --output out",
+        "debian --suite nothing --output out",
+        "closure --in-place --output out",
+        "artifacts a --output out --version 1.0.0 --json",
+    ],
+)
+def test_wrong_usage(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One mistake has one exit status in all commands of both programs (docs/commands.md)."""
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2

@@ -57,7 +57,7 @@ def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     assert f"{tmp_path}/none: there is no such directory" in refused(output, tmp_path / "none", status=2)
     (tmp_path / "empty").mkdir()
     assert f"{tmp_path}/empty: no library of ROCm is there" in refused(output, tmp_path / "empty")
-    assert "no root is given" in refused(output)
+    assert "no root is given" in refused(output, status=2)
     told = refused(output, rocm.root, rocm.root / "lib/llvm")
     assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told
     system = small(tmp_path / "system/usr")
@@ -80,7 +80,7 @@ def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     output = tmp_path / "dist"
     for version in ("7.1.2'); import os", "latest", "v7.1"):
         assert "version" in refused(output, rocm.root, version=version)
-    assert "gfx94Y" in refused(output, rocm.root, "--families", "gfx94Y")
+    assert "gfx94Y" in refused(output, rocm.root, "--families", "gfx94Y", status=2)
     assert "--families names none" in refused(output, rocm.root, "--families", ",")
     assert "--version-suffix" in refused(output, rocm.root, "--version-suffix", "a/b")
     done = build(output, rocm.root, "--families", "gfx90a", "--split")

@@ -153,7 +153,7 @@ def test_some_packages(mirror: Mirror, tmp_path: Path) -> None:
 )
 def test_unknown_names(mirror: Mirror, tmp_path: Path, options: tuple[str, ...], message: str, fix: str) -> None:
     done = build(mirror, tmp_path, *options)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert message in done.stderr
     assert fix in done.stderr.partition("fix: ")[2]
 
@@ -162,7 +162,7 @@ def test_a_mirror_without_a_suite(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--mirror", "file:/x", "--output", str(tmp_path)]
     done = completed(command)
     assert (done.returncode, done.stderr) == (
-        1,
+        2,
         "rocm-sdk-build: --mirror is the address of a suite's packages\n  fix: --suite SUITE\n",
     )
 

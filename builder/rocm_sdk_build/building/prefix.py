@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rocm_sdk import UnknownTargetError
 from rocm_sdk import targets as gpu_targets
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, Entry
 from rocm_sdk_build.inputs.prefix.classification import DEVEL
@@ -82,7 +82,7 @@ def _expanded(family: str) -> tuple[str, ...]:
     try:
         return gpu_targets.expand(family)
     except UnknownTargetError as error:
-        raise PackagingError(error.message, error.fix or "") from error
+        raise WrongUsageError(error.message, error.fix or "") from error
 
 
 class _Build:

@@ -25,7 +25,7 @@ from rocm_sdk_build.closure.writing.forms.tree import size_of
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion, add_file
 from rocm_sdk_build.closure.writing.site import Recipe, Site, write_site
 from rocm_sdk_build.code.rewrite import Wish
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.scratch import scratch_directory
 
 from .installation import InstalledSdk
@@ -103,7 +103,7 @@ def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
     if (why := why_untried(request.proof, roots)) is not None:
         if request.records_pages and request.proof == LEAVE_OUT:
             what = "--record-pages needs the proof, which --no-proof leaves out"
-            raise PackagingError(what, "leave out --record-pages or --no-proof")
+            raise WrongUsageError(what, "leave out --record-pages or --no-proof")
         if request.records_pages:
             raise PackagingError(f"--record-pages needs the proof: {why}", "--proof")
         return None

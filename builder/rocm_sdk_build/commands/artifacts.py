@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocm_sdk.web.server import SCHEMES, Limits
 from rocm_sdk_build.building.artifacts import build, choice_of, estimate
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import everything, require_directory
 from rocm_sdk_build.inputs.download import download
 from rocm_sdk_build.inputs.overlay import OVERLAY
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if not places:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
     if options.json and not options.dry_run:
-        raise PackagingError("--json is the form of the answer of --dry-run", "--dry-run --json")
+        raise WrongUsageError("--json is the form of the answer of --dry-run", "--dry-run --json")
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
     output = options.output or options.dest_dir
 

@@ -14,7 +14,7 @@ from rocm_sdk_build.closure.in_place.pruning import prune_environment
 from rocm_sdk_build.closure.telling.page import write_page
 from rocm_sdk_build.closure.telling.report import report_json, tell_report
 from rocm_sdk_build.code.choice import chosen_gpus
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.files.new_file import refuse_output
 
 DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
@@ -82,7 +82,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Makes the closure, and tells what it has."""
     if options.trace != bool(options.traced):
-        raise PackagingError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
+        raise WrongUsageError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     _refuse_places(options)
     if options.html is not None:
         refuse_output(str(options.html))
@@ -120,18 +120,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_places(options: argparse.Namespace) -> None:
-    """PackagingError if the place of the result is not clear."""
+    """WrongUsageError if the place of the result is not clear."""
     if options.in_place and (options.output is not None or options.form is not None):
-        raise PackagingError("--in-place writes nothing but this environment", "leave out --output, --form")
+        raise WrongUsageError("--in-place writes nothing but this environment", "leave out --output, --form")
     if options.in_place and options.record_pages:
-        raise PackagingError(
+        raise WrongUsageError(
             "--record-pages belongs to a new closure: an environment has its own list",
             "leave it out, and record afterwards: rocm-sdk init --record-pages",
         )
     if options.link_mode is not None and (options.in_place or options.form not in (None, "site")):
-        raise PackagingError("--link-mode belongs to --form site: other forms copy all", "leave out --link-mode")
+        raise WrongUsageError("--link-mode belongs to --form site: other forms copy all", "leave out --link-mode")
     if options.also and not options.in_place:
-        raise PackagingError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
+        raise WrongUsageError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
 
 
 # Options that decide what the closure has, in the order of its command; values, then flags.

@@ -8,7 +8,7 @@ from pathlib import Path
 from rocm_sdk_build.building.prefix import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import WrongUsageError
 
 from .options import add_cache, add_parts, add_shape, add_writing, tell_made, wish_of
 
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     """Prints the packages that are made."""
     names = tuple(name.strip() for name in (options.packages or "").split(",") if name.strip())
     if options.mirror and not options.suite:
-        raise PackagingError("--mirror is the address of a suite's packages", "--suite SUITE")
+        raise WrongUsageError("--mirror is the address of a suite's packages", "--suite SUITE")
     packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
     wish = Wish(packages, families=options.families, is_split=options.split)
     tell_made(build_wheels(Source(options.cache, options.suite, options.mirror, names), wish, options.rules))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk._native import nearest_names
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 _TABLE = Path(__file__).with_name("debian_packages.txt")
 
@@ -50,7 +50,7 @@ def release_of(suite: str) -> Release:
     for release in _releases():
         if suite in (release.suite, release.name):
             return release
-    raise PackagingError(f"--suite {suite}: is not a release whose packages of ROCm are known", known_releases())
+    raise WrongUsageError(f"--suite {suite}: is not a release whose packages of ROCm are known", known_releases())
 
 
 def release_with_codename(codename: str) -> Release | None:
@@ -127,7 +127,7 @@ def _refuse_unknown(names: Iterable[str], rows: Iterable[Row], release: Release)
     for name in names:
         if not any(fits(row.package, name) for row in rows if row.package):
             near = " or ".join(nearest_names(name, known, 2))
-            raise PackagingError(
+            raise WrongUsageError(
                 f"--packages {name}: is not one of the packages of ROCm of {release}",
                 f"did you mean {near}?" if near else f"name some of {', '.join(known)}",
             )

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from packaging.version import Version
 
-from rocm_sdk import RocmSdkError
+from rocm_sdk import LibraryNotFoundError, RocmSdkError
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk._native import inspect_library, nearest_names
 from rocm_sdk.installed.catalog import fits
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.packages.version import check_version
 
 # What the established build of PyTorch preloads on Linux, in its order.
@@ -46,7 +46,8 @@ def _needed_by(path: Path) -> tuple[str, ...]:
     try:
         return inspect_library(path).needed
     except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.detail}") from error
+        kind = AbsentInputError if isinstance(error, LibraryNotFoundError) else PackagingError
+        raise kind(f"{path}: {error.detail}") from error
 
 
 def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
@@ -54,7 +55,8 @@ def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
     for name in shortnames:
         if name not in ALL_LIBRARIES:
             near = nearest_names(name, tuple(ALL_LIBRARIES))
-            raise PackagingError(f"{name!r} is not a library of the SDK", f"nearest: {', '.join(near)}" if near else "")
+            fix = f"nearest: {', '.join(near)}" if near else ""
+            raise WrongUsageError(f"{name!r} is not a library of the SDK", fix)
     return tuple(dict.fromkeys(shortnames))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocm_sdk import UnknownTargetError, targets
 from rocm_sdk.base.value_text import listed
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import WrongUsageError
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def expand(names: str | None) -> tuple[str, ...] | None:
     try:
         return tuple(sorted(targets.expand(names)))
     except UnknownTargetError as error:
-        raise PackagingError(error.message, error.fix or "") from error
+        raise WrongUsageError(error.message, error.fix or "") from error
 
 
 def is_family(name: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rocm_sdk._native import nearest_names
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
 from rocm_sdk_build.inputs.overlay import OVERLAY
 from rocm_sdk_build.inputs.rules import Rules
@@ -138,7 +138,7 @@ def choose(only: Sequence[str], families: Sequence[str], is_kpack: bool, rules: 
         part = known.get(short_name(name))
         if part is None:
             near = " or ".join(nearest_names(name, tuple(known), 2))
-            raise PackagingError(
+            raise WrongUsageError(
                 f"--only {name}: no package of this SDK is called so{near and f'; did you mean {near}?'}",
                 f"there are {', '.join(known)}",
             )

@@ -16,7 +16,7 @@ from rocm_sdk._native import nearest_names
 from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk.doctor.verdicts.subject import Subject, open_subject
 from rocm_sdk.installed.init_module import preload_names
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.members import unpack
 
@@ -88,7 +88,7 @@ def open_roots(
         applications = tuple(_application(word, block) for word in words)
         roots = Roots(applications, tuple(libraries), tuple(preloads), tuple(tools))
         if not (applications or libraries or preloads or tools):
-            raise PackagingError("nothing is named that the SDK is for", "--for torch, --library hipsparse")
+            raise WrongUsageError("nothing is named that the SDK is for", "--for torch, --library hipsparse")
         yield roots
 
 
@@ -152,4 +152,5 @@ def _refuse_unknown(name: str, where: str) -> None:
     if name not in ALL_LIBRARIES:
         near = nearest_names(name, tuple(ALL_LIBRARIES))
         fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list` lists them"
-        raise PackagingError(f"{where}{name!r} is not a library of the SDK", fix)
+        kind = PackagingError if where else WrongUsageError
+        raise kind(f"{where}{name!r} is not a library of the SDK", fix)

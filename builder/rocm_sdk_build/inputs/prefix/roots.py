@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import refuse_name, scan
 
 from .file_list import Listed
@@ -52,7 +52,7 @@ def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | Non
     given = [Path(os.path.realpath(root)) for root in directories_of(roots)]
     directories = given or [Path(os.path.realpath(each.path)) for each in named if Path(each.path).is_dir()]
     if not directories:
-        raise PackagingError("no root is given, and no list names a directory", "rocm-sdk-build prefix ROOT...")
+        raise WrongUsageError("no root is given, and no list names a directory", "rocm-sdk-build prefix ROOT...")
     if llvm is not None:
         if not os.path.lexists(llvm / _COMPILER):
             raise PackagingError(f"--llvm {llvm}: has no {_COMPILER}", "name the directory that has AMD's LLVM")

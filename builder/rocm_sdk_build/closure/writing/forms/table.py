@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocm_sdk.terminal.progress import Wait
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import WrongUsageError
 
 from .containers import as_layer, image_writer
 from .images import as_erofs, as_squashfs
@@ -37,7 +37,7 @@ def writer_of(form: str, base: str) -> Writer:
     """
     if base:
         if form != "oci":
-            raise PackagingError("--base names the image below that of --form oci", "add --form oci")
+            raise WrongUsageError("--base names the image below that of --form oci", "add --form oci")
         return image_writer(base)
     writer, program = _FORMS[form]
     if program:
