@@ -75,14 +75,14 @@ def test_families(tmp_path: Path) -> None:
 def test_json_is_an_answer_of_a_dry_run(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     done = run(tree.root, tmp_path / "out", "--json")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == "rocm-sdk-build: --json is the form of the answer of --dry-run\n  fix: --dry-run --json\n"
 
 
 def test_errors_are_those_of_a_run(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     done = run(tree.root, tmp_path / "out", "--only", "device-gfx950", "--dry-run")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "--only device-gfx950: no package of this SDK is called so" in done.stderr
 
 

@@ -95,7 +95,7 @@ def test_a_closure_of_a_closure(site: Path, tmp_path: Path) -> None:
 def test_where_nothing_loads(sdk: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
     place = () if "--in-place" in words else ("--output", tmp_path / "out")
     done = closure(sdk, *words, "--record-pages", *place, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "--record-pages" in done.stderr
     assert not (tmp_path / "out").exists()
 
