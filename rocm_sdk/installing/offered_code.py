@@ -12,7 +12,7 @@ from typing import Any
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.installed.distributions import closure_targets, normalised
 from rocm_sdk.web.remote_file import NoPartsError
-from rocm_sdk.web.server import Server, UnreachedError, WebError
+from rocm_sdk.web.server import Server, TooLargeError, UnreachedError, WebError
 from rocm_sdk.web.simple_index import files_of_project, projects_of
 from rocm_sdk.web.source_archives import file_in_source_archive
 from rocm_sdk.web.wheels import file_in_wheel
@@ -77,7 +77,7 @@ def _ends(names: Iterable[str], beginning: str) -> list[str]:
     return [name.removeprefix(beginning) for name in names if name.startswith(beginning)]
 
 
-def _offer(server: Server, answer: Answer, wanted: Sequence[str]) -> Offer | None:
+def _offer(server: Server, answer: Answer, wanted: Sequence[str]) -> Offer | str | None:
     version = answer.packages["rocm"].version
     name = f"rocm-{version}.tar.gz"
     source = next((each for each in files_of_project(server, "rocm") if each.name == name), None)
@@ -86,7 +86,10 @@ def _offer(server: Server, answer: Answer, wanted: Sequence[str]) -> Offer | Non
         return offer
     if families := _ends(answer.packages, f"{_LIBRARIES}-"):
         return Offer(FAMILY, tuple(families))
-    devices = _ends(projects_of(server), _DEVICE_PACKAGE)
+    try:
+        devices = _ends(projects_of(server), _DEVICE_PACKAGE)
+    except TooLargeError as error:
+        return str(error)  # an index may list all of PyPI
     if devices:
         gone = {each for each in wanted if each in devices and not _wheel_of(server, _DEVICE_PACKAGE + each, version)}
         return Offer(DEVICE, tuple(each for each in devices if each not in gone))

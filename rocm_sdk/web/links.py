@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from .server import WebError
+from .server import TooLargeError, WebError
 
 PAGE_LIMIT = 1 << 23  # bytes
 LINK_LIMIT = 20_000
@@ -29,5 +29,5 @@ def links_of(page: bytes, address: str) -> list[dict[str, str]]:
     except AssertionError as error:  # of html.parser
         raise WebError(f"{address}: its HTML is damaged, so that its links cannot be read") from error
     if len(parser.found) > LINK_LIMIT:
-        raise WebError(f"{address}: has {len(parser.found)} links, more than the limit of {LINK_LIMIT}")
+        raise TooLargeError(f"{address}: has {len(parser.found)} links, more than the limit of {LINK_LIMIT}")
     return parser.found

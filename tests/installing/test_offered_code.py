@@ -111,6 +111,13 @@ def test_the_facts_of_core_are_read_in_parts(pages: Pages) -> None:
     assert pages.sent < 1 << 19
 
 
+@pytest.mark.parametrize("page", [bytes((8 << 20) + 1), b'<a href="x">' * 20_001], ids=["bytes", "links"])
+def test_an_index_that_lists_all_of_pypi(pages: Pages, page: bytes) -> None:
+    """The installer is asked for the packages by name."""
+    pages.raw["/simple/"] = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(page) + page
+    assert "limit" in str(ask(pages.address))
+
+
 def test_a_server_without_parts(pages: Pages) -> None:
     pages.sends_parts = False
     assert "does not say for which GPUs" in str(ask(pages.address))
