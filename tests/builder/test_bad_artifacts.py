@@ -211,3 +211,10 @@ def test_a_place_that_cannot_be_written_to(tree: ArtifactTree, small: Path) -> N
     assert run(tree, small / "dist") == f"rocm-sdk-build: {small}/dist: Read-only file system\n"
     (small.parent / "file").write_text("")
     assert run(tree, small.parent / "file").startswith(f"rocm-sdk-build: {small.parent}/file: ")
+
+
+def test_an_output_in_what_is_packaged(tree: ArtifactTree) -> None:
+    """The next build would package its packages. Beside the artifacts is no such place."""
+    root, *_ = (tree.root / CORE / "artifact_manifest.txt").read_text().split()
+    refused(tree, tree.root / CORE / root / "out", "which is packaged, so that the next build would package its")
+    make(tree, tree.root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -59,6 +59,17 @@ def check_names(wish: Wish) -> None:
         raise PackagingError(f"--loader {wish.loader}: is not a wheel of rocm-sdk-loader")
     if not _NONCE.fullmatch(wish.nonce):
         raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
+
+
+def refuse_output(roots: Iterable[Path], output: Path) -> None:
+    """PackagingError for an output in one of the directories that are packaged."""
+    place = output.resolve()
+    for root in map(Path.resolve, roots):
+        if root == place or root in place.parents:
+            raise PackagingError(
+                f"{output}: is in {root}, which is packaged, so that the next build would package its packages",
+                "--output DIR outside of it",
+            )
 
 
 def _is_loader(path: Path) -> bool:
