@@ -359,6 +359,14 @@ def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
     assert "zlib1g" not in refused(tmp_path / "none", "/usr", "--files", "-", lists=listed)
 
 
+def test_a_root_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    prefix = small(tmp_path / os.fsdecode(b"\xffrocm"))
+    built(tmp_path / "out", prefix.root)
+    core = wheel(tmp_path / "out", "rocm_sdk_core")
+    (listed,) = (name for name in core.namelist() if name.endswith(".cdx.json"))
+    assert b"\\\\udcffrocm" in core.read(listed)
+
+
 def test_output_in_a_root(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     for output in (prefix.root, prefix.root / "dist"):

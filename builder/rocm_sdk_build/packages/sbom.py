@@ -65,6 +65,11 @@ def sbom_name(distribution: str) -> str:
     return f"sboms/{distribution}.cdx.json"
 
 
+def _as_text(name: str) -> str:
+    """A name whose bytes need not be UTF-8: those that are not are shown as backslash and number."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def sbom_text(  # noqa: PLR0917
     distribution: str,
     version: str,
@@ -82,6 +87,7 @@ def sbom_text(  # noqa: PLR0917
     from cyclonedx.model.tool import ToolRepository
     from cyclonedx.output.json import JsonV1Dot6
 
+    digests, files = ({_as_text(name): digest for name, digest in own.items()} for own in (digests, files))
     kinds = ((ComponentType.DATA, _ARTIFACT, digests), (ComponentType.FILE, "file:", files))
     inputs = [
         Component(
