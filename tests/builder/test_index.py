@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import pytest
 from artifact_tree import usual_tree
 from environments import environment_with_pip
+from other_user import OtherUser
 from packaging.requirements import Requirement
 from programs import completed
 from stored_builds import stored
@@ -203,6 +204,21 @@ def test_a_directory_whose_name_begins_with_a_dot(tmp_path: Path, monkeypatch: p
     assert (tmp_path / ".hidden/simple/one/index.html").exists()
     with pytest.raises(PackagingError, match="no packages"):
         write_index(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command", [["index"], ["promote", "--version", "1.1", "--output", "/tmp"]], ids=["index", "promote"]
+)
+def test_a_directory_that_another_user_keeps_to_himself(
+    other_user: OtherUser, open_directory: Path, command: list[str]
+) -> None:
+    """Its packages were left out without a word."""
+    make_wheel(open_directory, "rocm_sdk_core", "1.1rc1")
+    make_wheel(open_directory / "below", "rocm_sdk_libraries", "1.1rc1")
+    (open_directory / "below").chmod(0o700)
+    done = other_user.run("-m", "rocm_sdk_build", *command, open_directory)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{open_directory}/below: Permission denied" in done.stderr
 
 
 def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:

@@ -40,11 +40,18 @@ class PackageFile(NamedTuple):
 
 
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
-    """The packages in a directory and (`below`) directly below it. PackagingError for an invalid name."""
-    for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz")[: 4 if below else 2]:
-        for path in sorted(directory.glob(pattern)):
-            if path.parent == directory or not path.parent.name.startswith("."):
-                yield read_name(path)
+    """The packages in a directory and (`below`) directly below it.
+
+    PackagingError for an invalid name, OSError for a directory that cannot be read.
+    """
+    inside = sorted(directory.iterdir())
+    groups = [inside]
+    if below:
+        places = (path for path in inside if not path.name.startswith(".") and path.is_dir())
+        groups.append([path for place in places for path in sorted(place.iterdir())])
+    for group in groups:
+        for ending in (".whl", ".tar.gz"):
+            yield from (read_name(path) for path in group if path.name.endswith(ending))
 
 
 def read_name(path: Path) -> PackageFile:
