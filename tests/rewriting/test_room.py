@@ -17,6 +17,7 @@ from rocm_sdk import LibraryAccessError, RewriteError
 from rocm_sdk.gpu_code.kernels import kernels_in
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
+from rocm_sdk_build.packages.trampoline import write_stub
 
 KEEP = Wish(("gfx1030",), check_loading=False)
 ROOM = 1 << 20
@@ -87,3 +88,11 @@ def test_code_that_is_decompressed_to_find_its_kernels(small: Path, tmp_path: Pa
     with pytest.raises(LibraryAccessError, match=r"x\.co: no room for what it decompresses to"):
         kernels_in(str(tmp_path / "x.co"), str(small))
     assert kernels_in(str(tmp_path / "x.co"), str(tmp_path)) == []
+
+
+def test_a_program_for_a_link(small: Path, tmp_path: Path) -> None:
+    """The compiler's failure is not taken for one of the compiler."""
+    write_stub(tmp_path / "stub", "../bin/tool")
+    (small / "other").write_bytes(bytes(ROOM - 8192))
+    with pytest.raises(OSError, match="No space left on device"):
+        write_stub(small / "stub", "../bin/tool")

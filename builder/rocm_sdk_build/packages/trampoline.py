@@ -17,6 +17,7 @@ from rocm_sdk_build.inputs.rules import Script
 _log = logging.getLogger(__name__)
 _SOURCE = Path(__file__).with_name("trampoline.c")
 _STUB = Path(__file__).with_name("exec_stub.c")
+_ROOM = 1 << 16  # bytes, more than such a program has
 _FLAGS = (
     *("-std=gnu17", "-Os", "-s", "-static", "-fno-pie", "-nostdlib", "-ffreestanding", "-fno-stack-protector"),
     *("-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,noexecstack"),
@@ -65,7 +66,7 @@ def write_stub(target: Path, link: str) -> None:
 
 
 def _compile(source: Path, target: Path, texts: Mapping[str, str], *options: str) -> str:
-    """Makes a program without a C library; returns what is wrong."""
+    """Makes a program without a C library; returns what is wrong. OSError if there is no room for it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     compiler = os.environ.get("CC", "cc")
     command = [compiler, *_FLAGS, *(f"-D{name}={json.dumps(value)}" for name, value in texts.items()), *options]
@@ -74,5 +75,7 @@ def _compile(source: Path, target: Path, texts: Mapping[str, str], *options: str
     except OSError as error:
         return f"{compiler}: {'not found' if isinstance(error, FileNotFoundError) else error.strerror}"
     if done.returncode:
+        target.write_bytes(bytes(_ROOM))
+        target.unlink()
         return f"the compiler cannot make programs of them: {done.stderr.strip()}"
     return ""
