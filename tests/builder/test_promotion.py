@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -71,6 +72,21 @@ def test_names_of_wheels_with_a_family(tmp_path: Path, name: str) -> None:
     page = write_index(tmp_path / "out")[1]
     assert page == tmp_path / "out/simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html"
     assert made.name in page.read_text()
+
+
+def test_another_spelling_of_the_version(tmp_path: Path) -> None:
+    """It need not be normalised in the name of a file. Two spellings are two packages of one name."""
+    (tmp_path / "old").mkdir()
+    spelled = OLD.replace("rc", ".rc")
+    wheel = tmp_path / f"old/rocm_sdk_core-{spelled}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr(f"rocm_sdk_core-{OLD}.dist-info/METADATA", f"Name: rocm-sdk-core\nVersion: {OLD}\n")
+    (made,) = promote(tmp_path / "old", tmp_path / "out", NEW)
+    assert made.name == f"rocm_sdk_core-{NEW}-py3-none-any.whl"
+    shutil.copy(wheel, tmp_path / f"old/rocm_sdk_core-{OLD}-py3-none-any.whl")
+    with pytest.raises(PackagingError, match="another package becomes"):
+        promote(tmp_path / "old", tmp_path / "twice", NEW)
+    assert list((tmp_path / "twice").iterdir()) == []
 
 
 def test_it_installs_and_its_commands_run(candidate: Path, tmp_path: Path) -> None:

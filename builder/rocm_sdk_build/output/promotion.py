@@ -67,7 +67,10 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
                 continue
             fresh = Path(scratch, "dist", path.relative_to(source)).parent
             fresh.mkdir(parents=True, exist_ok=True)
-            made.append(_promote_one(path, promotion, fresh, Path(scratch, "site")))
+            new = _promote_one(path, promotion, fresh, Path(scratch, "site"))
+            if new in made:
+                raise PackagingError(f"{path}: another package becomes {new.name}, too", "remove one of them")
+            made.append(new)
         names = {path: output / path.relative_to(Path(scratch, "dist")) for path in made}
         move_files(names)
     return list(names.values())
@@ -91,7 +94,8 @@ def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) 
     base = wheel_name(path).base
     info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
     _change_files(path, site, info, promotion)
-    wheel = directory / path.name.replace(f"-{promotion.old}-", f"-{promotion.new}-", 1)
+    name, _, *rest = path.name.split("-")  # the version need not be spelled as ours
+    wheel = directory / "-".join([name, promotion.new, *rest])
     with writing(wheel, info.name, deflate=deflate) as fresh:
         for name, file in members_of(site, info.name).items():
             fresh.add_file(name, file)
