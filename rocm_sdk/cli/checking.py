@@ -36,7 +36,13 @@ def is_directory(name: str) -> bool:
 
     if os.path.isdir(name):
         return True
-    what = "is no directory" if os.path.exists(name) else "there is no such directory"
+    try:
+        os.stat(name)
+        what = "is no directory"
+    except FileNotFoundError:
+        what = "there is no such directory"
+    except OSError as error:
+        what = f"{error.strerror}"
     complain(f"--sdk {name}: {what}", "name a directory that has the libraries of an SDK")
     return False
 

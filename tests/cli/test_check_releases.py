@@ -275,6 +275,14 @@ def test_a_link_that_leads_to_itself(call: Call, tmp_path: Path) -> None:
     said = call("check", str(tmp_path / "loop"), *GPU)
     assert said.returncode == 1
     assert "loop: Too many levels of symbolic links" in said.stderr
+    said = call("check", "--sdk", str(tmp_path / "loop"), *GPU)
+    assert "loop: Too many levels of symbolic links" in said.stderr
+
+
+def test_a_library_that_is_cut(call: Call, tmp_path: Path) -> None:
+    """Its name stands above the problem, and not in it."""
+    (tmp_path / "cut.so").write_bytes(Path(sys.executable).read_bytes()[:5000])
+    assert "E-LIB-006: it is damaged: truncated: " in call("check", str(tmp_path / "cut.so"), *GPU).stdout
 
 
 def test_functions_of_libraries_that_are_not_here(call: Call, tmp_path: Path) -> None:

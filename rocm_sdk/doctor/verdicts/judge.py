@@ -69,8 +69,10 @@ class Verdict(NamedTuple):
         """A problem for readers who have just read which subject it is of: "it" in the place of the name."""
         names = {self.subject, os.path.basename(self.subject.rstrip("/"))} - {""}
         of_names = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        head = re.compile(rf"(?:^|(?<=: ))(?:{of_names}): ")
         whole = re.compile(rf"(?<!\S)(?:{of_names})(?=[:,;]?(?:\s|$))")
-        return found._replace(title=whole.sub("it", found.title), cause=whole.sub("it", found.cause))
+        title, cause = (whole.sub("it", head.sub("", text)) for text in (found.title, found.cause))
+        return found._replace(title=title, cause=cause)
 
 
 def judge(word: str | None, question: Question) -> Verdict:
