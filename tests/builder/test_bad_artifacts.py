@@ -218,3 +218,11 @@ def test_an_output_in_what_is_packaged(tree: ArtifactTree) -> None:
     root, *_ = (tree.root / CORE / "artifact_manifest.txt").read_text().split()
     refused(tree, tree.root / CORE / root / "out", "which is packaged, so that the next build would package its")
     make(tree, tree.root)
+
+
+def test_an_artifact_without_its_manifest(tree: ArtifactTree, tmp_path: Path) -> None:
+    """The packages would lack its files. A directory that is none of a known component is ignored."""
+    (tree.root / "my_own_files").mkdir()
+    make(tree, tmp_path / "one")
+    (tree.root / CORE / "artifact_manifest.txt").unlink()
+    refused(tree, tmp_path / "out", f"{tree.root / CORE}: has the name of an artifact, and no artifact_manifest.txt")

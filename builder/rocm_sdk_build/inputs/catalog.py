@@ -66,8 +66,8 @@ def read_catalog(
     is_wanted: whether an artifact of this name is read; nothing of the others is looked at. Other names are ignored,
     and so is an archive beside its own directory.
 
-    PackagingError for a manifest that leads out of its artifact, and if two directories have one artifact, or
-    different files for one path: nothing says which of them is meant.
+    PackagingError for an artifact without manifest, for a manifest that leads out of its artifact, and if two
+    directories have one artifact, or different files for one path: nothing says which of them is meant.
     """
     found: dict[str, Artifact] = {}
     for directory in directories:
@@ -105,9 +105,15 @@ def is_name(stem: str) -> bool:
 
 def _read(directory: Path) -> Artifact | None:
     manifest = directory / MANIFEST
-    if not is_name(directory.name) or not manifest.is_file():
+    if not is_name(directory.name):
         return None
     name, component, family = directory.name.split("_")
+    if not manifest.is_file():
+        if component not in COMPONENTS:
+            return None
+        raise PackagingError(
+            f"{directory}: has the name of an artifact, and no {MANIFEST}", "fetch it again, or remove it"
+        )
     for text, pattern, what in ((name, _NAME, "name"), (family, _FAMILY, "family")):
         if not pattern.fullmatch(text):
             raise PackagingError(f"{str(directory)!r}: {text!r} is not a {what} of an artifact")
