@@ -17,6 +17,7 @@ from rocm_sdk import LibraryAccessError, RewriteError
 from rocm_sdk.gpu_code.kernels import kernels_in
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
+from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.packages.trampoline import write_stub
 
 KEEP = Wish(("gfx1030",), check_loading=False)
@@ -96,3 +97,14 @@ def test_a_program_for_a_link(small: Path, tmp_path: Path) -> None:
     (small / "other").write_bytes(bytes(ROOM - 8192))
     with pytest.raises(OSError, match="No space left on device"):
         write_stub(small / "stub", "../bin/tool")
+
+
+def test_pages_of_packages(small: Path) -> None:
+    """The error names the directory; the system's names none."""
+    with zipfile.ZipFile(small / "rocm_sdk_core-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("rocm_sdk_core-1.0.dist-info/METADATA", "Name: rocm-sdk-core\nVersion: 1.0\n")
+    (small / "other").write_bytes(bytes(ROOM - (small / "rocm_sdk_core-1.0-py3-none-any.whl").stat().st_size - 4096))
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_index(small)
+    assert caught.value.filename == str(small)
+    assert len(list(small.iterdir())) == 2

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rocm_sdk.base.zip_file import open_zip
-from rocm_sdk_build.code.pieces import write_all
+from rocm_sdk_build.code.pieces import naming_place, write_all
 from rocm_sdk_build.errors import AbsentInputError, PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
@@ -49,7 +49,7 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
     refuse_unknown(simple)
     for path in (str(flat), *metadata):
         refuse_output(path)
-    with scratch_directory(directory) as scratch:
+    with naming_place(str(directory)), scratch_directory(directory) as scratch:
         fresh = scratch / "simple"
         fresh.mkdir()
         names = sorted(projects)
