@@ -307,10 +307,11 @@ def test_each_step_shows_that_it_goes_on(
     sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The form, too: mksquashfs prints nothing for a minute."""
-    from rocm_sdk.terminal import progress
+    from rocm_sdk.terminal import output_options, progress
     from rocm_sdk_build.closure.closure import Request, make_closure
     from rocm_sdk_build.closure.writing.forms import images
 
+    monkeypatch.setattr(output_options.given, "program", "rocm-sdk")  # another test may have run a program here
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e-4)
     monkeypatch.setenv("CI", "true")
     monkeypatch.syspath_prepend(str(sdk))
@@ -319,7 +320,7 @@ def test_each_step_shows_that_it_goes_on(
     make_closure(Request(tmp_path / "out", "a test", libraries=("hipsparse",), form="squashfs", proof="leave out"))
     said = capsys.readouterr().err
     for title in ("choosing what is needed", "writing files: ", "writing the squashfs out"):
-        assert re.search(rf"^rocm-sdk(-build)?: {title}", said, re.MULTILINE)
+        assert f"rocm-sdk: {title}" in said
 
 
 def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
