@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from rocm_sdk.base.zip_file import open_zip
 from rocm_sdk_build.code.pieces import naming_place, write_all
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.files.new_file import new_file, refuse_output
@@ -71,9 +71,6 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
 
 
 def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
-    for root in (directory, *roots):
-        if not root.is_dir():
-            raise AbsentInputError(f"{root}: there is no such directory", "name the directory that has the packages")
     packages = [*find_packages(directory), *(each for root in roots for each in find_packages(root, below=False))]
     if not packages:
         named = ", ".join(map(str, (directory, *roots)))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError
 from rocm_sdk_build.packages.debug_files import DEBUG
 from rocm_sdk_build.packages.parts import Part
 
@@ -42,8 +42,10 @@ class PackageFile(NamedTuple):
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
     """The packages in a directory and (`below`) directly below it.
 
-    PackagingError for an invalid name, OSError for a directory that cannot be read.
+    AbsentInputError if there is no such directory, OSError if one cannot be read, PackagingError for an invalid name.
     """
+    if not directory.is_dir():
+        raise AbsentInputError(f"{directory}: there is no such directory", "name the directory that has the packages")
     inside = sorted(directory.iterdir())
     groups = [inside]
     if below:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from packaging.version import Version
 
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
@@ -49,8 +49,6 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
     PackagingError if they are not all of one version that comes before it, and for targets that are not there.
     """
     check_version(version)
-    if not source.is_dir():
-        raise AbsentInputError(f"{source}: there is no such directory", "name the directory that has the packages")
     packages = sorted(each for each in find_packages(source) if each.is_of_sdk)
     promotion = Promotion(_version_of(source, packages, version), version, targets)
     known = {name.removeprefix(_DEVICE) for name, _, _ in packages if name.startswith(_DEVICE)}
