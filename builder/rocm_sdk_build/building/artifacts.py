@@ -16,7 +16,7 @@ from rocm_sdk_build.packages.parts import Choice, choose
 from .estimates import estimate_packages
 from .plan import Plan
 from .wheels import make_wheels
-from .wish import Wish, check_names, naming_output, refuse_output
+from .wish import Wish, check_names, naming_output, refuse_output_inside
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
@@ -38,7 +38,7 @@ def _plan(wish: Wish, rules: Rules) -> Plan:
     check_names(wish)
     choice = choice_of(wish, rules)
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts", choice.needs if choice else everything)
-    refuse_output((root for each in catalog for root in each.roots), wish.output)
+    refuse_output_inside((root for each in catalog for root in each.roots), wish.output)
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
     is_kpack = choice.is_kpack if choice else is_kpack_split(catalog, wish.artifacts[0])

@@ -28,7 +28,7 @@ from rocm_sdk_build.packages.prefix_facts import targets, with_facts
 from .plan import Plan
 from .wheels import make_wheels
 from .wish import Wish as PackagesWish
-from .wish import check_names, naming_output, refuse_output
+from .wish import check_names, naming_output, refuse_output_inside
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def build(wish: Wish, rules: Rules, make: Callable[[Plan], list[Path]] = make_wh
     check_names(packages)
     families = _families(wish.families)
     search = find_files(packages.artifacts, read_lists(list(wish.lists)), wish.llvm)
-    refuse_output(search.whole, packages.output)
+    refuse_output_inside(search.whole, packages.output)
     with scratch_directory(packages.output) as scratch:
         plan = _Build(wish, rules, families, search, scratch).plan()
         with naming_output(packages):

@@ -61,7 +61,7 @@ def check_names(wish: Wish) -> None:
         raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
 
 
-def refuse_output(roots: Iterable[Path], output: Path) -> None:
+def refuse_output_inside(roots: Iterable[Path], output: Path) -> None:
     """PackagingError for an output in one of the directories that are packaged."""
     place = output.resolve()
     for root in map(Path.resolve, roots):
