@@ -129,22 +129,25 @@ def _is_elf(path: str) -> bool:
         return False
 
 
+# What hides a path -> what to do.
+_HIDDEN = {
+    errno.EACCES: "ask the owner of the directories above it for the right to enter them",
+    errno.ELOOP: "name a file: this is a link that leads to itself",
+}
+
+
 def _refuse_unreadable(word: str) -> None:
     """Refuses what is there and cannot be read; what is not there may be the name of a distribution."""
     try:
         facts = os.stat(word)
     except OSError as error:
-        if error.errno == errno.EACCES:
-            fix = "ask the owner of the directories above it for the right to enter them"
-            raise LibraryAccessError(f"{word}: {error.strerror}", fix, word) from error
-        if error.errno == errno.ELOOP:
-            fix = "name a file: this is a link that leads to itself"
+        if fix := _HIDDEN.get(error.errno or 0):
             raise LibraryAccessError(f"{word}: {error.strerror}", fix, word) from error
         return
     except ValueError:
         return  # no path has such a name
-    rights = "rx" if stat.S_ISDIR(facts.st_mode) else "r"
-    if os.access(word, os.R_OK | (os.X_OK if rights == "rx" else 0)):
+    rights, mode = ("rx", os.R_OK | os.X_OK) if stat.S_ISDIR(facts.st_mode) else ("r", os.R_OK)
+    if os.access(word, mode):
         return
     is_own = facts.st_uid == os.geteuid()
     fix = f"chmod u+{rights} {quoted_for_shell(word)}" if is_own else "ask its owner for the right to read it"
