@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -40,6 +41,19 @@ static bool is_large_file_pointer(const char *path) {
     return is_pointer;
 }
 
+/* Root and the owner may. */
+static bool may_change_mode(const struct stat *facts) {
+    uid_t user = geteuid();
+    return user == 0 || user == facts->st_uid;
+}
+
+/* Who may change the mode of a file. A number: the names of users come from modules of libc, which load libraries. */
+static rsdk_status add_user(rsdk_finding *finding, rsdk_arena *arena, uid_t user, rsdk_error *error) {
+    const char *owner = user == 0 ? "root" : rsdk_arena_format(arena, "user %u or root", (unsigned)user);
+    RSDK_NEED(owner, error);
+    return rsdk_finding_add(finding, arena, "owner", owner, error);
+}
+
 /* A file that its owner may not read, whoever asks. */
 static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_error *error) {
     struct stat facts;
@@ -47,7 +61,8 @@ static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_e
         const char *mode = rsdk_arena_format(arena, "%04o", (unsigned)facts.st_mode & 07777);
         RSDK_NEED(mode, error);
         finding->code = RSDK_E_FILE_004;
-        return rsdk_finding_add(finding, arena, "mode", mode, error);
+        RSDK_TRY(rsdk_finding_add(finding, arena, "mode", mode, error));
+        return may_change_mode(&facts) ? RSDK_OK : add_user(finding, arena, facts.st_uid, error);
     }
     return RSDK_OK;
 }

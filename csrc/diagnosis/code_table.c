@@ -177,10 +177,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               PREFIX, SAME, FILE_ITSELF),
         "Found with --deep only, which reads every file.", NULL)
     ROW(27, E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode|0000, for example}",
-        FIXES({ANY, TRIED, "chmod u+r {$path}"}),
+        FIXES({ANY, WORDS, "by hand: as {owner}: chmod a+r {$path}"},
+              {ANY, TRIED, "chmod u+r {$path}"}),
         "Judged by the mode, since the superuser may read everything.", NULL)
     ROW(28, E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode|0000, for example}",
-        FIXES({ANY, TRIED, "chmod +x {$path}"}),
+        FIXES({ANY, WORDS, "by hand: as {owner}: chmod a+rx {$path}"},
+              {ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(29, E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
         FIXES({ANY, TRIED, "{reinstall}  # if that does not help, report it to the package's builder"},

@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from rocm_sdk.base.files import names_in, read_beginning
+from rocm_sdk.base.users import owner_or_root
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.record import RecordedFile, has_digest
 
@@ -69,6 +70,8 @@ def _fault_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) 
     if not stat.S_ISREG(found.st_mode):
         return no_file(path, KINDS.get(stat.S_IFMT(found.st_mode), "no regular file"))
     mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
+    if os.geteuid() not in {0, found.st_uid}:
+        mode["owner"] = owner_or_root(found.st_uid)
     if not found.st_mode & stat.S_IRUSR:
         return "E-FILE-004", mode
     if found.st_size < _LFS_SIZE and _starts_with(path, _LFS_POINTER):

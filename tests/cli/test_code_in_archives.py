@@ -391,6 +391,18 @@ def test_a_directory_that_cannot_be_listed(other_user: OtherUser, open_directory
     assert said == f"{[f'{hidden}: cannot read: Permission denied [E-FILE-007]']}\n"
 
 
+@pytest.mark.parametrize("words", [("code",), ("info", "--build-id")], ids=" ".join)
+def test_a_file_of_another_user_that_nobody_may_read(
+    other_user: OtherUser, open_directory: Path, words: tuple[str, ...]
+) -> None:
+    path = open_directory / "closed.so"
+    path.write_bytes(CONTENT)
+    path.chmod(0)
+    said = other_user.run("-m", "rocm_sdk", *words, path)
+    assert said.returncode != 0
+    assert f"by hand: as root: chmod a+r {path}" in said.stdout + said.stderr
+
+
 # ---- sizes
 
 

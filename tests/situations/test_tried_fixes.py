@@ -144,6 +144,22 @@ def test_a_user_without_rights(readable: Environment, other_user: OtherUser, *, 
     assert (path / "lib/kernels.dat").read_text() == "data"
 
 
+@pytest.mark.parametrize(
+    ("name", "mode", "right"),
+    [(HIP, 0, "a+r"), (f"{CORE}/bin/rocm-smi", 0o644, "a+rx")],
+    ids=["unreadable", "not executable"],
+)
+def test_the_mode_of_another_users_file(
+    readable: Environment, other_user: OtherUser, name: str, mode: int, right: str
+) -> None:
+    """Its owner can change it, this user cannot."""
+    path = readable.site / name
+    path.chmod(mode)
+    ended = other_user.run("-m", "rocm_sdk", "test", "--json", PYTHONPATH=str(readable.site))
+    fixes = [each["fix"] for each in json.loads(ended.stdout)["problems"] if each["path"] == str(path)]
+    assert fixes == [f"by hand: as root: chmod {right} {path}"]
+
+
 @has_overlays
 def test_what_would_do_harm_is_no_fix(user: User) -> None:
     """A library of the package needs data of the directory that nobody owns."""

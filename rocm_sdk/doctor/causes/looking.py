@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocm_sdk.base.users import user_name
+from rocm_sdk.base.users import owner_or_root, user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.gpu_support.comgr_places import temporary_directory
 
@@ -93,9 +93,8 @@ def _facts_of_refusal(place: str, found: os.stat_result, *, is_directory: bool) 
             "repair": f"chmod u+{rights} {quoted_for_shell(place)}",
         }
     owner = user_name(found.st_uid)
-    may_grant = owner if found.st_uid == 0 else f"{owner} or root"
     detail = f"{mode}, and it belongs to {owner}: this user may not {'enter' if is_directory else 'read'} it"
-    return {"detail": detail, "owner": may_grant, "permission": f"a+{rights}"}
+    return {"detail": detail, "owner": owner_or_root(found.st_uid), "permission": f"a+{rights}"}
 
 
 def temporary_file_refusal() -> tuple[str, OSError] | None:
