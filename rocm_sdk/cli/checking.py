@@ -48,12 +48,17 @@ def is_directory(name: str) -> bool:
 
 
 def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
-    """The target ids that --gpu names, each once, and the product name of each."""
-    from rocm_sdk import _native, targets
+    """The target ids that --gpu names, each once, and the product name of each. Raises EmptySelectionError."""
+    from rocm_sdk import EmptySelectionError, _native, targets
+    from rocm_sdk.base.value_text import listed
 
+    given = ",".join(words or ["machine"])
     chosen: dict[str, str] = {}
-    for word in ",".join(words or ["machine"]).split(","):
-        if word.strip() == "machine":
+    names = listed(given)
+    if not names:
+        raise EmptySelectionError(f"--gpu {given!r} names no target", "name some: gfx942,gfx110X-all")
+    for word in names:
+        if word == "machine":
             chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
         else:
             chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}

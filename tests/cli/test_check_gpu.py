@@ -239,6 +239,15 @@ def test_an_override_counts(call: Call, lib: Path, tmp_path: Path) -> None:
     assert result.stdout.splitlines()[0].endswith(", really gfx1103: HSA_OVERRIDE_GFX_VERSION")
 
 
+@pytest.mark.parametrize("value", ["", ",", " ; "])
+@pytest.mark.parametrize("words", [("check",), ("check", "/bin/true"), ("check-gpu",)], ids=" ".join)
+def test_a_list_without_a_name(call: Call, words: tuple[str, ...], value: str) -> None:
+    """The value of a variable that is not set: all GPUs would pass."""
+    result = call(*words, "--gpu", value)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"--gpu {value!r} names no target" in result.stderr
+
+
 def test_core_alone(call: Call, sdk: Site) -> None:
     library(sdk.path / CORE / "lib/librocrand.so.1", [bundle(GFX1151)])
     assert call("check-gpu", "--gpu", "gfx1151").returncode == 0
