@@ -261,6 +261,10 @@ def test_nothing_is_a_failure(tmp_path: Path) -> None:
     done = check(tmp_path / "gone")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"rocm-sdk-build: {tmp_path / 'gone'}: there is no such directory\n  fix: ")
+    (tmp_path / "file").touch()
+    done = check(tmp_path / "file")
+    told = f"rocm-sdk-build: {tmp_path}/file: is not a directory\n  fix: name the directory that has the packages\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
     assert check().returncode == 2
     for name in ("check", "index"):
         text = subprocess.check_output([sys.executable, "-m", "rocm_sdk_build", name, "--help"], text=True)

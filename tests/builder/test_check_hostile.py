@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import tarfile
 import zipfile
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 from checked_packages import VERSION, check, path_of, problems, replaced, rewritten, the_problem
 from other_user import OtherUser
+
+from rocm_sdk_build.checking.listing import ELSEWHERE
 
 
 def test_one_is_cut(dist: Path) -> None:
@@ -121,8 +124,34 @@ def test_what_else_lies_there(dist: Path) -> None:
     }
     assert found["slurm-17.out"] == "is no package, and no file about one"
     assert found["torch-2.13.0-cp312-cp312-linux_x86_64.whl"] == "belongs to no SDK"
-    assert found["rocm_sdk_devel-9.9-py3-none-any.whl"] == "is not a file"
+    assert found["rocm_sdk_devel-9.9-py3-none-any.whl"] == "is a symbolic link"
+    assert found["rocm_sdk_core-9.9-py3-none-any.whl"] == "is not a file"
     assert found["empty"] == "is a directory without packages"
+
+
+def test_a_link_to_a_wheel(dist: Path) -> None:
+    """The fix puts the file in its place. What leads to no file can only be moved away."""
+    wheel = path_of(dist, "rocm_sdk_core")
+    wheel.rename(dist.parent / "a wheel")
+    wheel.symlink_to("../a wheel")
+    (dist / "latest").symlink_to(".")
+    found = {file: (what, fix) for file, what, fix in problems(dist)}
+    assert found["latest"] == ("is a symbolic link", ELSEWHERE)
+    what, fix = found[wheel.name]
+    assert what == "is a symbolic link"
+    subprocess.run(["sh", "-c", fix], check=True)
+    (dist / "latest").unlink()
+    assert problems(dist) == []
+
+
+def test_a_directory_that_may_not_be_read(other_user: OtherUser, whole: Path, open_directory: Path) -> None:
+    """As lost+found. It ended the check."""
+    dist = Path(shutil.copytree(whole, open_directory / "dist"))
+    (dist / "lost+found").mkdir(mode=0o700)
+    done = other_user.run("-m", "rocm_sdk_build", "check", dist)
+    told = f"{dist}/lost+found: cannot be read: Permission denied\n  fix: give it to the user who checks it, or remove"
+    assert done.returncode == 1
+    assert told in done.stdout
 
 
 def test_names_are_harmless_on_a_terminal(dist: Path) -> None:

@@ -23,6 +23,28 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     fix = "  fix: name the directory that has the artifacts\n"
     told = f"rocm-sdk-build: {tmp_path}/typo: there is no such directory\n{fix}"
     assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (2, told, [])
+    (tmp_path / "typo").touch()
+    done = run("artifacts", tmp_path / "typo", "--output", tmp_path / "out", cwd=tmp_path)
+    told = f"rocm-sdk-build: {tmp_path}/typo: is not a directory\n{fix}"
+    assert (done.returncode, done.stderr, (tmp_path / "out").exists()) == (1, told, False)
+
+
+@pytest.mark.parametrize("option", ["--output", "--dest-dir"])
+def test_an_output_that_is_no_directory(tmp_path: Path, option: str) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/dist").touch()
+    for name, wrong in (("file", "file"), ("loop", "loop"), ("file/below", "file"), ("out", "out/dist")):
+        if (name, option) != ("out", "--output"):
+            done = run("artifacts", tree.root, option, tmp_path / name, "--version", "7.10.0", "--no-check")
+            told = f"rocm-sdk-build: {tmp_path}/{wrong}: is in the way: it is not a directory\n"
+            fix = "  fix: remove it, or name another place\n"
+            assert (done.returncode, done.stderr) == (1, told + fix)
+    (tmp_path / "file").unlink()
+    done = run("artifacts", tree.root, option, tmp_path / "file/below", "--version", "7.10.0", "--no-check")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("words", [(), ("--version", "")])

@@ -33,6 +33,7 @@ from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.extras import LOADER_FIX
 from rocm_sdk_build.output.index import write_index
+from rocm_sdk_build.output.package_files import find_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
@@ -218,7 +219,19 @@ def test_a_directory_that_another_user_keeps_to_himself(
     (open_directory / "below").chmod(0o700)
     done = other_user.run("-m", "rocm_sdk_build", *command, open_directory)
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"{open_directory}/below: Permission denied" in done.stderr
+    assert f"{open_directory}/below: Permission denied\n  fix: let this user read it, or keep the" in done.stderr
+
+
+def test_other_names_of_a_directory(tmp_path: Path) -> None:
+    """Its packages are listed once, below its own name."""
+    (tmp_path / "dist").mkdir()
+    make_wheel(tmp_path / "dist/v2", "one", "2")
+    (tmp_path / "dist/latest").symlink_to("v2")
+    (tmp_path / "dist/loop").symlink_to(".")
+    make_wheel(tmp_path / "elsewhere", "two", "1")
+    (tmp_path / "dist/other").symlink_to("../elsewhere")
+    found = [str(each.path.relative_to(tmp_path)) for each in find_packages(tmp_path / "dist")]
+    assert found == ["dist/v2/one-2-py3-none-any.whl", "dist/other/two-1-py3-none-any.whl"]
 
 
 def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
@@ -289,6 +302,8 @@ def test_several_roots(tmp_path: Path) -> None:
     assert found.value.fix == "leave one of them out"
     with pytest.raises(PackagingError, match="there is no such directory"):
         write_index(own, [tmp_path / "gone"])
+    with pytest.raises(PackagingError, match="is not a directory"):
+        write_index(own, [core])
 
 
 def test_families_have_an_index_each(tmp_path: Path) -> None:

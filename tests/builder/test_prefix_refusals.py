@@ -57,6 +57,9 @@ def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     assert f"{tmp_path}/none: there is no such directory" in refused(output, tmp_path / "none", status=2)
     (tmp_path / "empty").mkdir()
     assert f"{tmp_path}/empty: no library of ROCm is there" in refused(output, tmp_path / "empty")
+    assert not output.exists()
+    (tmp_path / "file").touch()
+    assert f"{tmp_path}/file: is not a directory" in refused(output, tmp_path / "file")
     assert "no root is given" in refused(output, status=2)
     told = refused(output, rocm.root, rocm.root / "lib/llvm")
     assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told

@@ -86,7 +86,7 @@ def test_another_spelling_of_the_version(tmp_path: Path) -> None:
     shutil.copy(wheel, tmp_path / f"old/rocm_sdk_core-{OLD}-py3-none-any.whl")
     with pytest.raises(PackagingError, match="another package becomes"):
         promote(tmp_path / "old", tmp_path / "twice", NEW)
-    assert list((tmp_path / "twice").iterdir()) == []
+    assert not (tmp_path / "twice").exists()
 
 
 def test_it_installs_and_its_commands_run(candidate: Path, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_longer_version_has_no_room_in_programs(candidate: Path, tmp_path: Pat
     """Every later byte of a trampoline would move."""
     with pytest.raises(PackagingError, match=r"its program \S+ has rocm_\S+-7\.10\.0rc2, and no room for rocm_\S+rc10"):
         promote(candidate, tmp_path / "out", "7.10.0rc10")
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_refused(candidate: Path, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_members_that_lie(tmp_path: Path, names: list[str], cause: str) -> None:
     assert str(caught.value).startswith(f"{wheel}: ")
     with pytest.raises(RewriteError, match=cause):
         rewrite_wheel(str(wheel), str(tmp_path / wheel.name), rewrite.Wish(("gfx942",)))
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["old", "out", wheel.name]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["old", wheel.name]
 
 
 def test_what_has_the_name_of_a_package(candidate: Path, tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from rocm_sdk.base.value_text import size_text
+from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.wheels import writing
@@ -28,10 +30,9 @@ def make_wheels(plan: Plan) -> list[Path]:
     """Returns the files that appear; nothing half-written is left."""
     wish = plan.wish
     dist = wish.dist or wish.output / "dist"
-    if wish.makes_packages:
-        dist.mkdir(parents=True, exist_ok=True)
     finished = Finished(wish.output / ".rocm-sdk-finished")
-    with scratch_directory(wish.output) as scratch:
+    appears = output_directory(dist) if wish.makes_packages else nullcontext()
+    with appears, scratch_directory(wish.output) as scratch:
         fresh = scratch / "dist"
         fresh.mkdir()
         made = [*_wheels(plan, fresh, scratch, finished)]

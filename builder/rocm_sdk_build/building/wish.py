@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +64,7 @@ def check_names(wish: Wish) -> None:
 
 def refuse_output_inside(roots: Iterable[Path], output: Path) -> None:
     """PackagingError for an output in one of the directories that are packaged."""
-    place = output.resolve()
+    place = Path(os.path.realpath(output))  # Path.resolve refuses a link to itself
     for root in map(Path.resolve, roots):
         if root == place or root in place.parents:
             raise PackagingError(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
+from shlex import quote
 
-from rocm_sdk_build.output.package_files import PackageFile, read_name
+from rocm_sdk_build.files.named_directory import require_directory
+from rocm_sdk_build.output.package_files import NAME_IT, PackageFile, read_name
 
 from .problems import Problems
 
@@ -17,6 +20,7 @@ _PAGES = ("simple", "links.html")  # what `index` writes
 
 def list_packages(directory: Path, problems: Problems) -> list[PackageFile]:
     """The packages in a directory and directly below it, sorted; hidden files are ignored."""
+    require_directory(directory, NAME_IT)
     found = _packages_in(directory, problems, below=True)
     if not found and not problems:
         fix = "rocm-sdk-build artifacts ARTIFACTS --output DIR makes packages"
@@ -34,10 +38,14 @@ def _packages_in(directory: Path, problems: Problems, *, below: bool) -> list[Pa
         if path.name in _PAGES or (about in names and stat.S_ISREG(kind)):
             continue
         if below and stat.S_ISDIR(kind):
-            own = _packages_in(path, problems, below=False)
-            if not own:
-                problems.tell(path, "is a directory without packages", ELSEWHERE)
-            found += own
+            with problems.of(path):
+                own = _packages_in(path, problems, below=False)
+                if not own:
+                    problems.tell(path, "is a directory without packages", ELSEWHERE)
+                found += own
+        elif stat.S_ISLNK(kind):
+            copy = f"cp --remove-destination {quote(os.path.realpath(path))} {quote(str(path))}"
+            problems.tell(path, "is a symbolic link", copy if path.is_file() else ELSEWHERE)
         elif not stat.S_ISREG(kind):
             problems.tell(path, "is not a file", ELSEWHERE)
         elif not path.name.endswith((".whl", ".tar.gz")):

@@ -16,7 +16,8 @@ from rocm_sdk._native import inspect_library
 from rocm_sdk.base.walking import refuse_deep
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.named_directory import require_directory
 
 if TYPE_CHECKING:
     from rocm_sdk._native import LibraryFacts
@@ -36,8 +37,7 @@ class DlopenDependency(NamedTuple):
 
 def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
     """Searches all libraries below `directory`; sorted. PackagingError if there is none or one is damaged."""
-    if not directory.is_dir():
-        raise AbsentInputError(f"{directory}: there is no such directory", "give the directory of an installed SDK")
+    require_directory(directory, "give the directory of an installed SDK")
     refuse_deep(directory)
     files = [path for path in sorted(directory.rglob("lib*.so*")) if path.is_file() and is_elf(path)]
     if not files:

@@ -9,7 +9,8 @@ from pathlib import Path
 from rocm_sdk.web.server import SCHEMES, Limits
 from rocm_sdk_build.building.artifacts import build, choice_of, estimate
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.inputs.catalog import everything, require_directory
+from rocm_sdk_build.files.named_directory import require_directory
+from rocm_sdk_build.inputs.catalog import NAME_IT, everything
 from rocm_sdk_build.inputs.download import download
 from rocm_sdk_build.inputs.overlay import OVERLAY
 from rocm_sdk_build.inputs.rules import read_rules
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
     for place in places:
         if not place.startswith(SCHEMES):
-            require_directory(Path(place))
+            require_directory(Path(place), NAME_IT)
     options.version = options.version or default_version(options.version_file)
     rules = read_rules(options.rules)
     wish = wish_of(options, (), output)._replace(

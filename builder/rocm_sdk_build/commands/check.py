@@ -10,7 +10,6 @@ from pathlib import Path
 from rocm_sdk.base.value_text import counted
 from rocm_sdk.terminal.output import tell
 from rocm_sdk_build.checking.check import Checked, check
-from rocm_sdk_build.errors import AbsentInputError
 from rocm_sdk_build.output.extras import LOADER_FIX
 from rocm_sdk_build.packages.parts import short_name
 
@@ -33,8 +32,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints the answer; status 1 if there is a problem."""
     directory: Path = options.directory
-    if not directory.is_dir():
-        raise AbsentInputError(f"{directory}: there is no such directory", "name the directory that has the packages")
     found = check(directory, options.scratch or directory)
     if options.json:
         _print_document(directory, found)

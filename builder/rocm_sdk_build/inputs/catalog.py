@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.walking import DEPTH_LIMIT
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.named_directory import require_directory
 
 from .archives import MANIFEST, SUFFIXES, stem_of, unpack
 
 COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"
+NAME_IT = "name the directory that has the artifacts"
 _FIELDS = 3
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:[a-z]+[+-])*")  # a target may have features: gfx942:xnack+
@@ -52,12 +54,6 @@ def everything(_stem: str) -> bool:
     return True
 
 
-def require_directory(path: Path) -> None:
-    """AbsentInputError if there is no such directory."""
-    if not path.is_dir():
-        raise AbsentInputError(f"{path}: there is no such directory", "name the directory that has the artifacts")
-
-
 def read_catalog(
     directories: Sequence[Path], cache: Path, is_wanted: Callable[[str], bool] = everything
 ) -> list[Artifact]:
@@ -71,7 +67,7 @@ def read_catalog(
     """
     found: dict[str, Artifact] = {}
     for directory in directories:
-        require_directory(directory)
+        require_directory(directory, NAME_IT)
         paths = _directories(directory, cache, is_wanted)
         own = [artifact for path in paths if (artifact := _read(path)) is not None]
         if not own and is_wanted is everything:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.named_directory import require_directory
 from rocm_sdk_build.packages.debug_files import DEBUG
 from rocm_sdk_build.packages.parts import Part
 
+NAME_IT = "name the directory that has the packages"
 _OF_SDK = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+|debug-.+)")
 
 
@@ -42,18 +45,35 @@ class PackageFile(NamedTuple):
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
     """The packages in a directory and (`below`) directly below it.
 
-    AbsentInputError if there is no such directory, OSError if one cannot be read, PackagingError for an invalid name.
+    A directory that has several names there counts once. AbsentInputError if there is no such directory, OSError if it
+    cannot be read, PackagingError if one below it cannot, and for an invalid name.
     """
-    if not directory.is_dir():
-        raise AbsentInputError(f"{directory}: there is no such directory", "name the directory that has the packages")
+    require_directory(directory, NAME_IT)
     inside = sorted(directory.iterdir())
     groups = [inside]
     if below:
-        places = (path for path in inside if not path.name.startswith(".") and path.is_dir())
-        groups.append([path for place in places for path in sorted(place.iterdir())])
+        groups.append([path for place in _places(directory, inside) for path in _inside(place)])
     for group in groups:
         for ending in (".whl", ".tar.gz"):
             yield from (read_name(path) for path in group if path.name.endswith(ending))
+
+
+def _places(directory: Path, inside: Iterable[Path]) -> Iterable[Path]:
+    """The directories among these, but hidden ones. A link to another one of them, or to `directory`, is none."""
+    known = {os.path.realpath(directory): directory}
+    for path in sorted(inside, key=Path.is_symlink):
+        if not path.name.startswith(".") and path.is_dir():
+            known.setdefault(os.path.realpath(path), path)
+    return list(known.values())[1:]
+
+
+def _inside(place: Path) -> list[Path]:
+    try:
+        return sorted(place.iterdir())
+    except PermissionError as error:
+        raise PackagingError(
+            f"{place}: {error.strerror}", "let this user read it, or keep the packages in a directory without it"
+        ) from error
 
 
 def read_name(path: Path) -> PackageFile:

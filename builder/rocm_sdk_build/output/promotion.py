@@ -57,7 +57,6 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
             f"{source}: no package is for {', '.join(missing)}", f"there are {', '.join(sorted(known))}"
         )
     made = []
-    output.mkdir(parents=True, exist_ok=True)
     with scratch_directory(output) as scratch:
         for package in packages:
             name, path = package.debug_of or package.project, package.path

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.files.named_directory import require_directory
 from rocm_sdk_build.inputs.catalog import refuse_name, scan
 
 from .file_list import Listed
@@ -62,12 +63,9 @@ def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | Non
 
 
 def directories_of(roots: Iterable[Path]) -> Iterator[Path]:
-    """The roots. PackagingError for one that is no directory."""
+    """The roots. PackagingError for one that is not a directory."""
     for root in roots:
-        if not root.is_dir():
-            raise AbsentInputError(
-                f"{root}: there is no such directory", "name the directory that has bin, lib, include"
-            )
+        require_directory(root, "name the directory that has bin, lib, include")
         yield root
 
 
