@@ -70,6 +70,13 @@ def explained(site: str) -> Iterator[None]:
             no_inodes = facts.f_files and facts.f_favail < 100
             reason = "your quota is used up" if error.errno == errno.EDQUOT else "it is full"
             raise _no_space(site, "it has no inodes left" if no_inodes else reason) from error
+        if error.errno == errno.EFBIG:
+            raise DevelopmentTreeError(
+                "cannot make the development tree ready: a file of it is larger than this process may write; the next"
+                " `rocm-sdk init` completes it",
+                "raise the limit, ulimit -f unlimited, or take a file system that has larger files",
+                site,
+            ) from error
         raise DevelopmentTreeError(
             f"cannot make the development tree ready: {error}; the next `rocm-sdk init` completes it",
             f"if another program removed or reinstalled {DISTRIBUTION} at the same time, try again",

@@ -1,6 +1,7 @@
 """Places where a tree cannot be made: said before anything is written, or nothing of it is left."""
 
 import os
+import resource
 import subprocess
 import sys
 import textwrap
@@ -57,6 +58,22 @@ def test_the_disk_fills_up(mount_small: Callable[[str], DevelSite]) -> None:
     before = record.stat().st_size
     refused(site, "not enough disk space for the development tree", "it is full")
     assert record.stat().st_size < before + 100
+
+
+def test_a_file_that_is_larger_than_the_process_may_write(devel_site: DevelSite) -> None:
+    """The limit is lower than the file and higher than what is said."""
+    devel_site.install_devel([member(f"{TREE}/__init__.py"), member(f"{TREE}/large", bytes(300_000))])
+    before, limits = devel_site.names(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        result = devel_site.command("init", check=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "a file of it is larger than this process may write" in result.stderr
+    assert "ulimit -f unlimited" in result.stderr
+    assert devel_site.names() - {".rocm_sdk_devel.lock"} == before
+    devel_site.command("init")
 
 
 @as_root
