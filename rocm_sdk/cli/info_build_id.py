@@ -12,6 +12,7 @@ from rocm_sdk.doctor.provenance.debug_names import (
     debuginfod_path,
     installed_debug_file,
 )
+from rocm_sdk.installed.catalog import shortnames_by_stem
 from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.terminal.output import attempt, complain, tell, tell_json, tell_table
 
@@ -72,9 +73,10 @@ def _add_all(found: list[_File], installed: Installed) -> bool:
 
 
 def _add(found: list[_File], installed: Installed, name: str) -> None:
-    """The library of a short name, or the file of this path; complains of a library that is not there."""
+    """The library of a short name, else the file of this name; complains of a library that is not there."""
     path = name
-    if os.sep not in name:
+    is_file = os.sep in name or (os.path.exists(name) and name not in shortnames_by_stem().values())
+    if not is_file:
         location = installed.sdk.locate(name)
         if location.path is None:
             complain_of_absence(name, location)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from programs import completed
-from sample_site import CORE, Site
+from sample_site import CORE, LIBRARIES, Site
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -52,6 +52,22 @@ def test_all_libraries(call: Call, sdk: Site) -> None:
     result = call("info", "--build-id")
     assert result.returncode == 1
     assert "libamdhip64.so.7   none" in result.stdout
+
+
+def test_a_file_of_the_current_directory(
+    call: Call, sdk: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short name is the SDK's library, as in `tree`; any other name may be a file's."""
+    library = sdk.path / LIBRARIES / "lib/librocsparse.so.1"
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.so", "amdhip64"):
+        shutil.copy(library, name)
+    found = json.loads(call("info", "--build-id", "mine.so", "amdhip64", "--json").stdout)["files"]
+    hip = sdk.path / CORE / "lib/libamdhip64.so.7"
+    assert [(each["path"], each["build_id"]) for each in found] == [
+        ("mine.so", build_id_of(library)),
+        (str(hip), build_id_of(hip)),
+    ]
 
 
 @pytest.mark.parametrize(
