@@ -1,5 +1,6 @@
 """Versions, requirements, reports and fixes of closures."""
 
+import errno
 import html.parser
 import json
 import os
@@ -231,6 +232,50 @@ def test_the_report_as_a_page(sdk: Path, tmp_path: Path) -> None:
     )
     assert "it is a directory" in refused.stderr
     assert not (tmp_path / "two").exists()
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ("out", "is the place of the closure, too\n  fix: name another file\n"),
+        ("alias/out", "is the place of the closure, too\n  fix: name another file\n"),
+        ("none/page", "there is no directory {0}/none\n  fix: mkdir -p -- {0}/none\n"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_refused_first(sdk: Path, tmp_path: Path, page: str, message: str) -> None:
+    """The page took the place of an image, or failed when all else was done."""
+    (tmp_path / "alias").symlink_to(".")
+    words = ("--library", "hipsparse", "--form", "oci", "--output", tmp_path / "out", "--html", tmp_path / page)
+    done = closure(sdk, *words, check=False)
+    assert done.stderr == f"rocm-sdk-build: --html {tmp_path / page}: {message.format(tmp_path)}"
+    assert done.returncode == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_page_beside_a_closure_in_a_new_directory(sdk: Path, tmp_path: Path) -> None:
+    words = ("--library", "hipsparse", "--output", tmp_path / "new/out", "--html", tmp_path / "new/page")
+    closure(sdk, *words)
+    assert "Closure out" in Page((tmp_path / "new/page").read_text()).texts
+
+
+def test_a_page_for_which_no_room_is_left(
+    sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The closure is there, and told."""
+    from rocm_sdk_build.__main__ import main
+    from rocm_sdk_build.commands import closure as command
+
+    def full(*_words: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.syspath_prepend(str(sdk))
+    monkeypatch.setattr(command, "write_page", full)
+    output, page = str(tmp_path / "out"), str(tmp_path / "page")
+    words = ["closure", "--no-proof", "--library", "hipsparse", "--output", output, "--html", page]
+    assert main(words) == 1
+    said = capsys.readouterr()
+    assert said.err == f"rocm-sdk-build: cannot write {page}: No space left on device\n"
+    assert said.out.startswith(output)
 
 
 def test_areas_fill_the_picture() -> None:

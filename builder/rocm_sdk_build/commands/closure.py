@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from pathlib import Path
 
-from rocm_sdk.terminal.output import remember_done
+from rocm_sdk.terminal.output import complain, remember_done
 from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
-from rocm_sdk_build.closure.closure import Request, make_closure
+from rocm_sdk_build.closure.closure import Made, Request, make_closure
 from rocm_sdk_build.closure.in_place.pruning import prune_environment
 from rocm_sdk_build.closure.telling.page import write_page
 from rocm_sdk_build.closure.telling.report import report_json, tell_report
 from rocm_sdk_build.code.choice import chosen_gpus
-from rocm_sdk_build.errors import WrongUsageError
+from rocm_sdk_build.errors import AbsentInputError, WrongUsageError
 from rocm_sdk_build.files.new_file import refuse_output
 
 DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
@@ -84,8 +85,9 @@ def run(options: argparse.Namespace) -> int:
     if options.trace != bool(options.traced):
         raise WrongUsageError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     _refuse_places(options)
+    output = options.output or DEFAULT_OUTPUT
     if options.html is not None:
-        refuse_output(str(options.html))
+        _refuse_page(options.html, None if options.in_place else output)
     request = Request(
         words=tuple(options.words),
         libraries=tuple(options.library),
@@ -102,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         may_link=options.link_mode == "hardlink",
         proof=options.proof,
         records_pages=options.record_pages,
-        output=options.output or DEFAULT_OUTPUT,
+        output=output,
         command=_command_text(options),
     )
     made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
@@ -110,13 +112,35 @@ def run(options: argparse.Namespace) -> int:
     if made is None:
         print("completed what was interrupted")
         return 0
-    if options.html is not None:
-        write_page(made, options.html)
+    status = 0 if options.html is None or _is_written(made, options.html) else 1
     if options.json:
         sys.stdout.write(report_json(made))
     else:
         tell_report(made)
-    return 0
+    return status
+
+
+def _refuse_page(page: Path, output: Path | None) -> None:
+    """Refuses a page that could not be written when the closure is there. output: what the run makes."""
+    refuse_output(str(page))
+    place = Path(os.path.realpath(page))
+    made = Path(os.path.realpath(output)) if output is not None else None
+    if place == made:
+        raise WrongUsageError(f"--html {page}: is the place of the closure, too", "name another file")
+    if not place.parent.is_dir() and (made is None or place.parent not in (made, *made.parents)):
+        raise AbsentInputError(
+            f"--html {page}: there is no directory {page.parent}", shlex.join(["mkdir", "-p", "--", str(page.parent)])
+        )
+
+
+def _is_written(made: Made, page: Path) -> bool:
+    """False after a message if the page cannot be written: the closure is there, and the report says so."""
+    try:
+        write_page(made, page)
+    except OSError as error:
+        complain(f"cannot write {page}: {error.strerror}")
+        return False
+    return True
 
 
 def _refuse_places(options: argparse.Namespace) -> None:
