@@ -259,7 +259,8 @@ REFUSALS = {
     "unknown library": (("--library", "hipsparze"), "'hipsparze' is not a library of the SDK"),
     "not installed": (("--library", "miopen"), "miopen"),
     "unknown application": (("--for", "nothing-of-the-kind"), "there is no such file"),
-    "unknown tool": (("--tool", "hipc"), "--tool hipc: the SDK has no such program"),
+    "unknown tool": (("--tool", "hipc"), "--tool hipc: the SDK has no such program\n  fix: nearest: hipcc\n"),
+    "a tool like no other": (("--tool", ""), "--tool '': the SDK has no such program\n  fix: name one that is there: "),
     "unknown GPU": (("--library", "hipsparse", "--gpu", "gfx"), "gfx"),
     "no output": (("--library", "hipsparse", "--no-output"), "unrecognized arguments"),
 }
@@ -269,7 +270,7 @@ REFUSALS = {
 def test_refusals(sdk: Path, tmp_path: Path, case: str) -> None:
     words, message = REFUSALS[case]
     done = closure(sdk, *words, "--output", tmp_path / "out", check=False)
-    assert done.returncode != 0
+    assert done.returncode == (1 if case == "not installed" else 2)
     assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -114,7 +114,7 @@ def test_without_a_proof(sdk: Path, tmp_path: Path) -> None:
     done = completed(command, env=clean_environment() | {"PYTHONPATH": str(sdk)})
     told, fix = done.stderr.splitlines()[-2:]
     assert told.startswith("rocm-sdk-build: --record-pages needs the proof: ")
-    assert fix == "  fix: --proof"
+    assert (fix, done.returncode) == ("  fix: --proof", 2)
     assert not (tmp_path / "out").exists()
 
 

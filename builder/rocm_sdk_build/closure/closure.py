@@ -105,7 +105,7 @@ def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
             what = "--record-pages needs the proof, which --no-proof leaves out"
             raise WrongUsageError(what, "leave out --record-pages or --no-proof")
         if request.records_pages:
-            raise PackagingError(f"--record-pages needs the proof: {why}", "--proof")
+            raise WrongUsageError(f"--record-pages needs the proof: {why}", "--proof")
         return None
     named = ", ".join(each.name for each in roots.applications) or "the SDK's libraries"
     complain(f"the proof runs code of what you name: {named}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Container, Iterable
 from pathlib import Path
 
 from rocm_sdk._native import nearest_names
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PACKAGES, Script, read_rules
 
@@ -16,7 +17,7 @@ _DIRECTORIES = ("bin", "lib/llvm/bin")
 
 
 def tool_files(sdk: InstalledSdk, names: Iterable[str]) -> dict[str, str]:
-    """Path of each file that the tools consist of -> reason. PackagingError for a tool that the SDK does not have."""
+    """Path of each file that the tools consist of -> reason. WrongUsageError for a tool that the SDK does not have."""
     rows = [line.split() for line in _TABLE.read_text(encoding="utf-8").splitlines() if line.partition("#")[0].strip()]
     found: dict[str, str] = {}
     for name in names:
@@ -46,8 +47,10 @@ def _program(sdk: InstalledSdk, name: str) -> str:
         if place in places:
             return place
     programs = tuple(sorted({place.rpartition("/")[2] for place in places if place.rpartition("/")[0] in _DIRECTORIES}))
-    near = ", ".join(nearest_names(name, programs))
-    raise PackagingError(f"--tool {name}: the SDK has no such program", f"nearest: {near}" if near else "")
+    near = nearest_names(name, programs)
+    fix = f"nearest: {', '.join(near)}" if near else f"name one that is there: {', '.join(programs)}"
+    what = f"{shlex.join(['--tool', name])}: the SDK has no such program"
+    raise WrongUsageError(what, fix if programs else "leave it out: this SDK has no programs")
 
 
 def _scripts() -> list[Script]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk_build.closure.choosing.selection import Kept, LeftOut
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage, package_of
 from rocm_sdk_build.closure.writing.site import Recipe, Written, write_file
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.data_selection import select_files
 
@@ -33,8 +34,9 @@ class Also(NamedTuple):
 
 
 def find_others(names: tuple[str, ...], site: str, sdk: InstalledSdk) -> tuple[SdkPackage, ...]:
-    """The distributions of these names in a directory. PackagingError for one that is not there or is of the SDK."""
-    return tuple(_find(name, site, sdk) for name in dict.fromkeys(map(canonicalize_name, names)))
+    """The distributions of these names in a directory. WrongUsageError for one that is not there or is of the SDK."""
+    asked = {canonicalize_name(name): name for name in names}
+    return tuple(_find(name, shlex.join(["--also", asked[name]]), site, sdk) for name in asked)
 
 
 def make_smaller(package: SdkPackage, site: str, recipe: Recipe, place: Path) -> Also:
@@ -59,16 +61,16 @@ def make_smaller(package: SdkPackage, site: str, recipe: Recipe, place: Path) ->
     return Also(tuple(written), left_out, Changes(new, removed))
 
 
-def _find(name: str, site: str, sdk: InstalledSdk) -> SdkPackage:
+def _find(name: str, option: str, site: str, sdk: InstalledSdk) -> SdkPackage:
     if name in {package.name for package in sdk.packages}:
-        raise PackagingError(f"--also {name}: it is a part of the SDK, which is made smaller anyway", "leave it out")
+        raise WrongUsageError(f"{option}: it is a part of the SDK, which is made smaller anyway", "leave it out")
     for info in sorted(Path(site).glob("*.dist-info")):
         if canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) == name:
             found = Distribution(str(info))
             if found.fault is not None:
                 raise PackagingError(f"{info}: {found.fault}", f"install {name} again")
             return package_of(site, found)
-    raise PackagingError(f"--also {name}: {site} has no distribution of this name", _FIX)
+    raise WrongUsageError(f"{option}: {site} has no distribution of this name", _FIX)
 
 
 def _target_of(site: str, link: str) -> str:

@@ -26,7 +26,7 @@ from rocm_sdk_build.closure.disk_use import compare, uses_of
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage
 from rocm_sdk_build.closure.proving.proof import prove
 from rocm_sdk_build.closure.writing.site import Written
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.files.scratch import PREFIX, scratch_directory
 
 from .also import Also, find_others, make_smaller
@@ -77,7 +77,7 @@ def prune_environment(request: Request, also: tuple[str, ...]) -> Made | None:
     site = site_to_prune(environment, sdk)
     others = find_others(also, site, sdk)
     if others and not request.gpus:
-        raise PackagingError("--also makes GPU code smaller, and no GPU is named", "--gpu TARGETS")
+        raise WrongUsageError("--also makes GPU code smaller, and no GPU is named", "--gpu TARGETS")
     with locked(site):
         return _prune(request, _Subject(environment, site, sdk, others))
 
