@@ -140,9 +140,22 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
     except OSError as error:
         if is_of_output(error):
             raise
-        complain(f"{error.filename or name}: {error.strerror}")
-        return 2 if isinstance(error, FileNotFoundError) and error.filename == name else 1
+        complain(f"{error.filename or name}: {error.strerror}", fix_of(error))
+        return 2 if isinstance(error, (FileNotFoundError, NotADirectoryError)) and error.filename == name else 1
     return 0
+
+
+def fix_of(error: OSError) -> str | None:
+    """What to do about an error of the system, which names a file or directory."""
+    import errno
+
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return "name what is there"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "give this user the right to it, or name another place"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room there, or name another place"
+    return None
 
 
 def complain_fix(fix: str) -> None:

@@ -3,15 +3,16 @@
 import argparse
 import re
 import textwrap
+from functools import partial
 
 from rocm_sdk._native import nearest_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 _NAMED = 2
-_OF_FILES = ("DIR", "FILE", "PLACE", "PREFIX", "RECORD")  # metavar of options whose value is the name of one
+_OF_FILES = ("DIR", "FILE", "LIST", "PLACE", "PREFIX", "RECORD", "ROOT", "WHEEL")  # metavar of names of files
 _OF_TARGETS = ("--gpu", "--keep", "--targets")  # options that take gfx targets
 
 # Of all commands of both programs.
@@ -38,16 +39,22 @@ def parse_words(
     command = words[0] if words and not words[0].startswith("-") else None
     if command is not None and command not in commands:
         parser.error(f"there is no command {command!r}{_suggestion(command, commands)}")
-    options, unknown = parser.parse_known_args(words)
     asked = _parser_of(parser, command)
+    for action in asked._actions:
+        if action.metavar in _OF_FILES:
+            action.type = partial(_named, action.type if callable(action.type) else str)
+    options, unknown = parser.parse_known_args(words)
     if unknown:
         near = "".join(_like_option(word, asked) for word in unknown)
         asked.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
-    for action in asked._actions:  # in a script: the value of a variable that is not set
-        is_empty = getattr(options, action.dest, None) == "" != action.default
-        if is_empty and action.option_strings and action.metavar in _OF_FILES:
-            asked.error(f"argument {action.option_strings[-1]}: the name is empty")
     return options
+
+
+def _named(kind: "Callable[[str], object]", text: str) -> object:
+    """A name of `kind`. In a script an empty one is the value of a variable that is not set; Path makes "." of it."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return kind(text)
 
 
 def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse.ArgumentParser:

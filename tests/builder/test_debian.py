@@ -35,6 +35,7 @@ CORE_LIBRARIES = {
     "librocm_smi64.so.1",
 }
 MATH_LIBRARIES = {"libhiprand.so.1", "libhipsparse.so.0", "librocrand.so.1", "librocsparse.so.0"}
+RIGHT = "  fix: give this user the right to it, or name another place\n"
 PIP_ADDS = ("INSTALLER", "REQUESTED", "direct_url.json")
 HOST_LIBRARIES = {"libtinybelow.so.1", "libtinyhost.so.2"}
 
@@ -405,4 +406,4 @@ def test_no_root_is_needed(archive: Archive, other_user: OtherUser, open_directo
     install(wheels, tmp_path / "site")
     refused = run("closed")
     assert refused.returncode == 1
-    assert refused.stderr == f"rocm-sdk-build: {open_directory}/closed/cache: Permission denied\n"
+    assert refused.stderr == f"rocm-sdk-build: {open_directory}/closed/cache: Permission denied\n{RIGHT}"

@@ -116,7 +116,14 @@ def test_the_command_is_installed() -> None:
     assert command.value == "rocm_sdk_build.__main__:main"
 
 
-@pytest.mark.parametrize("words", ["index", "artifacts --artifact-dir a --output"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("index", "artifacts --artifact-dir a --output", "artifacts --output a", "code --keep gfx942"),
+        *("prefix --output a", "prefix a --output b --llvm", "prefix a --output b --loader", "init-module --for"),
+        *("prefix a --output b --files", "prefix a --output b --rules", "closure --output", "clear-execstack"),
+    ],
+)
 def test_a_name_that_is_empty(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It was the current directory, which `index "$DIR"` does not name."""
     assert main([*words.split(), ""]) == 2

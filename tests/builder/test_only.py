@@ -167,7 +167,7 @@ def test_names(tmp_path: Path) -> None:
     assert done.stderr.startswith("rocm-sdk-build: --only: the packages say for which targets the SDK is")
     assert done.returncode == 1
     done = run(tree.root, "--output", tmp_path / "out", "--only", ",")
-    assert (done.returncode, "invalid _names value: ','" in done.stderr) == (2, True)
+    assert (done.returncode, "invalid names value: ','" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

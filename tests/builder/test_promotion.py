@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from programs import completed
 from system_calls import traced
 
 from rocm_sdk import RewriteError
@@ -121,6 +122,15 @@ def test_targets_that_are_kept(candidate: Path, tmp_path: Path) -> None:
     assert (document["families"], document["default"]) == (["gfx942"], "gfx942")
     assert set(document["extras"]) == {"libraries", "device", "devel", "profiler", "device-gfx942", "device-all"}
     assert document["extras"]["device-all"] == [f"rocm-sdk-device-gfx942=={NEW}"]
+
+
+@pytest.mark.parametrize("text", ["", ","])
+def test_targets_that_name_none(candidate: Path, tmp_path: Path, text: str) -> None:
+    """`--keep-targets "$TARGETS"` without such a variable made a release without device packages."""
+    words = ["promote", candidate, "--output", tmp_path / "out", "--version", NEW, "--keep-targets", text]
+    done = completed([sys.executable, "-m", "rocm_sdk_build", *map(str, words)])
+    assert (done.returncode, "argument --keep-targets: invalid names value" in done.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_longer_version_has_no_room_in_programs(candidate: Path, tmp_path: Path) -> None:

@@ -71,9 +71,32 @@ def test_a_record_that_does_not_list_it(linked_site: Site) -> None:
     record.parent.mkdir()
     record.write_text("other.py,,\n")
     before = path.read_bytes()
-    done = completed([sys.executable, "-m", "rocm_sdk_build", "clear-execstack", str(path), "--record", str(record)])
+    command = [sys.executable, "-m", "rocm_sdk_build", "clear-execstack", str(path)]
+    done = completed([*command, "--record", str(record)])
     assert (done.returncode, done.stdout) == (1, f"{path} is unchanged: {record} does not list it\n")
+    for name, told in (("other-1.dist-info", "it is not a regular file; name one"), ("fifo", "it is not a regular")):
+        if name == "fifo":
+            os.mkfifo(linked_site.path / name)
+        done = completed([*command, "--record", str(linked_site.path / name)])
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.startswith(f"{path} is unchanged: {linked_site.path}/{name}: {told}")
+    gone = linked_site.path / "gone"
+    done = completed([*command, "--record", str(gone)])
+    told = f"rocm-sdk-build: {gone}: there is no such file\n  fix: name the RECORD of its distribution\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
     assert path.read_bytes() == before
+
+
+def test_what_is_no_library(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("gone")
+    (tmp_path / "directory").mkdir()
+    command = [sys.executable, "-m", "rocm_sdk_build", "clear-execstack"]
+    done = completed([*command, str(tmp_path / "link")])
+    told = f"rocm-sdk-build: {tmp_path}/link: there is no such file\n  fix: name an installed library\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    done = completed([*command, str(tmp_path / "directory")])
+    told = f"{tmp_path}/directory is unchanged: is a directory where a file is expected\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, told, "")
 
 
 def test_a_library_that_asks_for_none_keeps_its_file(linked_site: Site) -> None:

@@ -134,8 +134,25 @@ def test_refused(path: Path, tmp_path: Path, words: list[str], status: int, mess
 def test_what_cannot_be_written(path: Path, tmp_path: Path) -> None:
     told = rocm_sdk(path, "--keep", "gfx1030", "--output", tmp_path / "missing" / "new.so", status=1)
     assert told.startswith("rocm-sdk: ")
-    assert "No such file or directory" in told
+    assert "No such file or directory\n  fix: name what is there\n" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "status"),
+    [
+        ("directory", "it is not a regular file; name one", 1),
+        ("file/below", "Not a directory\n  fix: name what is there", 2),
+        ("gone", "No such file or directory\n  fix: name what is there", 2),
+    ],
+)
+def test_what_is_no_file(tmp_path: Path, name: str, told: str, status: int) -> None:
+    """A directory was "3: Is a directory": the number of its descriptor."""
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "file").touch()
+    said = rocm_sdk(tmp_path / name, "--extract", tmp_path / "objects", status=status)
+    assert said == f"rocm-sdk: {tmp_path}/{name}: {told}\n"
+    assert not (tmp_path / "objects").exists()
 
 
 def test_in_the_place_of_an_installed_file(path: Path, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from rocm_sdk_build.files.new_file import OutputRefusedError, new_file
 
 CODE = bundle(objects("gfx1030", "gfx942", size=50_000))
 KEEP = Wish(("gfx1030",), check_loading=False)
+RIGHT = "  fix: give this user the right to it, or name another place\n"
 CAPABILITY = bytes.fromhex("0100000200200000000000000000000000000000")  # cap_net_raw, as setcap writes it
 is_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
@@ -379,5 +380,5 @@ def test_a_file_of_a_tree_that_may_not_be_read(other_user: OtherUser) -> None:
         file.touch(0)
         words = ("code", place / "site", "--keep", "gfx1030", "--output", place / "out/slim")
         ran = other_user.run("-m", "rocm_sdk_build", *words)
-        assert (ran.returncode, ran.stderr) == (1, f"rocm-sdk-build: {file}: Permission denied\n")
+        assert (ran.returncode, ran.stderr) == (1, f"rocm-sdk-build: {file}: Permission denied\n{RIGHT}")
         assert list((place / "out").iterdir()) == []

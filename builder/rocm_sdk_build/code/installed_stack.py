@@ -21,18 +21,28 @@ from .verification import refuse_without_proc
 def run(options: Namespace) -> int:
     """Prints what was done; status 1 if the library is unchanged."""
     path = options.file
-    if not os.path.lexists(path):
-        raise AbsentInputError(f"{path}: there is no such file", "name an installed library")
+    _refuse_absent(path, "name an installed library")
+    if options.record is not None:
+        _refuse_absent(options.record, "name the RECORD of its distribution")
     try:
         why = _clear(path, options.record)
     except RocmSdkError as error:
-        why = error.message
-    except (OSError, ValueError) as error:
+        why = error.message.removeprefix(f"{path}: ")
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except ValueError as error:
         why = str(error)
     if not why:
         remember_done(f"{path} asks for no executable stack any more")
     tell(f"{path} is unchanged: {why}" if why else f"cleared the flag for an executable stack of {path}")
     return 1 if why else 0
+
+
+def _refuse_absent(path: str, fix: str) -> None:
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise AbsentInputError(f"{path}: there is no such file", fix) from error
 
 
 def _clear(path: str, record: str | None) -> str:

@@ -18,7 +18,7 @@ from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimate
 from rocm_sdk_build.packages.families import expand, names_in
 from rocm_sdk_build.packages.version import default_version
 
-from .options import add_count, add_version_file, add_writing, tell_made, wish_of
+from .options import add_count, add_version_file, add_writing, names, tell_made, wish_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     for system in ("linux", "windows"):
         command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
     only = "make these packages alone: core,device-gfx942 (other runs make the others; families are needed)"
-    command.add_argument("--only", type=_names, default=(), metavar="NAMES", help=only)
+    command.add_argument("--only", type=names, default=(), metavar="NAMES", help=only)
     dry = "write nothing, and tell what each package would be, and the memory and disk that it takes at most"
     command.add_argument("--dry-run", action="store_true", help=dry)
     command.add_argument("--json", action="store_true", help="with --dry-run: print the answer for programs")
@@ -111,9 +111,3 @@ def _local(
     wanted = {*names_in(",".join(text or "" for text in families))}.union(*(expand(text) or () for text in families))
     limits = Limits(limit * 1_000_000, limit * 1_000_000) if limit else Limits()
     return download(place, output / ".artifacts/downloads", wanted, limits, is_wanted)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    if not (names := names_in(text)):
-        raise ValueError(text)
-    return names

@@ -11,6 +11,7 @@ from rocm_sdk.base.value_text import counted
 from rocm_sdk.terminal.output import remember_done
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.packages.families import names_in
 
 
 def add_shape(command: argparse.ArgumentParser, usual: str) -> None:
@@ -88,6 +89,13 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
 def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:
     """A number of at least 1; 0 if it is not given."""
     command.add_argument(option, type=_count, default=0, metavar=metavar, help=text)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Of targets or packages, at least one."""
+    if not (found := names_in(text)):
+        raise ValueError(text)
+    return found
 
 
 def _count(text: str) -> int:

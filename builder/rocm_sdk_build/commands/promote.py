@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 
 from rocm_sdk_build.output.promotion import promote
-from rocm_sdk_build.packages.families import names_in
 
-from .options import tell_made
+from .options import names, tell_made
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -16,11 +15,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where those of the release go")
     command.add_argument("--version", required=True, help="of the release")
-    command.add_argument("--keep-targets", metavar="TARGETS", help="device packages that the release has (all)")
+    command.add_argument(
+        "--keep-targets", type=names, metavar="TARGETS", help="device packages that the release has (all)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the packages of the release."""
-    targets = None if options.keep_targets is None else frozenset(names_in(options.keep_targets))
+    targets = None if options.keep_targets is None else frozenset(options.keep_targets)
     tell_made(promote(options.directory, options.output, options.version, targets))
     return 0

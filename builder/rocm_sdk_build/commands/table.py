@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 from importlib import import_module
-from pathlib import Path
 
 from rocm_sdk.terminal.output_options import add_output_options
 from rocm_sdk.terminal.usage import HelpFormatter, epilog
@@ -55,15 +54,7 @@ def add_commands(parser: argparse.ArgumentParser, wanted: Collection[str] = COMM
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter, epilog=epilog(EXAMPLES[name]))
         if name in wanted:
-            command.register("type", Path, _path)
             module = import_module(f"{__package__}.{name.replace('-', '_')}")
             module.add_arguments(command)
             add_output_options(command)
             command.set_defaults(run=module.run)
-
-
-def _path(text: str) -> Path:
-    """What `type=Path` gives. Path("") is the current directory, which nobody has named."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return Path(text)

@@ -55,10 +55,11 @@ def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
             descriptor = os.open(os.path.basename(path), flags | os.O_NOFOLLOW, dir_fd=place)
         except OSError as error:
             raise type(error)(error.errno, error.strerror, path) from None
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):  # of a directory open() says the number of the descriptor
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file; name one", path)
     with open(descriptor, "rb", buffering=0) as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", path)
         opened = InputFile(path, file, facts, place)
         try:
             yield opened
