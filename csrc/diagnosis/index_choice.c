@@ -33,7 +33,8 @@ static bool is_of_stream(const rsdk_index_row *row, const char *rest) {
     return found != NULL && (row->word[0] == '\0' || found < rest + length);
 }
 
-const rsdk_index_row *rsdk_index_for_version(const char *version) {
+/* The row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
+static const rsdk_index_row *index_for_version(const char *version) {
     char *rest = NULL;
     if (strspn(version, digits) == 0) {
         return NULL;
@@ -67,7 +68,7 @@ static unsigned long release_at(const char *text, unsigned long otherwise) {
 const rsdk_index_row *rsdk_index_for_requirement(const char *requirement) {
     const char *exact = strstr(requirement, "=="), *first = strstr(requirement, ">="), *end = strstr(requirement, ",<");
     if (exact != NULL || first == NULL) {
-        return exact != NULL ? rsdk_index_for_version(exact + 2) : NULL;
+        return exact != NULL ? index_for_version(exact + 2) : NULL;
     }
     unsigned long lowest = release_at(first + 2, 0),
                   highest = release_at(end != NULL ? end + 2 : NULL, (unsigned long)-1);
@@ -96,7 +97,7 @@ const rsdk_index_row *rsdk_index_for_request(const char *request) {
             return &rsdk_indexes[i];
         }
     }
-    return strncmp(request, ">=", 2) == 0 ? rsdk_index_for_requirement(request) : rsdk_index_for_version(request);
+    return strncmp(request, ">=", 2) == 0 ? rsdk_index_for_requirement(request) : index_for_version(request);
 }
 
 /* The target whose packages support a GPU; NULL: not known. */

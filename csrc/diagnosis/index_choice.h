@@ -10,9 +10,6 @@
 /* The site's own index, which replaces the table (ROCM_SDK_INDEX); NULL: not set. */
 const char *rsdk_index_of_site(void);
 
-/* The row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
-const rsdk_index_row *rsdk_index_for_version(const char *version);
-
 /* Whether a requirement names a version ("rocm==7.10.0") or a range ("rocm>=7.0,<7.15"). */
 bool rsdk_requirement_has_version(const char *requirement);
 

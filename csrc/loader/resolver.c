@@ -170,8 +170,8 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
     return accept_absence(r, location, error);
 }
 
-rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
-                               rsdk_error *error) {
+static rsdk_status find_entry(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
+                              rsdk_error *error) {
     const rsdk_overriding_file *override = NULL;
     RSDK_TRY(rsdk_inventory_find_override(inventory, entry, &override, error));
     if (override != NULL) {
@@ -247,7 +247,7 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
     RSDK_TRY(check_packages(inventory->sdk, shortnames, count, error));
     for (size_t i = 0; i < count; i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_find(shortnames[i]);
-        rsdk_status status = rsdk_resolver_find(inventory, entry, &locations[i], error);
+        rsdk_status status = find_entry(inventory, entry, &locations[i], error);
         if (status == RSDK_PACKAGE_NOT_INSTALLED) { /* the SDK declares it absent: check_packages would have refused */
             locations[i] = (rsdk_location){
                 .shortname = entry->shortname, .package = entry->package, .found_via = RSDK_ABSENT_DECLARED};
@@ -281,7 +281,7 @@ rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_locatio
     for (size_t i = 0; i < rsdk_library_count; i++) {
         const rsdk_catalog_entry *entry = &rsdk_library_table[i];
         rsdk_error reason = RSDK_ERROR_INIT;
-        rsdk_status status = rsdk_resolver_find(inventory, entry, &locations[i], &reason);
+        rsdk_status status = find_entry(inventory, entry, &locations[i], &reason);
         if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED && status != RSDK_FILE_NOT_FOUND) {
             return rsdk_fail_with(error, &reason);
         }

@@ -5,9 +5,6 @@
 #include "loader/inventory.h"
 #include "rocm_sdk/loader.h"
 
-rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
-                               rsdk_error *error);
-
 /* Room for `count` locations; texts are borrowed from the SDK. */
 rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
                                    rsdk_location *locations, rsdk_error *error);
