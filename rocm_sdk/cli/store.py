@@ -21,7 +21,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="prune: remove the files that no environment uses; verify: read all files and print the damaged ones",
     )
     parser.add_argument(
-        "--store", metavar="DIR", default=os.environ.get("ROCM_SDK_STORE"), help="default: ROCM_SDK_STORE"
+        "--store", metavar="DIR", default=os.environ.get("ROCM_SDK_STORE") or None, help="default: ROCM_SDK_STORE"
     )
     parser.add_argument(
         "--timeout",
@@ -66,7 +66,7 @@ def run(options: "Namespace") -> int:
     if damaged:
         complain(
             f"{len(damaged)} files or lists of the store are damaged",
-            f"remove these files, and extract the trees that contain them again: {_extract_again()}",
+            f"by hand: remove these files, and extract the trees that contain them again: {_extract_again()}",
         )
     return 1 if damaged else 0
 
@@ -79,4 +79,4 @@ def _extract_again() -> str:
 
     site, name = own_site(), "rocm-sdk-devel"
     facts = next((each.facts for each in sdk_distributions(site) if each.name == name), {"requirement": name})
-    return fix_of(problem("E-DEVEL-009", None, site, **facts))
+    return fix_of(problem("E-DEVEL-009", None, site, **facts)).removeprefix("by hand: ")

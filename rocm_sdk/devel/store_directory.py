@@ -40,14 +40,19 @@ def is_partial(name: str) -> bool:
 
 
 def require_store(directory: str) -> None:
-    """Raises NotAStoreError if a directory is not a store of this format. Changes nothing."""
-    if not os.path.isdir(directory):
-        raise NotAStoreError(f"{directory} is not a directory, so it is not a store", None, directory)
+    """Raises NotAStoreError if a directory is not a store of this format; DevelopmentTreeError if this user may not
+    read it. Changes nothing."""
     try:
         content = read_json(directory, MARKER)
         found = content["format"] if isinstance(content, dict) else None
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise _no_marker(directory) from None
+    except PermissionError as error:
+        raise DevelopmentTreeError(
+            f"cannot read {directory}/{MARKER}: {error.strerror}",
+            "use a store that this user may read: its owner decides who that is",
+            directory,
+        ) from error
     except OSError as error:
         raise NotAStoreError(f"cannot read {directory}/{MARKER}: {error.strerror}", None, directory) from error
     except (ValueError, KeyError):
@@ -75,7 +80,7 @@ def make_store(directory: str) -> None:
             for name in (FILES, TREES):
                 with suppress(FileExistsError):
                     os.mkdir(f"{directory}/{name}", DIRECTORY_MODE)
-    except NotAStoreError:
+    except DevelopmentTreeError:
         raise
     except OSError as error:
         raise DevelopmentTreeError(
@@ -136,6 +141,8 @@ def _write_marker(directory: str) -> None:
 
 
 def _no_marker(directory: str) -> NotAStoreError:
+    if not os.path.isdir(directory):
+        return NotAStoreError(f"{directory} is not a directory, so it is not a store", None, directory)
     fix = "use an absent or empty directory"
     if {FILES, TREES} <= set(os.listdir(directory)) <= {FILES, TREES, LOCK}:
         fix = (

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from other_user import OtherUser
 from sample_devel import DevelSite, member
 
 MakeSite = Callable[..., DevelSite]
@@ -71,6 +72,9 @@ def test_verify_names_damaged_files(two_sites: list[DevelSite], store: Path) -> 
         file.write(b"another content")
     result = one.command("store", "verify", env=one.environment(ROCM_SDK_STORE=str(store)), check=False)
     assert (result.returncode, result.stdout) == (1, f"{damaged}\n")
+    fix = result.stderr.splitlines()[-1]
+    assert fix.startswith("  fix: by hand: remove these files, and extract the trees that contain them again: ")
+    assert fix.count("by hand") == 1
 
 
 def test_leftovers_of_a_killed_run_are_pruned(two_sites: list[DevelSite], store: Path) -> None:
@@ -109,9 +113,23 @@ def test_a_store_on_another_file_system(devel_site: DevelSite) -> None:
 
 @pytest.mark.parametrize("words", [["prune"], ["verify", "--store", "absent"]])
 def test_no_store(devel_site: DevelSite, words: list[str]) -> None:
-    result = devel_site.command("store", *words, check=False, cwd=devel_site.path)
+    """An empty variable is none, as for `init`."""
+    variables = devel_site.environment(ROCM_SDK_STORE="")
+    result = devel_site.command("store", *words, check=False, cwd=devel_site.path, env=variables)
     assert (result.returncode, result.stdout) == (2, "")
     assert ("ROCM_SDK_STORE" if words == ["prune"] else "absent is not a directory") in result.stderr
+
+
+@pytest.mark.parametrize("closed", ["store", "above/store"])
+def test_a_store_that_this_user_may_not_read(open_directory: Path, other_user: OtherUser, closed: str) -> None:
+    """It is there, so this is no wrong usage."""
+    store = open_directory / closed
+    store.mkdir(parents=True)
+    (open_directory / closed.partition("/")[0]).chmod(0o700)
+    done = other_user.run("-m", "rocm_sdk", "store", "verify", "--store", store)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"rocm-sdk: cannot read {store}/rocm-sdk-store.json: Permission denied ")
+    assert "  fix: use a store that this user may read" in done.stderr
 
 
 def test_a_store_that_cannot_be_made(devel_site: DevelSite) -> None:
