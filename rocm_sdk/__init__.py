@@ -281,8 +281,10 @@ def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: 
     known = version or ""
     if isinstance(wanted, str):
         matches, text, requirement = _matches_wildcard(known, wanted), wanted, f"rocm=={wanted}"
-    else:
+    elif hasattr(wanted, "match"):
         matches, text, requirement = wanted.match(known) is not None, wanted.pattern, None
+    else:
+        raise TypeError(f"check_version is a text or a compiled pattern, not {wanted!r}")
     if version is not None and matches:
         return
     from .errors import VersionMismatchError, VersionMismatchWarning, warn

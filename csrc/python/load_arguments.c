@@ -58,6 +58,10 @@ int rsdk_text_arguments_take_paths(rsdk_text_arguments *texts, PyObject *args) {
 }
 
 int rsdk_text_arguments_take_files(rsdk_text_arguments *texts, PyObject *files) {
+    if (files != NULL && (PyUnicode_Check(files) || PyBytes_Check(files))) { /* whose items would be letters */
+        PyErr_Format(PyExc_TypeError, "files is a list of paths, not %R: write [%R]", files, files);
+        return -1;
+    }
     PyObject *list = files != NULL ? PySequence_Tuple(files) : PyTuple_New(0);
     int result = list != NULL ? rsdk_text_arguments_take_paths(texts, list) : -1;
     Py_XDECREF(list);

@@ -76,7 +76,8 @@ def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) ->
     wanted = _HEADERS_OF_LIBRARIES.get(name, name) if kind is HEADERS else name
     parts = wanted.split("/") if kind is HEADERS else [wanted]
     if any(part in {"", ".", ".."} or "/" in part or "\0" in part for part in parts):
-        raise UnknownLibraryError(f"{name!r} is not the name of a {kind.title}", "name a file without its directory")
+        fix = f"name what lies below {kind.directories[0]}" if kind is HEADERS else "name a file without its directory"
+        raise UnknownLibraryError(f"{name!r}: no {kind.title} can have this name", fix)
     roots: dict[str, str] = {}
     for package in (*_RUNTIME_PACKAGES, "devel"):
         if package == "devel" and make_reporter is not None:

@@ -1,6 +1,7 @@
 """find_libraries and locate: from shortnames to files, and what they say when there is none."""
 
 import ast
+import re
 
 import pytest
 from sample_site import CORE, LIBRARIES, Site, run_python
@@ -132,6 +133,14 @@ def test_highest_version_wins_numerically_with_a_warning(site: Site) -> None:
 def test_names_must_be_text(argument: str) -> None:
     with pytest.raises(TypeError, match="shortname must be a str"):
         rocm_sdk.locate(ast.literal_eval(argument))
+
+
+@pytest.mark.parametrize("function", ["bindings", "load_plan"])
+def test_one_path_is_no_list_of_paths(function: str) -> None:
+    """Its letters would be looked for."""
+    for path in ("/bin/true", b"/bin/true"):
+        with pytest.raises(TypeError, match=re.escape(f"files is a list of paths, not {path!r}: write [{path!r}]")):
+            getattr(_native, function)(files=path)
 
 
 KEYWORDS = {

@@ -112,6 +112,11 @@ def test_version_check(site: Site, wanted: str, fits: bool, fails: bool) -> None
         assert "7.10.0" in answer
 
 
+def test_a_version_that_is_no_text(site: Site) -> None:
+    result = site.run("import rocm_sdk; rocm_sdk.initialize_process(check_version=7)", check=False)
+    assert result.stderr.endswith("TypeError: check_version is a text or a compiled pattern, not 7\n")
+
+
 def test_an_sdk_that_does_not_say_its_version(site: Site) -> None:
     """As a program of Nuitka's whose packages were compiled: their metadata is not a file."""
     site.library("libroctx64.so.4")
