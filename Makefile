@@ -360,12 +360,18 @@ $(OUT)/exported.map: csrc/install/symbols Makefile
 	@mkdir -p $(@D)
 	@{ echo 'ROCM_SDK_$(SOVERSION) { global:'; sed 's/$$/;/' $<; echo 'local: *; };'; } >$@
 
-$(OUT)/%.shared.o: %.c csrc/install/exported.h Makefile
+# The compiler and the flags that the user chooses: others compile all of it again.
+$(OUT)/chosen: export CHOSEN = $(CC) $(INSTRUMENT_$(VARIANT)) $(LDFLAGS)
+$(OUT)/chosen: always
+	@mkdir -p $(@D)
+	@test "$$(cat $@ 2>/dev/null)" = "$$CHOSEN" || printf '%s\n' "$$CHOSEN" >$@
+
+$(OUT)/%.shared.o: %.c csrc/install/exported.h Makefile $(OUT)/chosen
 	@mkdir -p $(@D)
 	@echo '$(VARIANT), shared: $<'
 	@$(CC) $(CFLAGS_C) -include csrc/install/exported.h -MMD -MP -c $< -o $@
 
-$(OUT)/%.o: %.c Makefile
+$(OUT)/%.o: %.c Makefile $(OUT)/chosen
 	@mkdir -p $(@D)
 	@echo '$(VARIANT): $<'
 	@$(CC) $(CFLAGS_C) -MMD -MP -c $< -o $@
@@ -405,5 +411,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-foreign test-long test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: always help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-foreign test-long test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -178,6 +178,19 @@ def test_gnu_directories(tmp_path: Path) -> None:
     assert '"${CMAKE_CURRENT_LIST_DIR}/../../../../include/rocm"' in config
 
 
+def test_another_compiler_and_other_flags_compile_again(tmp_path: Path) -> None:
+    """What an earlier `make install` has compiled is of the flags of that one."""
+    made = f"{tmp_path}/csrc/base/arena.o"
+
+    def compiled(*words: str) -> str:
+        return succeed("make", "-C", ROOT, "-s", "VARIANT=install", f"OUT={tmp_path}", made, *words)
+
+    assert compiled("CFLAGS=-O0 -DTEXT='\"a b\"'") != ""
+    assert compiled("CFLAGS=-O0 -DTEXT='\"a b\"'") == ""
+    for words in (["CFLAGS=-O1"], ["CFLAGS=-O1", "LDFLAGS=-Wl,-O1"], ["CC=gcc -m64", "CFLAGS=-O1"]):
+        assert compiled(*words) != ""
+
+
 @pytest.mark.parametrize("prefix", ["relative", "/with blank", "/with$dollar", '/with"quote'])
 def test_a_prefix_that_cannot_be_written_is_refused(tmp_path: Path, prefix: str) -> None:
     script = ROOT / "scripts/install-library"
