@@ -159,6 +159,10 @@ static PyObject *gpu_processors(PyObject *module, PyObject *args, PyObject *kwar
 
 /* The items of a tuple as C texts, borrowed from it. NULL with an exception; to be freed. */
 static const char **texts_of(PyObject *tuple) {
+    if (!PyTuple_Check(tuple)) {
+        return (const char **)PyErr_Format(PyExc_TypeError, "expected a tuple of str, not %R",
+                                           (PyObject *)Py_TYPE(tuple));
+    }
     Py_ssize_t count = PyTuple_Size(tuple);
     const char **texts = count >= 0 ? calloc((size_t)count + 1, sizeof *texts) : NULL;
     if (texts == NULL) {
