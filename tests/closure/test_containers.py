@@ -16,7 +16,7 @@ from sample_site import CORE
 from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.containers import image_writer
 from rocm_sdk_build.closure.writing.forms.table import writer_of
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 WAYS = {"umoci": ("skopeo", "umoci"), "buildah": ("buildah",)}
 WORDS = ("--library", "rocblas", "--tool", "hipcc", "--gpu", "gfx90a", "--no-proof", "--form", "oci")
@@ -183,7 +183,8 @@ def test_a_base_of_another_form(sdk: Path, tmp_path: Path) -> None:
     assert done.stderr == "rocm-sdk-build: --base names the image below that of --form oci\n  fix: add --form oci\n"
 
 
-@pytest.mark.parametrize("base", ["-v", "--help", "a b", "a\nb", "oci:", "x:/y\0"])
+@pytest.mark.parametrize("base", ["", "-v", "--help", "a b", "a\nb", "oci:", "x:/y\0"])
 def test_names_that_are_no_image(base: str) -> None:
-    with pytest.raises(PackagingError, match="--base"):
+    """An empty one is the value of a variable that is not set: a layer was written."""
+    with pytest.raises(WrongUsageError, match="--base"):
         writer_of("oci", base)

@@ -62,7 +62,7 @@ def write(form: str, site: Path, directory: Path, told: Told | None = None) -> P
     """Writes a form of a copy of the directory. told: is told what is read of it."""
     shutil.copytree(site, directory / "site", symlinks=True)
     (directory / "scratch").mkdir()
-    writer_of(form, "")(directory / "site", directory / "output", directory / "scratch", told or Told())
+    writer_of(form, None)(directory / "site", directory / "output", directory / "scratch", told or Told())
     return directory / "output"
 
 
@@ -255,7 +255,7 @@ from rocm_sdk_build.files.scratch import scratch_directory
 form, site, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 try:
     with scratch_directory(place) as scratch:
-        writer_of(form, "")(site, place / "out", scratch, Wait("writing"))
+        writer_of(form, None)(site, place / "out", scratch, Wait("writing"))
 except (PackagingError, OSError) as error:
     print([path.name for path in place.iterdir()], str(error).replace("\\n", " "))
 """

@@ -224,6 +224,7 @@ def test_a_process_with_replaced_files(environment: Environment, way: str) -> No
 REFUSALS = {
     "another SDK is named": (HIPSPARSE, {"ROCM_SDK_ROOT": "{site}"}, "unset ROCM_SDK_ROOT"),
     "a place": ((*HIPSPARSE, "--output", "out"), {}, "leave out --output"),
+    "a base": ((*HIPSPARSE, "--base", "scratch"), {}, "leave out --output, --form, --base"),
     "nothing named": ((), {}, "nothing is named that the SDK is for"),
     "no such distribution": ((*HIPSPARSE, "--also", "PyTorch"), {}, "--also PyTorch: "),
     "the SDK as another": ((*HIPSPARSE, "--also", "rocm_sdk_core"), {}, "it is a part of the SDK"),

@@ -48,7 +48,7 @@ class Request(NamedTuple):
     exact: bool = False
     drops_code: bool = False
     form: str = "site"
-    base: str = ""  # the image below that of the form oci
+    base: str | None = None  # the image below that of the form oci
     keeps_version: bool = False
     may_link: bool = False  # files that stay as they are become other names of the SDK's
     proof: str | None = None  # of `choosing.proof_choice`

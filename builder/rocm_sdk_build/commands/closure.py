@@ -61,7 +61,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     place.add_argument(
         "--link-mode", choices=LINK_MODES, help="hardlink: unchanged files are other names of the SDK's (copy)"
     )
-    place.add_argument("--base", default="", metavar="IMAGE", help="with oci: an image of the closure on this one")
+    place.add_argument("--base", metavar="IMAGE", help="with oci: an image of the closure on this one")
     place.add_argument(
         "--record-pages", action="store_true", help="add what a load touches, as the proof sees it, for cold starts"
     )
@@ -145,8 +145,8 @@ def _is_written(made: Made, page: Path) -> bool:
 
 def _refuse_places(options: argparse.Namespace) -> None:
     """WrongUsageError if the place of the result is not clear."""
-    if options.in_place and (options.output is not None or options.form is not None):
-        raise WrongUsageError("--in-place writes nothing but this environment", "leave out --output, --form")
+    if options.in_place and any(each is not None for each in (options.output, options.form, options.base)):
+        raise WrongUsageError("--in-place writes nothing but this environment", "leave out --output, --form, --base")
     if options.in_place and options.record_pages:
         raise WrongUsageError(
             "--record-pages belongs to a new closure: an environment has its own list",

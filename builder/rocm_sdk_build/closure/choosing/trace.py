@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base import starting
 from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.file_kind import Kind
 
 _CALLS = "%file,mmap"
@@ -118,7 +118,11 @@ def _run(command: Sequence[str], log: Path) -> None:
     if program is None:
         raise PackagingError("strace: not found", "install it: apt-get install strace, dnf install strace")
     if starting.find_program(command[0]) is None:
-        raise PackagingError(f"--trace: {command[0]}: not found", "name a program behind --")
+        if "/" in command[0] and os.path.lexists(command[0]):
+            raise PackagingError(
+                f"--trace: {command[0]}: is no program that this user may start", "name a program behind --"
+            )
+        raise WrongUsageError(f"--trace: {command[0] or repr('')}: not found", "name a program behind --")
     options = ["-f", "--seccomp-bpf", "-y", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(log)]
     status = starting.run_shown([program, *options, "--", *command], output=sys.stderr)
     if not log.exists() or not log.stat().st_size:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocm_sdk.terminal.progress import Wait
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 from .images import finish
 from .programs import ImageError, has_program, program
@@ -38,10 +38,13 @@ def as_layer(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
 
 
 def image_writer(base: str) -> Writer:
-    """What writes an image on a base. PackagingError without the programs that make images."""
+    """What writes an image on a base.
+
+    WrongUsageError for what is no name of an image; PackagingError without the programs that make images.
+    """
     if base != _SCRATCH and not _TRANSPORT.fullmatch(base):
         if not _NAME.fullmatch(base) or base.endswith(":"):
-            raise PackagingError(f"--base {base!r}: is no image", "name one: debian:12, docker://NAME, oci:DIRECTORY")
+            raise WrongUsageError(f"--base {base!r}: is no image", "name one: debian:12, docker://NAME, oci:DIRECTORY")
         base = f"docker://{base}"
     if has_program("skopeo") and has_program("umoci"):
         return _image_writer_with(_make_with_umoci, base)

@@ -30,12 +30,12 @@ _FORMS: dict[str, tuple[Writer, str]] = {
 }
 
 
-def writer_of(form: str, base: str) -> Writer:
-    """What writes a form. base: the image below that of the form oci, or "".
+def writer_of(form: str, base: str | None) -> Writer:
+    """What writes a form. base: the image below that of the form oci.
 
     PackagingError without the programs that it needs.
     """
-    if base:
+    if base is not None:
         if form != "oci":
             raise WrongUsageError("--base names the image below that of --form oci", "add --form oci")
         return image_writer(base)
