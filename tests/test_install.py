@@ -144,6 +144,21 @@ def test_cmake(stage: Path, site: Path, tmp_path: Path) -> None:
         check_program(tmp_path / f"out/{language}_static", site, prefix / "lib", is_shared=False)
 
 
+def test_cmake_finds_it_by_a_link(stage: Path, tmp_path: Path) -> None:
+    """As below /usr, where /lib is a link to usr/lib, and CMake looks below / if PATH has /bin first."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "usr").symlink_to(stage / PREFIX[1:])
+    (root / "lib").symlink_to("usr/lib")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(linked LANGUAGES C)\nfind_package(rocm_sdk REQUIRED)\n"
+        "get_target_property(found rocm_sdk::rocm_sdk INTERFACE_INCLUDE_DIRECTORIES)\n"
+        'message("${rocm_sdk_DIR} ${found}")\n'
+    )
+    told = run(CMAKE, "-S", tmp_path, "-B", tmp_path / "out", f"-DCMAKE_PREFIX_PATH={root}").stderr
+    assert told == f"{root}/lib/cmake/rocm_sdk {stage / PREFIX[1:]}/include\n"
+
+
 @pytest.mark.parametrize(
     ("wanted", "is_found"),
     [
@@ -175,7 +190,7 @@ def test_gnu_directories(tmp_path: Path) -> None:
     values = (libdir / "pkgconfig/rocm-sdk.pc").read_text().splitlines()
     assert {"prefix=/usr", f"libdir={directories['LIBDIR']}", "includedir=/usr/include/rocm"} <= set(values)
     config = (libdir / "cmake/rocm_sdk/rocm_sdk-config.cmake").read_text()
-    assert '"${CMAKE_CURRENT_LIST_DIR}/../../../../include/rocm"' in config
+    assert '"${_rocm_sdk_here}/../../../../include/rocm"' in config
 
 
 def test_another_compiler_and_other_flags_compile_again(tmp_path: Path) -> None:
