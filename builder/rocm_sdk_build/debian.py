@@ -31,7 +31,7 @@ from .code.patchelf import Shape
 from .errors import PackagingError
 from .files.new_file import new_file
 from .files.own_directory import make_own
-from .files.source_date import source_date
+from .files.source_date import given_date
 from .files.wheels import wheel_key
 from .inputs.apt import Apt, DebianPackage
 from .inputs.debian_packages import Release, choose, known_releases, named, release_of, release_with_codename
@@ -203,7 +203,7 @@ def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
     places = wish.packages._replace(output=Path(), dist=None, jobs=0, is_checked=True)
     choices = repr(wish._replace(packages=places))
     table = rules.read_text(encoding="utf-8") if rules is not None else ""
-    inputs = [names, choices, packages.version, table, checked_tag(None), source_date(), program_digest()]
+    inputs = [names, choices, packages.version, table, checked_tag(None), given_date(), program_digest()]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 

@@ -151,8 +151,10 @@ def fix_of(error: OSError) -> str | None:
 
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return "name what is there"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if error.errno in (errno.EACCES, errno.EPERM):
         return "give this user the right to it, or name another place"
+    if error.errno == errno.EROFS:
+        return "name another place"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "make room there, or name another place"
     return None

@@ -121,9 +121,10 @@ def test_threads_change_no_byte(members: dict[str, Path], tmp_path: Path, monkey
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     with zipfile.ZipFile(make(tmp_path / "dated.whl", members)) as archive:
         assert {each.date_time for each in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    with pytest.raises(PackagingError, match="SOURCE_DATE_EPOCH='yesterday'"):
-        make(tmp_path / "none.whl", members)
+    for text in ("yesterday", "-1", "4354819199", "9" * 5000, "\u0663", "1 "):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", text)
+        with pytest.raises(PackagingError, match=f"SOURCE_DATE_EPOCH='{text}'"):
+            make(tmp_path / "none.whl", members)
     assert sorted(path.name for path in tmp_path.glob("*.whl*")) == ["all.whl", "dated.whl", "many.whl", "one.whl"]
 
 

@@ -48,7 +48,7 @@ def test_a_library_that_does_not_load_stops_the_build(tree: ArtifactTree, tmp_pa
     assert "libgone.so.1" in told
     assert "\n  cause: no table here says which package has it\n" in told
     assert told.endswith("\n  fix: rocm-sdk explain E-LIB-002\n")
-    assert list((tmp_path / "out/dist").iterdir()) == []
+    assert not (tmp_path / "out/dist").exists()
     made = build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
     assert all(path.exists() for path in made)
 
@@ -167,7 +167,7 @@ def killed(tree: ArtifactTree, output: Path, seed: int, expected: dict[str, byte
     seconds = time.monotonic() - begin
     for _ in range(KILLS // 2):
         builder.build(chance.uniform(0, 1.1) * seconds)
-        for path in (output / "dist").iterdir():
+        for path in (output / "dist").glob("*"):
             assert path.read_bytes() == expected[path.name], path.name
     builder.end()
     process = start(tree, output)

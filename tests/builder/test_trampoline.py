@@ -367,4 +367,4 @@ def test_a_compiler_for_another_processor_than_the_artifacts(dist: Path, tmp_pat
     with pytest.raises(PackagingError, match=r"amdclang is compiled for aarch64, the package is for x86_64") as error:
         build(Wish([tree], tmp_path, VERSION), read_rules())
     assert error.value.fix == "set CC to a compiler for that processor"
-    assert list((tmp_path / "dist").iterdir()) == []
+    assert not (tmp_path / "dist").exists()

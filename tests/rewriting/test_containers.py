@@ -1,14 +1,18 @@
 """Bundles by themselves and in libraries: smaller, compressed, decompressed, taken apart. Judge: clang's bundler."""
 
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_device_code import CLANG, HOST, bundle, compressed, library, objects
 
 from rocm_sdk import RewriteError, device_code
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.errors import PackagingError
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx90a:xnack+", "gfx942")
 PLAIN = bundle(objects(*TARGETS, size=9000))
@@ -96,3 +100,22 @@ def test_code_objects_by_themselves(tmp_path: Path) -> None:
         assert Path(found[0].path).name == f"{Path(source).name}.0.hipv4-amdgcn-amd-amdhsa--gfx1030.co"
         with pytest.raises(RewriteError, match="exists"):
             extract_code(source, str(tmp_path / f"out{len(container)}"))
+
+
+def test_code_objects_that_cannot_all_be_written(tmp_path: Path) -> None:
+    """Those that were written go: the next run would refuse the directory for them."""
+    source = str(library(tmp_path / "libx.so", [PLAIN]))
+    *others, last = (Path(each.path) for each in extract_code(source, str(tmp_path / "out")))
+    for path in others:
+        path.unlink()
+    with pytest.raises(RewriteError, match="exists"):
+        extract_code(source, str(tmp_path / "out"))
+    assert list((tmp_path / "out").iterdir()) == [last]
+    with pytest.raises(PackagingError, match="is in the way: it is not a directory"):
+        extract_code(source, str(last))
+    shutil.rmtree(tmp_path / "out")
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"
+    code += "from rocm_sdk_build.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    done = completed([sys.executable, "-c", code, "code", source, "--extract", str(tmp_path / "out")])
+    assert (done.returncode, done.stderr) == (1, f"rocm-sdk-build: {tmp_path}/out: File too large\n")
+    assert not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
+from rocm_sdk.terminal.output import fix_of
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.version import check_version
@@ -89,4 +90,5 @@ def naming_output(wish: Wish) -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
-        raise PackagingError(f"{wish.output}: the packages cannot be written there: {error.strerror}") from error
+        what = f"{wish.output}: the packages cannot be written there: {error.strerror}"
+        raise PackagingError(what, fix_of(error) or "") from error

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk_build.files.input_file import open_input
+from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import new_file
 
 from .bundles import Entry, read_bundle, read_code
@@ -30,28 +33,33 @@ def extract_code(path: str, directory: str, *, any_ratio: bool = False) -> list[
     """Writes each image of the file as `<file>.<number of its bundle>.<ID>.<kind>` into a directory, which is made.
 
     any_ratio: also of a bundle that becomes many times as large.
-    Files that exist are not replaced: then RewriteError, as for what cannot be read in full. Raises OSError.
+    Files that exist are not replaced: then RewriteError, as for what cannot be read in full. Raises OSError, and
+    PackagingError if something else has the name of the directory. What fails leaves nothing.
     """
     with open_input(path) as source:
         code = read_code(source.descriptor, path)
         if not code.bundles:
             raise refusal(path, "it has no GPU code")
-        os.makedirs(directory, exist_ok=True)
         found = []
-        for number, bundle in enumerate(code.bundles):
-            with Scratch(directory) as scratch:
-                names = {image.id or "": image for image in bundle.images}
-                for entry in read_bundle(source.descriptor, bundle, path, scratch, any_ratio=any_ratio).entries:
-                    image = names.get(entry.name if bundle.container != "none" else "")
-                    if image is None or not entry.size:
-                        continue
-                    place = _place(directory, path, number, entry)
-                    if os.path.lexists(place):
-                        raise refusal(path, f"{place} exists; code is extracted into a directory that does not have it")
-                    with new_file(place) as new:
-                        write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], path)
-                        source.refuse_changed()
-                    found.append(Extracted(place, entry.name, entry.size))
+        with output_directory(Path(directory)), ExitStack() as undone:
+            for number, bundle in enumerate(code.bundles):
+                with Scratch(directory) as scratch:
+                    names = {image.id or "": image for image in bundle.images}
+                    for entry in read_bundle(source.descriptor, bundle, path, scratch, any_ratio=any_ratio).entries:
+                        image = names.get(entry.name if bundle.container != "none" else "")
+                        if image is None or not entry.size:
+                            continue
+                        place = _place(directory, path, number, entry)
+                        if os.path.lexists(place):
+                            raise refusal(
+                                path, f"{place} exists; code is extracted into a directory that does not have it"
+                            )
+                        with new_file(place) as new:
+                            write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], path)
+                            source.refuse_changed()
+                        undone.callback(Path(place).unlink, missing_ok=True)
+                        found.append(Extracted(place, entry.name, entry.size))
+            undone.pop_all()
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from rocm_sdk_build.errors import PackagingError
 
@@ -11,9 +12,14 @@ _LAST = 4354819198  # 2107-12-31
 _VARIABLE = "SOURCE_DATE_EPOCH"
 
 
-def source_date() -> int:
-    """SOURCE_DATE_EPOCH, in seconds since 1970, or 1980-01-01. PackagingError if it is not such a number."""
+def given_date() -> int | None:
+    """SOURCE_DATE_EPOCH, in seconds since 1970. PackagingError if it is not such a number."""
     text = os.environ.get(_VARIABLE, "")
-    if text and not (text.isascii() and text.isdigit() and int(text) <= _LAST):
+    if text and not (re.fullmatch("[0-9]{1,10}", text) and int(text) <= _LAST):
         raise PackagingError(f"{_VARIABLE}={text!r} is not a time in seconds since 1970", f"{_VARIABLE}=$(date +%s)")
-    return max(int(text or 0), _FIRST)
+    return int(text) if text else None
+
+
+def source_date() -> int:
+    """The given date, but at least 1980-01-01."""
+    return max(given_date() or 0, _FIRST)

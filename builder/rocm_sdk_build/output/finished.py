@@ -22,7 +22,7 @@ import deflate
 from rocm_sdk import gpu_code, loader_version
 from rocm_sdk_build.files.digest import chunks_of, sha256_of
 from rocm_sdk_build.files.own_directory import foreign
-from rocm_sdk_build.files.source_date import source_date
+from rocm_sdk_build.files.source_date import given_date
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"([0-9a-f]{64})-([0-9a-f]{64})\.whl")
@@ -116,7 +116,7 @@ class Keys:
                 return None
             times = (found.st_mtime_ns, found.st_ctime_ns)
             rows.append([str(path), found.st_dev, found.st_ino, found.st_mode, found.st_size, *times])
-        document = [program_digest(), source_date(), self._place(repr(facts)), rows]
+        document = [program_digest(), given_date(), self._place(repr(facts)), rows]
         return hashlib.sha256(json.dumps(document).encode("utf-8", "surrogateescape")).hexdigest()
 
     def _is_written(self, path: Path) -> bool:

@@ -53,7 +53,8 @@ def unpack_wheel(wheel: Path, site: Path) -> bool:
         return PackagingError(f"{wheel}: {what}", "get the package from where it was made")
 
     def no_room(size: int, free: int) -> PackagingError:
-        return PackagingError(f"{site.parent}: has {free} bytes free, and the members of {wheel} take {size}")
+        what = f"{site.parent}: has {free} bytes free, and the members of {wheel} take {size}"
+        return PackagingError(what, "make room there, or name another place")
 
     with refusing_damage(package_damage(wheel)), wheel.open("rb") as stream, open_zip(str(wheel), stream) as archive:
         for member, place in unpack_members(archive, str(site), refuse, no_room):

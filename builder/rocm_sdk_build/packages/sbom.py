@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import uuid
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.files.source_date import source_date
+from rocm_sdk_build.files.source_date import given_date, source_date
 from rocm_sdk_build.inputs.catalog import Artifact
 
 if TYPE_CHECKING:
@@ -168,4 +167,4 @@ def _distribution(name: str, version: str) -> Component:
 
 def _timestamp() -> datetime | None:
     """SOURCE_DATE_EPOCH; without it nothing that two runs would agree on."""
-    return datetime.fromtimestamp(source_date(), timezone.utc) if os.environ.get("SOURCE_DATE_EPOCH") else None
+    return None if given_date() is None else datetime.fromtimestamp(source_date(), timezone.utc)
