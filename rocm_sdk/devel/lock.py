@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError
 
 _EXCLUSIVE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+# Errors of opening a link, a directory and a socket.
+_OF_NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)
 
 _held: set[int] = set()
 
@@ -95,6 +97,8 @@ def _open(path: str, kind: int) -> int:
         except FileNotFoundError:
             descriptor = os.open(path, _EXCLUSIVE, 0o666)
     except OSError as error:
+        if error.errno in _OF_NO_FILE:
+            raise _is_no_file(path) from error
         raise DevelopmentTreeError(
             f"cannot open the lock file {path}: {error.strerror}",
             "run it as the owner of that directory, or use a virtual environment of your own",
@@ -104,8 +108,15 @@ def _open(path: str, kind: int) -> int:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         _held.discard(descriptor)
         os.close(descriptor)
-        raise DevelopmentTreeError(f"the lock file {path} is not a regular file", f"rm {shlex.quote(path)}", path)
+        raise _is_no_file(path)
     return descriptor
+
+
+def _is_no_file(path: str) -> DevelopmentTreeError:
+    """What is in a directory of that name may be somebody's."""
+    is_directory = os.path.isdir(path) and not os.path.islink(path)
+    fix = shlex.join(["mv", path, f"{path}.old"] if is_directory else ["rm", path])
+    return DevelopmentTreeError(f"the lock file {path} is not a regular file", fix, path)
 
 
 def _try(descriptor: int, path: str, kind: int) -> bool:

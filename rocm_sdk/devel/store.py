@@ -86,7 +86,7 @@ class Store:
             self._admit_directory()
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DevelopmentTreeError(
-                f"the store {self.directory} is damaged: {error.filename}: {error.strerror}",
+                f"the store {self.directory} is damaged: {self.directory}/{name}: {error.strerror}",
                 "remove the directory: environments keep their files, and the next init makes a new store",
                 self.directory,
             ) from error

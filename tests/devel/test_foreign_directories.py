@@ -146,5 +146,5 @@ def test_a_store_whose_directory_is_a_link(devel_site: DevelSite, tmp_path: Path
     for words in (["store", "prune"], ["store", "verify"]):
         result = devel_site.command(*words, "--store", str(store), check=False)
         assert result.returncode == 1
-        assert f"the store {store} is damaged" in result.stderr
+        assert f"the store {store} is damaged: {store}/{name}: Not a directory" in result.stderr
     assert everything(victim) == before

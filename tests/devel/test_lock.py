@@ -117,8 +117,29 @@ def test_a_link_in_place_of_the_lock_file(devel_site: DevelSite) -> None:
     (devel_site.path / LOCK).symlink_to(target)
     result = devel_site.command("init", check=False)
     assert result.returncode == 1
-    assert "cannot open the lock file" in result.stderr
+    assert f"the lock file {devel_site.path / LOCK} is not a regular file" in result.stderr
+    assert f"fix: rm {devel_site.path / LOCK}\n" in result.stderr
     assert not os.path.lexists(target)
+
+
+@pytest.mark.parametrize("words", [["init"], ["init", "--store", "STORE"], ["store", "prune", "--store", "STORE"]])
+def test_a_directory_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, words: list[str]) -> None:
+    """The fix keeps what is in it, and the command works afterwards."""
+    lock = devel_site.path / LOCK
+    if "STORE" in words:
+        devel_site.command("init", "--store", str(store))
+        lock = store / "lock"
+        lock.unlink()
+        devel_site.install_devel(sample_members())
+    (lock / "kept").mkdir(parents=True)
+    words = [word.replace("STORE", str(store)) for word in words]
+    result = devel_site.command(*words, check=False)
+    assert result.returncode == 1
+    assert f"the lock file {lock} is not a regular file" in result.stderr
+    fix = result.stderr.splitlines()[-1].removeprefix("  fix: ")
+    assert fix == f"mv {lock} {lock}.old"
+    subprocess.run(fix.split(), check=True)
+    devel_site.command(*words)
 
 
 def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: pytest.MonkeyPatch) -> None:
