@@ -304,6 +304,14 @@ def test_an_output_that_exists_stays(sdk: Path, tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_an_output_whose_name_is_too_long(sdk: Path, tmp_path: Path) -> None:
+    """It is named, and not what would have become it."""
+    output = tmp_path / ("x" * 300)
+    done = closure(sdk, "--library", "hipsparse", "--output", output, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"rocm-sdk-build: {output}: File name too long\n")
+
+
 def test_each_step_shows_that_it_goes_on(
     sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

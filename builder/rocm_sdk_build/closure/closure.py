@@ -71,8 +71,7 @@ class Made(NamedTuple):
 
 def make_closure(request: Request) -> Made:
     """Writes the closure. Raises PackagingError, RocmSdkError and OSError; nothing of the output is left then."""
-    if os.path.lexists(request.output):
-        raise PackagingError(f"{request.output}: exists, and is not written over", "remove it, or name another place")
+    _refuse_output(request.output)
     write_output = writer_of(request.form, request.base)
     sdk = InstalledSdk()
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
@@ -110,6 +109,17 @@ def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
     named = ", ".join(each.name for each in roots.applications) or "the SDK's libraries"
     complain(f"the proof runs code of what you name: {named}")
     return find_attempt(scratch, may_be_unsafe=request.proof == UNSAFE, records_pages=request.records_pages)
+
+
+def _refuse_output(output: Path) -> None:
+    """PackagingError if something has the name; OSError, before the work begins, if nothing can have it."""
+    try:
+        os.lstat(output)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise
+        return
+    raise PackagingError(f"{output}: exists, and is not written over", "remove it, or name another place")
 
 
 @contextmanager
