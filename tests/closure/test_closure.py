@@ -263,6 +263,9 @@ REFUSALS = {
     "a tool like no other": (("--tool", ""), "--tool '': the SDK has no such program\n  fix: name one that is there: "),
     "unknown GPU": (("--library", "hipsparse", "--gpu", "gfx"), "gfx"),
     "no output": (("--library", "hipsparse", "--no-output"), "unrecognized arguments"),
+    "exact code without GPUs": (("--library", "hipsparse", "--exact"), "--exact needs --gpu"),
+    "unofficial code without GPUs": (("--library", "hipsparse", "--also-unofficial"), "--also-unofficial needs --gpu"),
+    "no code without GPUs": (("--library", "hipsparse", "--drop-code"), "--drop-code needs --gpu"),
 }
 
 

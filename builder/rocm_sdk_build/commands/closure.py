@@ -85,6 +85,9 @@ def run(options: argparse.Namespace) -> int:
     if options.trace != bool(options.traced):
         raise WrongUsageError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     _refuse_places(options)
+    for option, name in _OF_CODE:
+        if getattr(options, name) and options.gpu is None:
+            raise WrongUsageError(f"{option} needs --gpu: without it all code stays", "name GPUs: --gpu gfx942")
     output = options.output or DEFAULT_OUTPUT
     if options.html is not None:
         _refuse_page(options.html, None if options.in_place else output)
@@ -163,10 +166,8 @@ _VALUES = (
     *(("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool")),
     ("--also", "also"),
 )
-_FLAGS = (
-    *(("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code")),
-    ("--record-pages", "record_pages"),
-)
+_OF_CODE = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
+_FLAGS = (*_OF_CODE, ("--record-pages", "record_pages"))
 
 
 def _command_text(options: argparse.Namespace) -> str:
