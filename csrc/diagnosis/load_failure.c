@@ -406,7 +406,7 @@ static rsdk_status find_linker_text(explanation *e) {
 static rsdk_status make_graph(explanation *e) {
     rsdk_location location = {.path = e->path, .found_via = RSDK_FOUND_BY_NEED};
     size_t node = 0;
-    e->inventory = rsdk_inventory_make(e->sdk, true);
+    e->inventory = rsdk_inventory_make(e->sdk, e->arena, true);
     RSDK_TRY(rsdk_link_map_read(e->arena, &e->map, e->error));
     RSDK_TRY(rsdk_linker_search_init(e->arena, &e->map, &e->search, e->error));
     e->graph = (rsdk_graph){

@@ -11,8 +11,8 @@
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 
-rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, bool supports_files) {
-    return (rsdk_inventory){.sdk = sdk, .arena = rsdk_sdk_arena(sdk), .supports_files = supports_files};
+rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, rsdk_arena *arena, bool supports_files) {
+    return (rsdk_inventory){.sdk = sdk, .arena = arena, .supports_files = supports_files};
 }
 
 static bool has_directory(const rsdk_inventory *inventory, const char *path) {

@@ -66,7 +66,8 @@ typedef struct rsdk_inventory {
     rsdk_name_table linker_name_places;
 } rsdk_inventory;
 
-rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, bool supports_files);
+/* What it reads lives in `arena`. */
+rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, rsdk_arena *arena, bool supports_files);
 
 /* The listing of a directory of a package ("lib"). RSDK_PACKAGE_NOT_INSTALLED where the package is not there. */
 rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id package, const char *relative,

@@ -251,7 +251,8 @@ static rsdk_status record_to(recorder *r, const char *path) {
 }
 
 rsdk_status rsdk_loader_record_pages(rsdk_sdk *sdk, const char *path, rsdk_error *error) {
-    recorder r = {.sdk = sdk, .inventory = rsdk_inventory_make(sdk, true), .error = error};
+    recorder r = {.sdk = sdk, .error = error};
+    r.inventory = rsdk_inventory_make(sdk, &r.arena, true);
     r.page_map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (r.page_map < 0) {
         return rsdk_fail(error, RSDK_IO_ERROR, NULL, "/proc/self/pagemap: cannot be opened: %s", strerror(errno));

@@ -326,7 +326,7 @@ rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsi
     *plan = NULL;
     rsdk_plan *fresh = calloc(1, sizeof *fresh);
     RSDK_NEED(fresh, error);
-    fresh->inventory = rsdk_inventory_make(sdk, options->file_count > 0);
+    fresh->inventory = rsdk_inventory_make(sdk, &fresh->arena, options->file_count > 0);
     fresh->inventory.keeps_symbols = (purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;
     if ((purpose & RSDK_PLAN_TO_LOAD) != 0) {
         rsdk_page_reader_watch(&fresh->reader, &fresh->inventory, options);

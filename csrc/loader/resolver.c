@@ -296,10 +296,28 @@ rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_locatio
     return RSDK_OK;
 }
 
+/* Lets the texts live as long as the SDK. */
+static rsdk_status keep_texts(rsdk_sdk *sdk, rsdk_location *location, rsdk_error *error) {
+    const char **texts[] = {&location->path, &location->soname};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (*texts[i] != NULL) {
+            *texts[i] = rsdk_sdk_keep(sdk, *texts[i]);
+            RSDK_NEED(*texts[i], error);
+        }
+    }
+    return RSDK_OK;
+}
+
 rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
                                    rsdk_error *error) {
-    rsdk_inventory inventory = rsdk_inventory_make(sdk, false);
-    return rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_inventory inventory = rsdk_inventory_make(sdk, &arena, false);
+    rsdk_status status = rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
+    for (size_t i = 0; i < count && status == RSDK_OK; i++) {
+        status = keep_texts(sdk, &locations[i], error);
+    }
+    rsdk_arena_clear(&arena);
+    return status;
 }
 
 rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error) {

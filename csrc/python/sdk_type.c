@@ -127,13 +127,14 @@ static PyObject *bindings(PyObject *object, PyObject *args, PyObject *kwargs) {
 
 typedef struct locating {
     rsdk_session *session;
+    rsdk_arena arena;
     rsdk_location *locations;
     rsdk_error *failures;
 } locating;
 
 static rsdk_status locate_catalog(rsdk_sdk *sdk, void *context, rsdk_error *error) {
-    const locating *l = context;
-    rsdk_inventory inventory = rsdk_inventory_make(sdk, false);
+    locating *l = context;
+    rsdk_inventory inventory = rsdk_inventory_make(sdk, &l->arena, false);
     inventory.keeps_all = true;
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         rsdk_error_clear(&l->failures[i]); /* of a look before the import system was asked */
@@ -155,7 +156,9 @@ static int need_locations(sdk_object *self) {
         return 0;
     }
     size_t count = rsdk_catalog_size();
-    locating l = {&self->session, calloc(count, sizeof *l.locations), calloc(count, sizeof *l.failures)};
+    locating l = {.session = &self->session,
+                  .locations = calloc(count, sizeof *l.locations),
+                  .failures = calloc(count, sizeof *l.failures)};
     PyObject *locations = NULL;
     if (l.locations == NULL || l.failures == NULL) {
         PyErr_NoMemory();
@@ -167,6 +170,7 @@ static int need_locations(sdk_object *self) {
             Py_CLEAR(locations);
         }
     }
+    rsdk_arena_clear(&l.arena);
     free(l.locations);
     if (locations == NULL) {
         clear_failures(l.failures);

@@ -3,6 +3,7 @@
 #define RSDK_SDK_OPEN_SDK_H
 
 #include "base/arena.h"
+#include "base/name_table.h"
 #include "rocm_sdk/sdk.h"
 #include "sdk/build_info.h"
 #include "sdk/dist_info.h"
@@ -48,13 +49,18 @@ struct rsdk_sdk {
     rsdk_package_state packages[RSDK_PACKAGE_COUNT];
     bool has_build_info[RSDK_PACKAGE_COUNT];
     rsdk_build_info build_info[RSDK_PACKAGE_COUNT];
-    rsdk_strings warnings;
+    rsdk_unique_strings kept; /* rsdk_sdk_keep */
+    rsdk_unique_strings warnings;
 };
 
 /* Memory that lives as long as the SDK is open. */
 rsdk_arena *rsdk_sdk_arena(rsdk_sdk *sdk);
 
-/* Remembers a sentence for the user; dropped when out of memory. */
+/* The same text, which lives as long as the SDK is open: each is kept once. NULL: memory is short, or `text` is NULL.
+ */
+const char *rsdk_sdk_keep(rsdk_sdk *sdk, const char *text);
+
+/* Remembers a sentence for the user, each once; dropped when out of memory. */
 void rsdk_sdk_warn(rsdk_sdk *sdk, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

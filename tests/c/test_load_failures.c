@@ -287,7 +287,7 @@ static const failure failures[] = {
      .restrict_to = without_rights,
      .status = RSDK_IO_ERROR,
      .message = {"libroctx64.so.4: cannot open: Permission denied"},
-     .fix = "chmod u+r "},
+     .fix = "by hand: as root: chmod a+r "},
     {.name = "exhausted_static_tls_is_named",
      .libraries = {{.file = "libroctx64.so.4",
                     .source = "__thread char big[1 << 20]; char f(void) { return big[0]; }",

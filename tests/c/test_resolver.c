@@ -168,6 +168,20 @@ static void wrong_family_is_the_error(void **state) {
     assert_int_equal(rsdk_loader_locate(f->sdk, "rccl", &f->location, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 
+/* A program may ask as often as it likes: the SDK keeps each text once. */
+static void asking_again_gives_the_same_texts(void **state) {
+    sample_fixture *f = *state;
+    compile(f, "libamd_smi.so.26.1", NULL);
+    compile(f, "libamd_smi.so.26.2", NULL);
+    assert_located(f, "amd_smi", CORE_LIB "/libamd_smi.so.26.2", RSDK_FOUND_BY_FILE_NAME);
+    const rsdk_location first = f->location;
+    assert_int_equal(rsdk_sdk_warning_count(f->sdk), 1);
+    assert_int_equal(rsdk_loader_locate(f->sdk, "amd_smi", &f->location, &f->error), RSDK_OK);
+    assert_ptr_equal(f->location.path, first.path);
+    assert_ptr_equal(f->location.soname, first.soname);
+    assert_int_equal(rsdk_sdk_warning_count(f->sdk), 1);
+}
+
 /* ---- absent libraries ---- */
 
 static void optional_and_declared_libraries_may_be_absent(void **state) {
@@ -204,6 +218,7 @@ int main(void) {
         TEST(damaged_file_is_the_error),
         TEST(one_error_names_all_missing_packages),
         TEST(wrong_family_is_the_error),
+        TEST(asking_again_gives_the_same_texts),
         TEST(optional_and_declared_libraries_may_be_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,3 +159,24 @@ def test_it_is_made_by_the_function_alone(sdk: Site) -> None:
                 print("refused")
     """
     assert sdk.output(code).split() == ["refused"] * 4
+
+
+ASK_AGAIN = """
+from rocm_sdk import _native
+
+def pages():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1])
+
+sdk = _native.open_sdk()
+for count in (200, 800):
+    before = pages()
+    for _ in range(count):
+        sdk.bindings("hipsparse")
+print(pages() - before)
+"""
+
+
+def test_questions_leave_no_memory(sdk: Site) -> None:
+    """What a plan reads is freed with it, and not with the SDK."""
+    assert int(sdk.output(ASK_AGAIN)) < 100
