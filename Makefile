@@ -74,6 +74,7 @@ else
 endif
 
 install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
+	@scripts/install-library
 	@$(INSTALL_PACKAGES) build
 	@$(MAKE) -s -j VARIANT=install OUT=$(INSTALLED) $(INSTALLED)/librocm_sdk.a $(INSTALLED)/librocm_sdk.so.$(SOVERSION)
 	@scripts/install-library $(INSTALLED)

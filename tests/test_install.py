@@ -202,7 +202,7 @@ def test_another_compiler_and_other_flags_compile_again(tmp_path: Path) -> None:
 
     assert compiled("CFLAGS=-O0 -DTEXT='\"a b\"'") != ""
     assert compiled("CFLAGS=-O0 -DTEXT='\"a b\"'") == ""
-    for words in (["CFLAGS=-O1"], ["CFLAGS=-O1", "LDFLAGS=-Wl,-O1"], ["CC=gcc -m64", "CFLAGS=-O1"]):
+    for words in (["CFLAGS=-O1"], ["CFLAGS=-O1", "LDFLAGS=-Wl,-O1"], ["CC=gcc -pipe", "CFLAGS=-O1"]):
         assert compiled(*words) != ""
 
 
@@ -214,6 +214,24 @@ def test_a_prefix_that_cannot_be_written_is_refused(tmp_path: Path, prefix: str)
     assert result.returncode == 2
     assert result.stderr.startswith("make install: PREFIX=")
     assert not stage.exists()
+
+
+def test_a_prefix_is_looked_at_before_anything_is_compiled(tmp_path: Path) -> None:
+    result = install(PREFIX="relative", INSTALLED=tmp_path / "made")
+    assert result.returncode == 2
+    assert "make install: PREFIX=relative: it has to be an absolute path" in result.stderr
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.usefixtures("stage")
+def test_a_directory_in_the_place_of_the_link(tmp_path: Path) -> None:
+    """The link is not made inside it."""
+    place = tmp_path / PREFIX[1:] / "lib/librocm_sdk.so"
+    place.mkdir(parents=True)
+    result = install(PREFIX=PREFIX, DESTDIR=tmp_path)
+    assert result.returncode == 2
+    assert f"{place}" in result.stderr
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs/man").iterdir()), ids=lambda path: path.name)
