@@ -316,6 +316,9 @@ rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames,
     for (size_t i = 0; i < count && status == RSDK_OK; i++) {
         status = keep_texts(sdk, &locations[i], error);
     }
+    for (size_t i = 0; i < count && status != RSDK_OK; i++) {
+        locations[i] = (rsdk_location){0}; /* no text of the inventory stays */
+    }
     rsdk_arena_clear(&arena);
     return status;
 }

@@ -180,6 +180,11 @@ static void asking_again_gives_the_same_texts(void **state) {
     assert_ptr_equal(f->location.path, first.path);
     assert_ptr_equal(f->location.soname, first.soname);
     assert_int_equal(rsdk_sdk_warning_count(f->sdk), 1);
+    rsdk_location both[2];
+    sample_file(&f->site, CORE_LIB "/librocdxg.so", "damaged");
+    assert_int_equal(rsdk_loader_locate_all(f->sdk, (const char *const[]){"amd_smi", "rocdxg"}, 2, both, &f->error),
+                     RSDK_BAD_ELF);
+    assert_null(both[0].path);
 }
 
 /* ---- absent libraries ---- */

@@ -50,7 +50,8 @@ typedef struct rsdk_location {
  * RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error);
 
-/* Finds several: `locations` must hold `count`. One error names every package that is missing. */
+/* Finds several: `locations` must hold `count`, and is empty after an error. One error names every package that is
+ * missing. */
 rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
                                    rsdk_error *error);
 
