@@ -69,20 +69,23 @@ def _fault_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) 
     """What is wrong with an existing file."""
     if not stat.S_ISREG(found.st_mode):
         return no_file(path, KINDS.get(stat.S_IFMT(found.st_mode), "no regular file"))
-    mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
-    if os.geteuid() not in {0, found.st_uid}:
-        mode["owner"] = owner_or_root(found.st_uid)
     if not found.st_mode & stat.S_IRUSR:
-        return "E-FILE-004", mode
+        return "E-FILE-004", _facts_of_mode(found)
     if found.st_size < _LFS_SIZE and _starts_with(path, _LFS_POINTER):
         return "E-FILE-006", {}
     if file.size is not None and found.st_size != file.size:
         return "E-FILE-002", {"found": found.st_size, "wanted": file.size}
     if not found.st_mode & stat.S_IXUSR and _is_program(file.path, path):
-        return "E-FILE-005", mode
+        return "E-FILE-005", _facts_of_mode(found)
     if deep and file.digest and not has_digest(path, file.digest):
         return "E-FILE-003", {}
     return None
+
+
+def _facts_of_mode(found: os.stat_result) -> dict[str, object]:
+    """The mode, and who can change it if this user cannot."""
+    mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
+    return mode if os.geteuid() in {0, found.st_uid} else mode | {"owner": owner_or_root(found.st_uid)}
 
 
 def _is_program(name: str, path: str) -> bool:
