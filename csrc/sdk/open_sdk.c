@@ -4,10 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-rsdk_arena *rsdk_sdk_arena(rsdk_sdk *sdk) {
-    return &sdk->arena;
-}
-
 const char *rsdk_sdk_keep(rsdk_sdk *sdk, const char *text) {
     size_t place = 0;
     if (text == NULL) {

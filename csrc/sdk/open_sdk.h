@@ -53,9 +53,6 @@ struct rsdk_sdk {
     rsdk_unique_strings warnings;
 };
 
-/* Memory that lives as long as the SDK is open. */
-rsdk_arena *rsdk_sdk_arena(rsdk_sdk *sdk);
-
 /* The same text, which lives as long as the SDK is open: each is kept once. NULL: memory is short, or `text` is NULL.
  */
 const char *rsdk_sdk_keep(rsdk_sdk *sdk, const char *text);
