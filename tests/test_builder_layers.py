@@ -69,6 +69,7 @@ SEAM: dict[str, set[str] | None] = {
     "gpu_code.refusal": {"refusal"},
     "gpu_code.run_time_compilation": {"compile_for"},
     "gpu_support.comgr": {"cache_problem"},
+    "gpu_support.gpu_choice": {"refuse_no_target"},
     "gpu_support.image_kinds": {"image_kind", "serves"},
     "installed.catalog": {"fits", "linker_name"},
     "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
@@ -80,7 +81,7 @@ SEAM: dict[str, set[str] | None] = {
     "installed.record": None,
     "targets": None,
     "terminal.output": {
-        *("attempt", "complain", "complain_fix", "end_without_output", "fix_of", "flushed", "is_of_output"),
+        *("attempt", "complain", "complain_fix", "end_without_output", "fix_of_error", "flushed", "is_of_output"),
         *("remember_done", "status_of", "tell", "tell_table"),
     },
     "terminal.output_options": {"add_output_options", "given", "open_standard_streams", "take_output_options"},

@@ -140,12 +140,12 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
     except OSError as error:
         if is_of_output(error):
             raise
-        complain(f"{error.filename or name}: {error.strerror}", fix_of(error))
+        complain(f"{error.filename or name}: {error.strerror}", fix_of_error(error))
         return 2 if isinstance(error, (FileNotFoundError, NotADirectoryError)) and error.filename == name else 1
     return 0
 
 
-def fix_of(error: OSError) -> str | None:
+def fix_of_error(error: OSError) -> str | None:
     """What to do about an error of the system, which names a file or directory."""
     import errno
 

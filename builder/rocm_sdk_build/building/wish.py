@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from rocm_sdk.terminal.output import fix_of
+from rocm_sdk.terminal.output import fix_of_error
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.version import check_version
@@ -91,4 +91,4 @@ def naming_output(wish: Wish) -> Iterator[None]:
         if error.filename is not None:
             raise
         what = f"{wish.output}: the packages cannot be written there: {error.strerror}"
-        raise PackagingError(what, fix_of(error) or "") from error
+        raise PackagingError(what, fix_of_error(error) or "") from error
