@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
+from rocm_sdk.problems import fix_of, problem
 
 from .layout import DISTRIBUTION, MODULE
 
@@ -74,7 +76,7 @@ def explained(site: str) -> Iterator[None]:
             raise DevelopmentTreeError(
                 "cannot make the development tree ready: a file of it is larger than this process may write; the next"
                 " `rocm-sdk init` completes it",
-                "raise the limit, ulimit -f unlimited, or take a file system that has larger files",
+                _larger_files(),
                 site,
             ) from error
         raise DevelopmentTreeError(
@@ -82,6 +84,14 @@ def explained(site: str) -> Iterator[None]:
             f"if another program removed or reinstalled {DISTRIBUTION} at the same time, try again",
             site,
         ) from error
+
+
+def _larger_files() -> str:
+    """What allows larger files: the limit of this process, if it has one, else another file system."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if hard != resource.RLIM_INFINITY:
+        return fix_of(problem("E-ENV-011"))
+    return "take a file system that has larger files" if soft == hard else "ulimit -f unlimited"
 
 
 def _no_space(site: str, what: str) -> DevelopmentTreeError:
