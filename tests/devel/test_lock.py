@@ -122,15 +122,25 @@ def test_a_link_in_place_of_the_lock_file(devel_site: DevelSite) -> None:
     assert not os.path.lexists(target)
 
 
-@pytest.mark.parametrize("words", [["init"], ["init", "--store", "STORE"], ["store", "prune", "--store", "STORE"]])
+LOCKING = pytest.mark.parametrize(
+    "words", [["init"], ["init", "--store", "STORE"], ["store", "prune", "--store", "STORE"]]
+)
+
+
+def place_of_lock(devel_site: DevelSite, store: Path, words: list[str]) -> Path:
+    """Where a command makes its lock file, which is not there: in the store where it names one."""
+    if "STORE" not in words:
+        return devel_site.path / LOCK
+    devel_site.command("init", "--store", str(store))
+    (store / "lock").unlink()
+    devel_site.install_devel(sample_members())
+    return store / "lock"
+
+
+@LOCKING
 def test_a_directory_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, words: list[str]) -> None:
     """The fix keeps what is in it, and the command works afterwards."""
-    lock = devel_site.path / LOCK
-    if "STORE" in words:
-        devel_site.command("init", "--store", str(store))
-        lock = store / "lock"
-        lock.unlink()
-        devel_site.install_devel(sample_members())
+    lock = place_of_lock(devel_site, store, words)
     (lock / "kept").mkdir(parents=True)
     words = [word.replace("STORE", str(store)) for word in words]
     result = devel_site.command(*words, check=False)
@@ -160,14 +170,9 @@ def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: py
     assert is_free(devel_site)
 
 
-@pytest.mark.parametrize("words", [["init"], ["init", "--store", "STORE"], ["store", "prune", "--store", "STORE"]])
+@LOCKING
 def test_a_pipe_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, words: list[str]) -> None:
-    lock = devel_site.path / LOCK
-    if "STORE" in words:
-        devel_site.command("init", "--store", str(store))
-        lock = store / "lock"
-        lock.unlink()
-        devel_site.install_devel(sample_members())
+    lock = place_of_lock(devel_site, store, words)
     os.mkfifo(lock)
     result = devel_site.command(*(word.replace("STORE", str(store)) for word in words), check=False, timeout=30)
     assert result.returncode == 1
