@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.gpu_code.refusal import refusal
-from rocm_sdk_build.files.input_file import open_input
+from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import new_file
 
@@ -16,6 +17,9 @@ from .bundles import Entry, read_bundle, read_code
 from .copying import write_pieces
 from .pieces import Piece
 from .scratch import Scratch
+
+if TYPE_CHECKING:
+    from rocm_sdk import DeviceBundle
 
 _SUFFIXES = {b"\x7fELF": "co", b"BC\xc0\xde": "bc", b"\x03\x02\x23\x07": "spv"}  # by the first bytes
 _UNSAFE = str.maketrans({"/": "_", "\0": "_"})
@@ -44,23 +48,30 @@ def extract_code(path: str, directory: str, *, any_ratio: bool = False) -> list[
         with output_directory(Path(directory)), ExitStack() as undone:
             for number, bundle in enumerate(code.bundles):
                 with Scratch(directory) as scratch:
-                    names = {image.id or "": image for image in bundle.images}
-                    for entry in read_bundle(source.descriptor, bundle, path, scratch, any_ratio=any_ratio).entries:
-                        image = names.get(entry.name if bundle.container != "none" else "")
-                        if image is None or not entry.size:
-                            continue
+                    for entry in _entries(source, bundle, scratch, any_ratio=any_ratio):
                         place = _place(directory, path, number, entry)
-                        if os.path.lexists(place):
-                            raise refusal(
-                                path, f"{place} exists; code is extracted into a directory that does not have it"
-                            )
-                        with new_file(place) as new:
-                            write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], path)
-                            source.refuse_changed()
+                        _write(source, entry, place)
                         undone.callback(Path(place).unlink, missing_ok=True)
                         found.append(Extracted(place, entry.name, entry.size))
             undone.pop_all()
         return found
+
+
+def _entries(source: InputFile, bundle: DeviceBundle, scratch: Scratch, *, any_ratio: bool) -> Iterator[Entry]:
+    """The entries of a bundle that are images with code."""
+    names = {image.id or "" for image in bundle.images}
+    for entry in read_bundle(source.descriptor, bundle, source.path, scratch, any_ratio=any_ratio).entries:
+        if entry.size and (entry.name if bundle.container != "none" else "") in names:
+            yield entry
+
+
+def _write(source: InputFile, entry: Entry, place: str) -> None:
+    """A new file with an entry; RewriteError if it is there."""
+    if os.path.lexists(place):
+        raise refusal(source.path, f"{place} exists; code is extracted into a directory that does not have it")
+    with new_file(place) as new:
+        write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], source.path)
+        source.refuse_changed()
 
 
 def _place(directory: str, path: str, number: int, entry: Entry) -> str:
