@@ -49,15 +49,14 @@ def is_directory(name: str) -> bool:
 
 def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
     """The target ids that --gpu names, each once, and the product name of each. Raises EmptySelectionError."""
-    from rocm_sdk import EmptySelectionError, _native, targets
+    from rocm_sdk import _native, targets
     from rocm_sdk.base.value_text import listed
+    from rocm_sdk.gpu_support.gpu_choice import refuse_no_target
 
     given = ",".join(words or ["machine"])
     chosen: dict[str, str] = {}
-    names = listed(given)
-    if not names:
-        raise EmptySelectionError(f"--gpu {given!r} names no target", "name some: gfx942,gfx110X-all")
-    for word in names:
+    refuse_no_target("--gpu", given)
+    for word in listed(given):
         if word == "machine":
             chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
         else:

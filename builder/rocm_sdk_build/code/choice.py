@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk import EmptySelectionError, gpus, targets
 from rocm_sdk._native import compatibility
+from rocm_sdk.gpu_support.gpu_choice import refuse_no_target
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage
@@ -24,10 +25,8 @@ def chosen_gpus(selection: str, option: str) -> tuple[str, ...]:
     option: the option that has the list. Raises EmptySelectionError, and UnknownTargetError for what is no target.
     """
     if selection != "machine":
-        found = targets.expand(selection)
-        if not found:
-            raise EmptySelectionError(f"{option} {selection!r} names no target", "name some: gfx942,gfx110X-all")
-        return found
+        refuse_no_target(option, selection)
+        return targets.expand(selection)
     names = tuple(dict.fromkeys(gpu.processor for gpu in gpus() if gpu.processor != "unknown"))
     if not names:
         raise EmptySelectionError("no GPU of this machine is known", f"name the targets: {option} gfx942")
