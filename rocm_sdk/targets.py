@@ -39,6 +39,14 @@ def expand(names: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def refuse_no_target(option: str, selection: str) -> None:
+    """EmptySelectionError for a list of targets that names none. option: what has the list."""
+    from rocm_sdk import EmptySelectionError
+
+    if not listed(selection):
+        raise EmptySelectionError(f"{option} {selection!r} names no target", "name some: gfx942,gfx110X-all")
+
+
 def families_of(target: str) -> tuple[str, ...]:
     """The packaging families of a target, its own name first; empty if ROCm is not built for it."""
     return _native.families_of(target)

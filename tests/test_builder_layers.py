@@ -69,7 +69,6 @@ SEAM: dict[str, set[str] | None] = {
     "gpu_code.refusal": {"refusal"},
     "gpu_code.run_time_compilation": {"compile_for"},
     "gpu_support.comgr": {"cache_problem"},
-    "gpu_support.gpu_choice": {"refuse_no_target"},
     "gpu_support.image_kinds": {"image_kind", "serves"},
     "installed.catalog": {"fits", "linker_name"},
     "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},

@@ -51,11 +51,10 @@ def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
     """The target ids that --gpu names, each once, and the product name of each. Raises EmptySelectionError."""
     from rocm_sdk import _native, targets
     from rocm_sdk.base.value_text import listed
-    from rocm_sdk.gpu_support.gpu_choice import refuse_no_target
 
     given = ",".join(words or ["machine"])
     chosen: dict[str, str] = {}
-    refuse_no_target("--gpu", given)
+    targets.refuse_no_target("--gpu", given)
     for word in listed(given):
         if word == "machine":
             chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}

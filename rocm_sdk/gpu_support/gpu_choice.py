@@ -1,18 +1,10 @@
-"""Which GPUs an option chooses, and the environment of a program that is to see only these."""
+"""The environment of a program that is to see only some of the GPUs."""
 
 from __future__ import annotations
 
 from rocm_sdk import _native
-from rocm_sdk.base.value_text import listed
-from rocm_sdk.errors import EmptySelectionError
 
 LAYERS = {"hip": "HIP_VISIBLE_DEVICES", "rocr": "ROCR_VISIBLE_DEVICES"}  # layer -> the variable that it reads
-
-
-def refuse_no_target(option: str, selection: str) -> None:
-    """EmptySelectionError for a list of targets that names none. option: what has the list."""
-    if not listed(selection):
-        raise EmptySelectionError(f"{option} {selection!r} names no target", "name some: gfx942,gfx110X-all")
 
 
 def variables_for(words: str, layer: str) -> dict[str, str | None]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk import EmptySelectionError, gpus, targets
 from rocm_sdk._native import compatibility
-from rocm_sdk.gpu_support.gpu_choice import refuse_no_target
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage
@@ -25,7 +24,7 @@ def chosen_gpus(selection: str, option: str) -> tuple[str, ...]:
     option: the option that has the list. Raises EmptySelectionError, and UnknownTargetError for what is no target.
     """
     if selection != "machine":
-        refuse_no_target(option, selection)
+        targets.refuse_no_target(option, selection)
         return targets.expand(selection)
     names = tuple(dict.fromkeys(gpu.processor for gpu in gpus() if gpu.processor != "unknown"))
     if not names:
