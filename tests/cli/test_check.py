@@ -236,6 +236,16 @@ def test_what_is_no_elf_file(call: Call, tmp_path: Path) -> None:
     assert "there is nothing to check" in said.stdout + said.stderr
 
 
+@pytest.mark.parametrize(("name", "is_damaged"), [("start.sh", False), ("liba.so.1", True), ("a.co", True)])
+def test_text(call: Call, tmp_path: Path, name: str, is_damaged: bool) -> None:
+    """A script was never a library: it is not called damaged."""
+    (tmp_path / name).write_text("#!/bin/sh\n")
+    said = call("check", str(tmp_path / name), *GPU)
+    assert "there is nothing to check" in said.stdout
+    assert said.returncode == (1 if is_damaged else 3)
+    assert ("E-LIB-006: it is damaged: neither an ELF file" in said.stdout) == is_damaged
+
+
 @pytest.mark.parametrize("name", ["../out.so", "/out.so", "sample//out.so"])
 def test_a_wheel_that_leads_out_of_its_directory(call: Call, tmp_path: Path, name: str) -> None:
     path = wheel(tmp_path / "sample-1-py3-none-any.whl", {name: compile_library(tmp_path / "app.so", None)})

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rocm_sdk._native import choose_index, device_code
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
+from rocm_sdk.gpu_code.candidate import CODE_ENDINGS, may_have_code
 from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.gpu_support.comgr_places import place_problems
 from rocm_sdk.gpu_support.coverage import with_code
@@ -134,11 +135,12 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
 
 
 def _of_no_kind(path: str) -> Iterator[Problem]:
-    """Of a file that is no ELF file: that it holds no GPU code either."""
+    """Of a file that has the name of a library or of GPU code, or begins as one: that it is neither."""
     try:
         device_code(path)
     except RocmSdkError as error:
-        yield problem(error.code, path, library=path, detail=error.detail)
+        if ".so" in os.path.basename(path) or path.endswith(CODE_ENDINGS) or may_have_code(path):
+            yield problem(error.code, path, library=path, detail=error.detail)
 
 
 def _named(subject: Subject, code: CodeVerdict) -> CodeVerdict:
