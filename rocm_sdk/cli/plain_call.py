@@ -97,6 +97,8 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
     rest = iter(words)
     for word in rest:
         option, equals, value = word.partition("=")
+        if not word:
+            return None
         if not word.startswith("-"):
             positional.append(word)
         elif word in recorder.flags:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
 _NAMED = 2
-_OF_FILES = ("DIR", "FILE", "LIST", "PLACE", "PREFIX", "RECORD", "ROOT", "WHEEL")  # metavar of names of files
+# Words in the metavar of what names a file or a distribution.
+_OF_FILES = {"DIR", "DISTRIBUTION", "FILE", "LIST", "PLACE", "PREFIX", "RECORD", "ROOT", "WHEEL"}
 _OF_TARGETS = ("--gpu", "--keep", "--targets")  # options that take gfx targets
 
 # Of all commands of both programs.
@@ -41,7 +42,7 @@ def parse_words(
         parser.error(f"there is no command {command!r}{_suggestion(command, commands)}")
     asked = _parser_of(parser, command)
     for action in asked._actions:
-        if action.metavar in _OF_FILES:
+        if not _OF_FILES.isdisjoint(str(action.metavar).split("|")):
             action.type = partial(_named, action.type if callable(action.type) else str)
     options, unknown = parser.parse_known_args(words)
     if unknown:

@@ -1,5 +1,6 @@
 """One mistake has one exit status in all commands, as docs/commands.md has it in a table."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,13 @@ def test_a_name_that_is_empty(call: Call, words: str) -> None:
     said = call(*words.split(), "")
     assert (said.returncode, said.stdout) == (2, "")
     assert f"argument {words.rsplit(maxsplit=1)[-1]}: the name is empty" in said.stderr
+
+
+@pytest.mark.parametrize("words", ["check", "code", "info --build-id"])
+def test_an_argument_that_is_empty(call: Call, words: str) -> None:
+    said = call(*words.split(), "")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert re.search(r"argument (FILE|--build-id): the name is empty", said.stderr)
 
 
 @pytest.mark.parametrize("words", ["env --layer rocr", "run --layer rocr true", "run --gpu 0 --layer rocm true"])
