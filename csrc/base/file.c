@@ -31,8 +31,9 @@ static const char *kind_of(mode_t mode) {
 static rsdk_status fail_errno(const char *path, const char *what, rsdk_error *error) {
     int reason = errno;
     bool absent = reason == ENOENT || reason == ENOTDIR;
-    return rsdk_fail(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path, "%s: %s: %s", path, what,
-                     strerror(reason));
+    return rsdk_fail_as(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, RSDK_NO_CODE, path,
+                        reason == ELOOP ? RSDK_FACTS({"kind", "a link that leads to itself"}) : NULL, "%s: %s: %s",
+                        path, what, strerror(reason));
 }
 
 rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error) {
@@ -45,8 +46,9 @@ rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error)
     if (fstat(descriptor, &facts) != 0) {
         status = fail_errno(path, "cannot stat", error);
     } else if (!S_ISREG(facts.st_mode)) {
-        status =
-            rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is %s where a file is expected", path, kind_of(facts.st_mode));
+        const char *kind = kind_of(facts.st_mode);
+        status = rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_NO_CODE, path, RSDK_FACTS({"kind", kind}),
+                              "%s: is %s where a file is expected", path, kind);
     }
     if (status != RSDK_OK) {
         (void)close(descriptor);

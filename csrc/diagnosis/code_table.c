@@ -192,7 +192,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{repair|chmod u+r FILE}"},
               {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$path}"},
               {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
-              {ANY, WORDS, "by hand: name a file, if it is a directory; give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
+              {ANY, WORDS, "by hand: name a file: {$path} is {kind}"},
+              {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given. Where it is a permission, the file or directory that lacks it is named, and who can give it.", NULL)
     ROW(31, E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
         FIXES({ANY, TRIED, "{repair|mv DIRECTORY OTHER}"},

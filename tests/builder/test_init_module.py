@@ -77,6 +77,7 @@ def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
     for words, told, status in (
         (("--for", text), f"rocm-sdk-build: {text}: ", 1),
         (("--for", tmp_path / "missing.so"), "missing.so", 2),
+        (("--for", tmp_path), f"fix: by hand: name a file: {tmp_path} is a directory", 1),
         (("--for", tmp_path / "plain.so"), "none of the files needs a library of the SDK", 1),
         (("--shortnames", "hipsparze"), "fix: nearest: hipsparse", 2),
         (("--shortnames", "amdhip64", "--version", "x'"), "is not a version", 1),
@@ -85,5 +86,9 @@ def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
         assert done.returncode == status, words
         assert told in done.stderr
         assert "Traceback" not in done.stderr
+        assert "fix: " in done.stderr, words
     assert not (tmp_path / "out.py").exists()
     assert "--version VERSION" in run(tmp_path, "--shortnames", "amdhip64").stderr
+    (tmp_path / "loop").symlink_to("loop")
+    said = run(sample, "--shortnames", "amdhip64", "--output", tmp_path / "loop").stderr
+    assert "is not replaced; name another file: it leads to itself" in said

@@ -100,9 +100,9 @@ def refuse_output(output: str, *, may_be_link: bool = False) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file", output)
     if stat.S_ISLNK(mode):
-        raise OutputRefusedError(
-            errno.ELOOP, f"it is a symbolic link, which is not replaced; name {os.path.realpath(output)}", output
-        )
+        target = os.path.realpath(output)
+        other = "another file: it leads to itself" if os.path.islink(target) else target
+        raise OutputRefusedError(errno.ELOOP, f"it is a symbolic link, which is not replaced; name {other}", output)
     raise OutputRefusedError(errno.EINVAL, "it is a device, pipe or socket, which is not replaced; name a file", output)
 
 

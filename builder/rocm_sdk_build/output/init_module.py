@@ -47,7 +47,7 @@ def _needed_by(path: Path) -> tuple[str, ...]:
         return inspect_library(path).needed
     except RocmSdkError as error:
         kind = AbsentInputError if isinstance(error, LibraryNotFoundError) else PackagingError
-        raise kind(f"{path}: {error.detail}") from error
+        raise kind(f"{path}: {error.detail}", error.fix or "") from error
 
 
 def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
