@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk.terminal.output import complain, tell, tell_fix, tell_wrapped
+from rocm_sdk.terminal.output import complain, complain_of_output, tell, tell_fix, tell_wrapped
 
 from .checking import add_against, chosen_gpus, is_directory, print_code
 
@@ -98,7 +98,7 @@ def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]
     try:
         write_page(options.html, verdicts, gpus, _sdk_name(options))
     except OSError as error:
-        complain(f"cannot write {options.html}: {error.strerror}")
+        complain_of_output(options.html, error)
         return False
     return True
 

@@ -97,8 +97,6 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
     rest = iter(words)
     for word in rest:
         option, equals, value = word.partition("=")
-        if not word:
-            return None
         if not word.startswith("-"):
             positional.append(word)
         elif word in recorder.flags:
@@ -124,7 +122,7 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
 
 def _take_names(recorder: _Recorder, words: list[str], given: list[str]) -> bool:
     """Gives the words to the one argument that takes them; False if they do not fit it, or there are several."""
-    if len(recorder.names) > 1:
+    if len(recorder.names) > 1 or "" in words:
         return False
     for name, nargs in recorder.names:
         fewest, most = _COUNTS[nargs]

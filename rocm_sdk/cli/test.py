@@ -4,7 +4,7 @@ import os
 import sys
 
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.terminal.output import complain, tell
+from rocm_sdk.terminal.output import complain, complain_of_output, tell
 
 from .test_options import add_arguments, misuse, wanted_options
 
@@ -146,7 +146,7 @@ def _report(
     except OSError as error:
         if options.output is None:
             raise
-        complain(f"cannot write {options.output}: {error.strerror}")
+        complain_of_output(options.output, error)
         status = status or 1
     if not _write_files(outcome, options):
         status = status or 1
@@ -265,7 +265,7 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
             whole = "\n".join(text.whole(tested, recorders, found, end))
             bundle.write_bundle(path, whole, as_document(tested, recorders, found, interrupted=interrupted))
     except OSError as error:
-        complain(f"cannot write {path}: {error.strerror}")
+        complain_of_output(path, error)
         return False
     return True
 

@@ -4,7 +4,7 @@ import os
 import sys
 
 from rocm_sdk.base.value_text import counted, harmless
-from rocm_sdk.terminal.output import complain, tell
+from rocm_sdk.terminal.output import complain, complain_of_output, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _write_page(path: str, merged: "Merged") -> bool:
     try:
         write_page(path, merged)
     except OSError as error:
-        complain(f"cannot write {path}: {error.strerror}")
+        complain_of_output(path, error)
         return False
     return True
 

@@ -155,9 +155,23 @@ def fix_of_error(error: OSError) -> str | None:
         return "give this user the right to it, or name another place"
     if error.errno == errno.EROFS:
         return "name another place"
+    if error.errno == errno.EISDIR:
+        return "name a file"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "make room there, or name another place"
     return None
+
+
+def complain_of_output(path: object, error: OSError) -> None:
+    """Writes to stderr that a file cannot be written, and what to do."""
+    import os
+
+    from rocm_sdk.base.value_text import quoted_for_shell
+
+    parent = os.path.dirname(str(path))
+    is_absent = isinstance(error, FileNotFoundError) and parent != "" and not os.path.lexists(parent)
+    fix = f"mkdir -p -- {quoted_for_shell(parent)}" if is_absent else fix_of_error(error)
+    complain(f"cannot write {path}: {error.strerror}", fix)
 
 
 def complain_fix(fix: str) -> None:

@@ -64,7 +64,7 @@ def test_a_page_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
     said = call("check", "--gpu", "gfx942", "--html", str(page))
     assert said.returncode == 1
     assert said.stdout.startswith("SDK: loads"), "the work is done, and said"
-    assert f"cannot write {page}: No such file or directory" in said.stderr
+    assert f"cannot write {page}: No such file or directory\n  fix: mkdir -p -- {page.parent}\n" in said.stderr
     assert call("check", "--gpu", "gfx942", "--html", "/dev/full").returncode == 1
 
 

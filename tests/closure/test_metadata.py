@@ -274,7 +274,8 @@ def test_a_page_for_which_no_room_is_left(
     words = ["closure", "--no-proof", "--library", "hipsparse", "--output", output, "--html", page]
     assert main(words) == 1
     said = capsys.readouterr()
-    assert said.err == f"rocm-sdk-build: cannot write {page}: No space left on device\n"
+    reason = "No space left on device\n  fix: make room there, or name another place"
+    assert said.err == f"rocm-sdk-build: cannot write {page}: {reason}\n"
     assert said.out.startswith(output)
 
 

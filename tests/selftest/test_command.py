@@ -227,7 +227,7 @@ def test_a_file_that_cannot_be_written(sdk: Site, tmp_path: Path, option: str) -
     target = tmp_path / "absent/file"
     result = command(sdk, "--only", "files", option, str(target))
     assert result.returncode == 1
-    assert f"rocm-sdk: cannot write {target}: No such file or directory" in result.stderr
+    assert f"rocm-sdk: cannot write {target}: No such file or directory\n  fix: mkdir -p -- " in result.stderr
     assert "no problems" in result.stdout
 
 

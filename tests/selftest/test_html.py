@@ -66,7 +66,7 @@ def test_a_page_that_cannot_be_written(sdk: Site, tmp_path: Path) -> None:
         "-m", "rocm_sdk", "test", "--only", "files", "--html", str(path), check=False, PYTHONPATH=str(sdk.path)
     )
     assert result.returncode == 1
-    assert f"cannot write {path}: No such file or directory" in result.stderr
+    assert f"cannot write {path}: No such file or directory\n  fix: mkdir -p -- {path.parent}\n" in result.stderr
 
 
 def test_in_a_browser(page: Path, tmp_path: Path) -> None:

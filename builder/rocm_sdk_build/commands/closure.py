@@ -8,7 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from rocm_sdk.terminal.output import complain, remember_done
+from rocm_sdk.terminal.output import complain_of_output, remember_done
 from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
 from rocm_sdk_build.closure.closure import Made, Request, make_closure
 from rocm_sdk_build.closure.in_place.pruning import prune_environment
@@ -141,7 +141,7 @@ def _is_written(made: Made, page: Path) -> bool:
     try:
         write_page(made, page)
     except OSError as error:
-        complain(f"cannot write {page}: {error.strerror}")
+        complain_of_output(page, error)
         return False
     return True
 
