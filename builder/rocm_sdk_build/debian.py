@@ -29,8 +29,10 @@ from .building.wheels import make_wheels
 from .building.wish import Wish
 from .code.patchelf import Shape
 from .errors import PackagingError
+from .files.named_directory import output_directory
 from .files.new_file import new_file
 from .files.own_directory import make_own
+from .files.scratch import scratch_directory
 from .files.source_date import given_date
 from .files.wheels import wheel_key
 from .inputs.apt import Apt, DebianPackage
@@ -95,15 +97,16 @@ def build_wheels(
     wish: without roots; its version may be empty, which asks for Debian's. rules: a table in place of the established
     one. keeps_unpacked: the files of Debian's packages stay in the cache. Errors as of build_site.
     """
-    with _locked(source):
+    place = wish.packages.dist or wish.packages.output
+    with _locked(source), output_directory(place):
+        with scratch_directory(place):
+            pass  # a place that takes no files is refused before a gigabyte is downloaded
         apt = apt_of(source)
         packages = resolve_packages(apt, source)
         version = _checked(wish.packages.version or packages.version)
         key = _key(packages, wish, rules)
         note = source.directory / "made" / key
-        if wish.packages.loader is None and (
-            found := _made_before(note, wish.packages.dist or wish.packages.output, key)
-        ):
+        if wish.packages.loader is None and (found := _made_before(note, place, key)):
             return found
         wish = wish._replace(packages=wish.packages._replace(version=version, key=key))
         made = sorted(_build(apt, packages, wish, read_rules(rules)))
@@ -134,7 +137,8 @@ def resolve_packages(apt: Apt, source: Source) -> Packages:
     try:
         choice = choose(release, source.names, apt.available(named(release, apt.names())))
     except PackagingError as error:
-        raise type(error)(f"{error}{complaint}", error.fix) from error
+        fix = f"see that {source.mirror} has {release} and can be reached" if source.mirror and complaint else error.fix
+        raise type(error)(f"{error}{complaint}", fix) from error
     apt.confirm_lists()
     wanted = [*choice.libraries, *choice.tools, *choice.development]
     kept = set(apt.together(wanted))

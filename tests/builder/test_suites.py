@@ -128,6 +128,27 @@ def test_another_mirror(mirror: Mirror, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_mirror_that_cannot_be_reached(mirror: Mirror, tmp_path: Path) -> None:
+    shutil.rmtree(mirror.archive.directory / "dists")
+    done = build(mirror, tmp_path)
+    assert done.returncode == 1
+    assert "apt knows no package libamdhip64-N, libamdhip64-dev, hipcc and " in done.stderr
+    assert " more (apt-get: " in done.stderr, "why"
+    assert done.stderr.endswith(f"\n  fix: see that {mirror.address} has Debian unstable and can be reached\n")
+    assert not (tmp_path / "wheels").exists()
+
+
+def test_an_output_in_the_way(mirror: Mirror, tmp_path: Path) -> None:
+    """It is seen before anything is downloaded."""
+    (tmp_path / "wheels").write_text("")
+    done = build(mirror, tmp_path)
+    assert (done.returncode, done.stderr.partition("\n")[0]) == (
+        1,
+        f"rocm-sdk-build: {tmp_path}/wheels: is in the way: it is not a directory",
+    )
+    assert not [*(tmp_path / "cache/sid").glob("lists/*")]
+
+
 def test_data_for_single_targets(mirror: Mirror, tmp_path: Path) -> None:
     assert build(mirror, tmp_path, "--split").returncode == 0
     (wheel,) = (tmp_path / "wheels").glob("rocm_sdk_device_gfx1100-*.whl")
@@ -210,5 +231,7 @@ def test_numbers_of_names() -> None:
 
 
 def test_a_stable_release_without_one_of_its_packages() -> None:
-    with pytest.raises(PackagingError, match=r"apt knows no package libamdhip64-dev, hipcc, libhiprtc-builtinsN, "):
+    with pytest.raises(
+        PackagingError, match=r"apt knows no package libamdhip64-dev, hipcc, libhiprtc-builtinsN and \d+ more$"
+    ):
         choose(release_of("bookworm"), (), ["libamdhip64-5"])

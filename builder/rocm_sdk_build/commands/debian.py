@@ -10,7 +10,7 @@ from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import WrongUsageError
 
-from .options import add_cache, add_parts, add_shape, add_writing, tell_made, wish_of
+from .options import add_cache, add_parts, add_shape, add_writing, names, tell_made, wish_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -19,8 +19,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
     )
-    names = "of packages with libraries or tools, with or without number: librocblas,libmiopen (all)"
-    command.add_argument("--packages", metavar="NAMES", help=names)
+    which = "of packages with libraries or tools, with or without number: librocblas,libmiopen (all)"
+    command.add_argument("--packages", type=names, default=(), metavar="NAMES", help=which)
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
     add_cache(command)
     add_shape(command, "rpath")
@@ -31,10 +31,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the packages that are made."""
-    names = tuple(name.strip() for name in (options.packages or "").split(",") if name.strip())
     if options.mirror and not options.suite:
         raise WrongUsageError("--mirror is the address of a suite's packages", "--suite SUITE")
     packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
     wish = Wish(packages, families=options.families, is_split=options.split)
-    tell_made(build_wheels(Source(options.cache, options.suite, options.mirror, names), wish, options.rules))
+    tell_made(build_wheels(Source(options.cache, options.suite, options.mirror, options.packages), wish, options.rules))
     return 0

@@ -81,7 +81,7 @@ class Apt:
         """
         if not self._updated.exists():
             try:
-                _run(self._apt("apt-get", "update"))
+                _run(self._apt("apt-get", "update", "-oAPT::Update::Error-Mode=any"))
             except PackagingError as error:
                 return f" ({error})"
         return ""

@@ -12,6 +12,7 @@ from rocm_sdk._native import nearest_names
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 _TABLE = Path(__file__).with_name("debian_packages.txt")
+_NAMED = 3  # packages that a message names
 
 
 class Release(NamedTuple):
@@ -94,8 +95,9 @@ def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Cho
     absent = tuple(pattern.replace("#", "N") for pattern, name in found.items() if name is None)
     version = newest(rows[0].package, available)
     if version is None or (absent and not release.is_changing):
+        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         raise PackagingError(
-            f"apt knows no package {', '.join(absent)}",
+            f"apt knows no package {', '.join(absent[:_NAMED])}{more}",
             f"{release} has these packages: see that apt's sources name it and can be reached",
         )
 
