@@ -41,7 +41,7 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.terminal.progress import TerminalReporter
 
     if not options.store:
-        complain("no store is given; use --store DIR or set ROCM_SDK_STORE")
+        complain("no store is given", "name it with --store DIR or ROCM_SDK_STORE")
         return 2
     try:
         store = Store(options.store)
@@ -55,7 +55,7 @@ def run(options: "Namespace") -> int:
         if options.json:
             tell_json(1, files=pruned.files, bytes=pruned.size, archives=pruned.trees)
             return 0
-        complain(f"removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of {pruned.trees} archives")
+        say(f"removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of {pruned.trees} archives")
         return 0
     damaged = store.verify(say)
     if options.json:

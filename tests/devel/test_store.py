@@ -43,6 +43,7 @@ def test_prune_removes_unused_files(two_sites: list[DevelSite], store: Path) -> 
     one.command("init", "--store", str(store))
     other.command("init", "--store", str(store))
     assert "removed 0 files" in one.command("store", "prune", "--store", str(store)).stderr
+    assert one.command("store", "prune", "--store", str(store), "--quiet").stderr == ""
     for path in one.tree.rglob("*"):
         if path.is_file() and not path.is_symlink():
             path.unlink()

@@ -82,10 +82,11 @@ def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
         if other.sha256 != file.sha256:
             words = ["rocm-sdk-build", "index", str(file.path.parent), "--root", str(directory)]
             of_one = f"an index for each: {shlex.join(words)}"
-            is_of_both = directory not in (file.path.parent, other.path.parent)  # --root would bring the other one back
+            # Of one in the directory itself --root would be of no use: it brings that one back.
+            may_be_apart = file.path.parent.parent == directory != other.path.parent
             raise PackagingError(
                 f"{other.path} and {file.path} are different, and installers could not tell which is meant",
-                of_one if is_of_both and file.path.parent.parent == directory else "leave one of them out",
+                of_one if may_be_apart else "leave one of them out",
             )
     return list(found.values())
 
