@@ -172,8 +172,9 @@ def test_no_program_that_makes_images(sdk: Path, tmp_path: Path) -> None:
 
 def test_a_base_that_is_not_there(layer: Path, tmp_path: Path, way: str) -> None:
     """The program's own words say what is wrong."""
-    with pytest.raises(PackagingError, match=r"fails: .*no-such-place"):
+    with pytest.raises(PackagingError, match=r"fails: .*no-such-place") as refused:
         make_image(layer, "oci:/no-such-place:latest", tmp_path / way)
+    assert refused.value.fix.startswith("see that oci:/no-such-place:latest names an image that is there")
     assert not (tmp_path / way / "image").exists()
 
 

@@ -10,8 +10,8 @@ import os
 import re
 import stat
 import tarfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rocm_sdk.terminal.progress import Wait
@@ -76,7 +76,8 @@ def _make_with_umoci(base: str, layer: Path, image: Path, scratch: Path) -> None
         umoci.run("init", "--layout", image)
         umoci.run("new", "--image", f"{image}:{_TAG}")
     else:
-        program("skopeo", scratch).run("copy", "--quiet", base, f"oci:{image}:{_TAG}")
+        with _taking(base):
+            program("skopeo", scratch).run("copy", "--quiet", base, f"oci:{image}:{_TAG}")
     umoci.run("raw", "add-layer", "--image", f"{image}:{_TAG}", *_HISTORY, layer)
     variable = ("--config.env", _VARIABLE, "--created", _BEGINNING, "--no-history")
     umoci.run("config", "--image", f"{image}:{_TAG}", *variable)
@@ -88,7 +89,8 @@ def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> No
     storage = scratch / "storage"
     places = ("--root", storage / "root", "--runroot", storage / "run", "--storage-driver", "vfs")
     try:
-        container = buildah.run(*places, "from", "--quiet", base).splitlines()[-1]
+        with _taking(base):
+            container = buildah.run(*places, "from", "--quiet", base).splitlines()[-1]
         buildah.run(*places, "add", "--quiet", container, layer, "/")
         buildah.run(*places, "config", "--env", _VARIABLE, container)
         buildah.run(*places, "commit", "--quiet", "--timestamp", "0", "--rm", container, f"oci:{image}:{_TAG}")
@@ -96,6 +98,16 @@ def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> No
         if os.geteuid() != 0 and storage.is_dir():  # files of the base belong to other users of its namespace
             with suppress(ImageError):
                 buildah.run("unshare", "rm", "-rf", storage)
+
+
+@contextmanager
+def _taking(base: str) -> Iterator[None]:
+    """An error of the program is one of the base: the words of the program say which."""
+    try:
+        yield
+    except ImageError as error:
+        error.fix = f"see that {base} names an image that is there and that this user can reach"
+        raise
 
 
 def _write_layer(site: Path, scratch: Path, wait: Wait) -> Path:
