@@ -1,6 +1,8 @@
 /* From an error to its finding. */
 #include "diagnosis/cause.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +56,36 @@ static rsdk_status add_user(rsdk_finding *finding, rsdk_arena *arena, uid_t user
     return rsdk_finding_add(finding, arena, "owner", owner, error);
 }
 
+/* The first directory above a file that this user may not enter; "" if there is none. NULL: no memory. */
+static const char *closed_directory(const char *path, rsdk_arena *arena) {
+    for (const char *slash = strchr(path + (*path == '/'), '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        const char *directory = rsdk_arena_copy_bytes(arena, path, (size_t)(slash - path));
+        if (directory == NULL || (faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0 && errno == EACCES)) {
+            return directory;
+        }
+    }
+    return "";
+}
+
+/* Who may give this user the right that it lacks, and to what: a directory above the file, or the file itself. */
+static rsdk_status look_at_rights(rsdk_finding *finding, rsdk_arena *arena, rsdk_error *error) {
+    struct stat facts;
+    const char *refusing = closed_directory(finding->path, arena);
+    RSDK_NEED(refusing, error);
+    bool is_above = *refusing != '\0';
+    refusing = is_above ? refusing : finding->path;
+    if (stat(refusing, &facts) != 0 ||
+        (!is_above && (faccessat(AT_FDCWD, refusing, R_OK, AT_EACCESS) == 0 || errno != EACCES))) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(rsdk_finding_add(finding, arena, "refusing", refusing, error));
+    const char *rights = is_above ? "x" : S_ISDIR(facts.st_mode) ? "rx" : "r";
+    const char *permission = rsdk_arena_format(arena, "%c+%s", facts.st_uid == geteuid() ? 'u' : 'a', rights);
+    RSDK_NEED(permission, error);
+    RSDK_TRY(rsdk_finding_add(finding, arena, "permission", permission, error));
+    return add_user(finding, arena, facts.st_uid, error);
+}
+
 /* A file that its owner may not read, whoever asks. */
 static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_error *error) {
     struct stat facts;
@@ -64,7 +96,7 @@ static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_e
         RSDK_TRY(rsdk_finding_add(finding, arena, "mode", mode, error));
         return may_change_mode(&facts) ? RSDK_OK : add_user(finding, arena, facts.st_uid, error);
     }
-    return RSDK_OK;
+    return look_at_rights(finding, arena, error);
 }
 
 /* A library is in no directory: a RECORD may list it. */

@@ -190,6 +190,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(30, E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
         FIXES({ANY, TRIED, "{repair|chmod u+r FILE}"},
+              {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$refusing}"},
               {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$path}"},
               {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
               {ANY, WORDS, "by hand: name a file: {$path} is {kind}"},

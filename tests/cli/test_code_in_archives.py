@@ -403,6 +403,21 @@ def test_a_file_of_another_user_that_nobody_may_read(
     assert f"by hand: as root: chmod a+r {path}" in said.stdout + said.stderr
 
 
+@pytest.mark.parametrize(("closed", "right"), [("closed.so", "a+r"), ("shut", "a+x")])
+def test_what_another_user_keeps_for_himself(
+    other_user: OtherUser, open_directory: Path, closed: str, right: str
+) -> None:
+    path = open_directory / closed
+    path = path if path.suffix else path / "a/b.so"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(CONTENT)
+    (open_directory / closed).chmod(0o600)
+    said = other_user.run("-m", "rocm_sdk", "code", path)
+    assert said.returncode == 1
+    assert f"{path}: cannot open: Permission denied [E-FILE-007]\n" in said.stderr
+    assert f"  fix: by hand: as root: chmod {right} {open_directory / closed}\n" in said.stderr
+
+
 # ---- sizes
 
 
