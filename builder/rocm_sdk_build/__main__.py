@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
         complain,
         complain_fix,
         end_without_output,
-        fix_of_error,
+        explained,
         flushed,
         is_of_output,
         status_of,
@@ -55,8 +55,10 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
     except OSError as error:
         if is_of_output(error):
             return end_without_output(error)
-        place = error.filename or (getattr(options, "output", None) if error.errno in NO_SPACE else None)
-        message, fix = f"{place}: {error.strerror}" if place else str(error), (place and fix_of_error(error)) or ""
+        if error.filename is None and error.errno in NO_SPACE:
+            error.filename = getattr(options, "output", None)
+        message, advice = explained(error)
+        fix = advice or ""
     first, *others = message.split("\n")
     complain(first)
     for line in others:

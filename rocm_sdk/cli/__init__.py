@@ -35,16 +35,13 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         import errno
 
-        from rocm_sdk.terminal.output import complain, end_without_output, fix_of_error, flushed, is_of_output
+        from rocm_sdk.terminal.output import complain, end_without_output, explained, flushed, is_of_output
 
         # A long text is not kept for a second try. What writes files says their names.
         is_of_text = error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
         if is_of_text or is_of_output(error):
             return end_without_output(error)
-        message, fix = (
-            (f"{error.filename}: {error.strerror}", fix_of_error(error)) if error.filename else (str(error), None)
-        )
-        complain(message, fix)
+        complain(*explained(error))
         return flushed(1)
     return status
 

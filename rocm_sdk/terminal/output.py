@@ -145,6 +145,20 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
     return 0
 
 
+def explained(error: OSError) -> "tuple[str, str | None]":
+    """What an error of the system says, with the file that it names, and what to do."""
+    import os
+
+    if error.filename:
+        return f"{error.filename}: {error.strerror}", fix_of_error(error)
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return "the current directory was removed", "change to one that is there"
+    return str(error), None
+
+
 def fix_of_error(error: OSError) -> str | None:
     """What to do about an error of the system, which names a file or directory."""
     import errno

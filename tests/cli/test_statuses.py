@@ -2,10 +2,13 @@
 
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
+from sample_site import clean_environment
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 # Each takes a file as its last word.
@@ -104,3 +107,15 @@ def test_install(call: Call, words: str, said: str) -> None:
     done = call("install", *words.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("words", ["rocm_sdk store verify --store s", "rocm_sdk_build index ."])
+def test_a_current_directory_that_was_removed(tmp_path: Path, words: str) -> None:
+    """Its error of the system names no file."""
+    (tmp_path / "here").mkdir()
+    script = 'cd "$0" && rmdir "$0" && exec "$@"'
+    command = ["sh", "-c", script, str(tmp_path / "here"), sys.executable, "-m", *words.split()]
+    said = completed(command, env=clean_environment())
+    program = words.partition(" ")[0].replace("_", "-")
+    wanted = f"{program}: the current directory was removed\n  fix: change to one that is there\n"
+    assert (said.returncode, said.stdout, said.stderr) == (1, "", wanted)
