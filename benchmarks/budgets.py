@@ -45,6 +45,7 @@ PINNED = {
     "PATH": "/usr/bin:/bin",
     "PYTHONNOUSERSITE": "1",
     "PYTHONSAFEPATH": "1",
+    "ROCM_SDK_READ_AHEAD": "0",  # strace and valgrind make warm files slow
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,-BMI1,-BMI2,-ERMS,-FSRM,-LZCNT,-MOVBE",
 }
 

@@ -90,7 +90,10 @@ def observe_dlopen(arguments: Sequence[str], clock: Path) -> Observation:
 
 def observe_file_calls(arguments: Sequence[str], record: Path) -> Observation:
     """Runs a process under strace and counts its calls that look for, open or list files."""
-    output = _run(["strace", "-f", "-y", "-qq", "-o", str(record), "-e", f"trace={FILE_CALLS}", *arguments])
+    output = _run(
+        ["strace", "-f", "-y", "-qq", "-o", str(record), "-e", f"trace={FILE_CALLS}", *arguments],
+        ROCM_SDK_READ_AHEAD="0",
+    )
     calls, listed = Counter[str](), set()
     for line in record.read_text(encoding="utf-8", errors="replace").splitlines():
         match = STRACE_LINE.match(line)

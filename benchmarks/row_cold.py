@@ -24,12 +24,16 @@ from .observation import CannotMeasureError, Observation, ProcessError, complete
 from .simulated_nodes import Cluster, Job, Outcome, Place, Server, apart, refusal
 from .stage import SHORTNAMES, SOURCES, Environment, Stage
 
-LATENCIES = {2000: 0.3, 500: 0.35, 200: 0.4}  # microseconds an operation -> at most as many times as long
+# Microseconds an operation -> at most as many times as long, with a page list and without.
+LATENCIES = {2000: (0.3, 0.6), 500: (0.35, 0.72), 200: (0.4, 0.82)}
 DISK = 0.65
-BYTES = 1.0
+BYTES, BYTES_WITHOUT = 1.0, 1.5
 RANKS, NODE_BYTES = 8, 1.01
 CACHES = Path("/proc/sys/vm/drop_caches")
 LIST = "_rocm_sdk_core/lib/rocm-sdk.pages"
+
+Command = Callable[[Path], list[str]]  # from where the SDK lies
+Measure = Callable[[Command], Observation]
 
 
 def run(stage: Stage) -> list[Figure]:
@@ -51,19 +55,24 @@ class _Row:
         self._order = dlopen_order(environment)
 
     def from_servers(self) -> Iterator[Figure]:
-        for latency, most in list(LATENCIES.items())[-1 if self._stage.is_smoke else 0 :]:
-            server = Server(latency)
-            runs = {name: partial(self._from_server, server, command) for name, command in self._commands().items()}
-            seen = self._observe(runs)
+        for latency, (most, most_without) in list(LATENCIES.items())[-1 if self._stage.is_smoke else 0 :]:
+            from_server = partial(self._from_server, Server(latency))
             what = f"server, {latency / 1000:g} ms an operation"
+            seen = self._observe(from_server)
             yield from _figures(what, seen, most)
-            sent = {name: [_bytes(each) for each in found] for name, found in seen.items()}
-            yield ratio(f"{what}: bytes, with a page list", sent["list"], sent["loop"], Target("at most", BYTES))
+            without = self._observe_without(from_server)
+            ms = {name: [each.seconds * 1e3 for each in found] for name, found in without.items()}
+            yield ratio(f"{what}: without a list", ms["tables"], ms["loop"], Target("at most", most_without))
+            for found, name, words, bytes_most in (
+                (seen, "list", "with a page list", BYTES),
+                (without, "tables", "without", BYTES_WITHOUT),
+            ):
+                sent = {each: [_bytes(one) for one in found[each]] for each in (name, "loop")}
+                yield ratio(f"{what}: bytes, {words}", sent[name], sent["loop"], Target("at most", bytes_most))
 
     def from_disk(self) -> Iterator[Figure]:
         if os.access(CACHES, os.W_OK):
-            runs = {name: partial(self._from_disk, command) for name, command in self._commands().items()}
-            yield from _figures("disk", self._observe(runs), DISK)
+            yield from _figures("disk", self._observe(self._from_disk), DISK)
 
     def of_a_node(self) -> Iterator[Figure]:
         """Ranks that start together, and each read ahead."""
@@ -76,7 +85,7 @@ class _Row:
         yield ratio(f"{what}: bytes that the server sends", *sent, Target("at most", NODE_BYTES))
         yield ratio(f"{what}: reads", *reads)
 
-    def _commands(self) -> dict[str, Callable[[Path], list[str]]]:
+    def _commands(self) -> dict[str, Command]:
         """The measured processes, from where the SDK lies."""
         return {"loop": self._loop, "none": partial(self._ours, "0"), "list": partial(self._ours, "")}
 
@@ -89,8 +98,13 @@ class _Row:
             "open_all", *(each.replace(f":{self._environment.site}/", f":{site}/") for each in self._order)
         )
 
-    def _observe(self, runs: dict[str, Callable[[], Observation]]) -> dict[str, list[Observation]]:
+    def _observe_without(self, measure: Measure) -> dict[str, list[Observation]]:
+        commands = {"loop": self._loop, "tables": partial(self._ours, "")}
+        return in_turn(self._stage.rounds(15), {name: partial(measure, each) for name, each in commands.items()})
+
+    def _observe(self, measure: Measure) -> dict[str, list[Observation]]:
         with self._page_list():
+            runs = {name: partial(measure, command) for name, command in self._commands().items()}
             seen = in_turn(self._stage.rounds(15), runs)
         if _sdk_files(seen["list"][0]) != _sdk_files(seen["loop"][0]):
             raise ProcessError("bare loop and initialize_process loaded different files")
@@ -107,7 +121,7 @@ class _Row:
         finally:
             path.unlink()
 
-    def _from_server(self, server: Server, command: Callable[[Path], list[str]]) -> Observation:
+    def _from_server(self, server: Server, command: Command) -> Observation:
         with tempfile.TemporaryDirectory(prefix="cold-", dir=self._cluster.directory) as scratch:
             place, counters = Path(scratch, "sdk"), Path(scratch, "counters")
             place.mkdir()
@@ -120,7 +134,7 @@ class _Row:
             }
             return observe([*apart(), sys.executable, "-I", str(SOURCES / "cold_process.py"), json.dumps(plan)])
 
-    def _from_disk(self, command: Callable[[Path], list[str]]) -> Observation:
+    def _from_disk(self, command: Command) -> Observation:
         """Python and the package are read before, so that the SDK alone is cold."""
         CACHES.write_text("3", encoding="ascii")
         for name in ("rocm_sdk", "bare_package"):
@@ -132,7 +146,7 @@ def _figures(what: str, seen: dict[str, list[Observation]], most: float) -> Iter
     ms = {name: [each.seconds * 1e3 for each in found] for name, found in seen.items()}
     yield figure(f"{what}: bare loop of dlopen", "ms", ms["loop"])
     yield ratio(f"{what}: as many times as long, with a page list", ms["list"], ms["loop"], Target("at most", most))
-    yield ratio(f"{what}: without", ms["none"], ms["loop"])
+    yield ratio(f"{what}: where nothing is read ahead", ms["none"], ms["loop"])
 
 
 def _sdk_files(observation: Observation) -> set[str]:

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "elf/elf_ahead.h"
 #include "elf/elf_check.h"
 #include "elf/elf_names.h"
 #include "elf/elf_note.h"
@@ -234,6 +235,9 @@ static rsdk_status read_tables(const rsdk_elf_reading *r, const void *entries, s
                                   .dynamic_count = count,
                                   .scratch = &scratch};
     rsdk_elf_tables tables = {.are_known = false};
+    if (r->clock != NULL && r->clock->asks_ahead) {
+        rsdk_elf_ask_ahead(&image, r->clock->code_size);
+    }
     rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
     if (status == RSDK_OK && r->symbols != NULL) {
         status = read_symbols(r, &image, &tables);

@@ -18,6 +18,8 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
 typedef struct rsdk_head_clock {
     void (*tell)(void *context, const char *path, uint64_t nanoseconds);
     void *context;
+    bool asks_ahead;    /* `tell` may set it: what the linker reads of this file and of later ones is asked for */
+    uint64_t code_size; /* of which so many bytes are code */
 } rsdk_head_clock;
 
 /* Up to this many relocations are checked before a library is loaded, which takes some 40 microseconds. */

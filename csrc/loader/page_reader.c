@@ -18,6 +18,10 @@
 
 enum {
     COLD = 50000,        /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
+    SLOW = 300000,       /* nanoseconds of a file server or a slow disk: without a list, tables are asked for */
+    SLOW_FILES = 2,      /* once so many have been slow */
+    VERY_SLOW = 500000,  /* nanoseconds: code is asked for, too */
+    CODE_SIZE = 4 << 20, /* bytes of each library */
     PIECE_SIZE = 1 << 17 /* bytes: of more, the kernel may read only the beginning */
 };
 
@@ -257,13 +261,14 @@ static void report(rsdk_page_reader *reader, const char *format, const char *wha
     }
 }
 
-/* What is wrong with a list is no failure of the load. */
-static void begin(rsdk_page_reader *reader) {
+/* Begins as the list says; false: there is none that says something of this load. What is wrong with a list is no
+ * failure of the load. */
+static bool begin_by_list(rsdk_page_reader *reader) {
     rsdk_page_list list = {0};
     rsdk_error reason = RSDK_ERROR_INIT;
     const char *directory = find_directory(reader);
     if (directory == NULL) {
-        return;
+        return false;
     }
     rsdk_status status = read_list(reader, directory, &list, &reason);
     status = status == RSDK_OK ? choose(reader, &list, &reason) : status;
@@ -275,15 +280,36 @@ static void begin(rsdk_page_reader *reader) {
         start(reader);
     }
     rsdk_error_clear(&reason);
+    return reader->files.count > 0;
+}
+
+/* Without a list: what the linker reads of this library and of later ones is asked for when their headers are read. */
+static void ask_for_tables(rsdk_page_reader *reader, bool with_code) {
+    reader->clock.asks_ahead = true;
+    reader->clock.code_size = with_code ? CODE_SIZE : 0;
+    report(reader, "reading ahead what the linker reads of %s and of the libraries behind it",
+           rsdk_path_name(reader->first), 0);
+}
+
+/* One file may be slow because the processor was taken away meanwhile. */
+static bool are_slow(rsdk_page_reader *reader, uint64_t nanoseconds) {
+    return nanoseconds >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
 }
 
 static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     rsdk_page_reader *reader = context;
-    if (!reader->is_decided && (nanoseconds >= COLD || reader->options->read_ahead == RSDK_READ_AHEAD_ALWAYS)) {
+    const bool is_wished = reader->options->read_ahead == RSDK_READ_AHEAD_ALWAYS;
+    if (reader->has_list || reader->clock.asks_ahead || !(nanoseconds >= COLD || is_wished)) {
+        return;
+    }
+    reader->first = path;
+    reader->first_time = nanoseconds;
+    if (!reader->is_decided) {
         reader->is_decided = true;
-        reader->first = path;
-        reader->first_time = nanoseconds;
-        begin(reader);
+        reader->has_list = begin_by_list(reader);
+    }
+    if (!reader->has_list && (is_wished || are_slow(reader, nanoseconds))) {
+        ask_for_tables(reader, is_wished || nanoseconds >= VERY_SLOW);
     }
 }
 

@@ -21,11 +21,12 @@ typedef struct rsdk_page_reader {
     rsdk_inventory *inventory;        /* borrowed */
     rsdk_head_clock clock;            /* by which it learns that a file is cold */
     rsdk_arena arena;
-    bool is_decided, has_thread;
+    bool is_decided, has_list, has_thread;
+    unsigned slow_files;
     pid_t process; /* that has the thread */
     pthread_t thread;
     RSDK_LIST(rsdk_wanted_file) files;
-    const char *first;   /* the file by which it began, whose first bytes have just been read */
+    const char *first;   /* the file by which it begins, whose first bytes have just been read */
     uint64_t first_time; /* in so many nanoseconds */
     atomic_bool ends;
 } rsdk_page_reader;

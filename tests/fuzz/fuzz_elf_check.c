@@ -1,4 +1,5 @@
-/* Any bytes as a library that is to be loaded: its tables are read within the file, and in bounded time. */
+/* Any bytes as a library that is to be loaded: its tables are asked for and read within the file, and in bounded time.
+ */
 #include "elf/elf_file.h"
 #include "elf_mutation.h"
 #include "fuzz_target.h"
@@ -9,11 +10,18 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsign
     return mutate(bytes, size, limit, seed, seed % 2 != 0);
 }
 
+static void ignore(void *context, const char *path, uint64_t nanoseconds) {
+    (void)context;
+    (void)path;
+    (void)nanoseconds;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = rsdk_elf_file_read_checked(memory_file(bytes, size), SIZE_MAX, NULL, &arena, &file, &error);
+    const rsdk_head_clock clock = {.tell = ignore, .asks_ahead = true, .code_size = 4 << 20};
+    rsdk_status status = rsdk_elf_file_read_checked(memory_file(bytes, size), SIZE_MAX, &clock, &arena, &file, &error);
     if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
         abort();
     }

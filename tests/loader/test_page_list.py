@@ -24,6 +24,13 @@ def test_whether_to_read_ahead(site: Site, path: Path) -> None:
     assert site.run(LOAD, ROCM_SDK_READ_AHEAD="").stderr == ""
 
 
+def test_without_a_list(site: Site) -> None:
+    site.library("libroctx64.so.4")
+    said = site.run(LOAD, ROCM_SDK_READ_AHEAD="1", ROCM_SDK_VERBOSE="1").stderr
+    assert "reading ahead what the linker reads of libroctx64.so.4 and of the libraries behind it\n" in said
+    assert "reading ahead" not in site.run(LOAD, ROCM_SDK_READ_AHEAD="0", ROCM_SDK_VERBOSE="1").stderr
+
+
 @pytest.mark.parametrize("value", ["yes", "2", "01", " 1"])
 def test_what_is_no_answer(site: Site, value: str) -> None:
     site.library("libroctx64.so.4")

@@ -63,9 +63,10 @@ typedef enum rsdk_unversioned_names {
 } rsdk_unversioned_names;
 
 /* Whether what a load will touch is asked of the disk or file server at once, before the linker asks for one page after
- * the other. What that is says a page list, which lies beside the SDK: rsdk_loader_record_pages. */
+ * the other. What that is says a page list, which lies beside the SDK: rsdk_loader_record_pages. Without one it is what
+ * the linker reads of each library, where a page takes longer than disks need. */
 typedef enum rsdk_read_ahead_wish {
-    RSDK_READ_AHEAD_IF_COLD,        /* once a file has to be brought; a thread asks, which has no part in the load */
+    RSDK_READ_AHEAD_IF_COLD,        /* once a file has to be brought; a thread asks as the list says */
     RSDK_READ_AHEAD_NEVER,          /* no */
     RSDK_READ_AHEAD_ALWAYS,         /* without a look at whether files are in memory */
     RSDK_READ_AHEAD_WITHOUT_THREAD, /* as RSDK_READ_AHEAD_IF_COLD; the caller's thread asks, before it loads */
