@@ -78,7 +78,7 @@ class _Row:
         """Ranks that start together, and each read ahead."""
         ranks = 2 if self._stage.is_smoke else RANKS
         with self._page_list():
-            jobs = {many: Job(Place.TREE, "rocm_sdk", 1, many, SHORTNAMES) for many in (1, ranks)}
+            jobs = {many: Job(Place.TREE, "rocm_sdk", 1, many, SHORTNAMES, reads_ahead=True) for many in (1, ranks)}
             seen = in_turn(self._stage.rounds(5), {many: partial(self._cluster.run, job) for many, job in jobs.items()})
         what = f"with a page list, a node of {ranks} ranks in times of one rank"
         sent, reads = ([[count(each) for each in seen[many]] for many in (ranks, 1)] for count in (_sent, _reads))

@@ -62,6 +62,7 @@ class Job:
     shortnames: tuple[str, ...]
     server: Server = Server()
     waits_for_each: bool = False  # whether a rank of a node starts when the one before it has ended
+    reads_ahead: bool = False  # without a page list: whether it does depends on how busy the machine is
 
     def in_turn(self, ranks: int) -> Job:
         """The same with that many ranks, one after the other."""
@@ -95,6 +96,7 @@ class NodePlan:
     rank: list[str]
     ranks: int
     waits_for_each: bool
+    variables: dict[str, str]  # of the environment, beside the usual ones
     gate: int  # a descriptor at whose end all start
 
 
@@ -194,6 +196,7 @@ class Cluster:
             rank=[*python, "start_together", str(gate), str(tree), job.module, *job.shortnames],
             ranks=job.ranks,
             waits_for_each=job.waits_for_each,
+            variables={} if job.reads_ahead else {"ROCM_SDK_READ_AHEAD": "0"},
             gate=gate,
         )
 
@@ -212,7 +215,7 @@ class _Node:
                 stderr=complaints,
                 text=True,
                 pass_fds=[plan.gate],
-                env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"},
+                env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", **plan.variables},
             )
 
     def wait_for_ranks(self) -> None:
