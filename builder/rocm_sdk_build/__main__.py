@@ -55,9 +55,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
     except OSError as error:
         if is_of_output(error):
             return end_without_output(error)
-        if error.filename is None and error.errno in NO_SPACE:
-            error.filename = getattr(options, "output", None)
-        message, advice = explained(error)
+        message, advice = explained(error, getattr(options, "output", None) if error.errno in NO_SPACE else None)
         fix = advice or ""
     first, *others = message.split("\n")
     complain(first)

@@ -140,17 +140,17 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
     except OSError as error:
         if is_of_output(error):
             raise
-        complain(f"{error.filename or name}: {error.strerror}", fix_of_error(error))
+        complain(*explained(error, name))
         return 2 if isinstance(error, (FileNotFoundError, NotADirectoryError)) and error.filename == name else 1
     return 0
 
 
-def explained(error: OSError) -> "tuple[str, str | None]":
-    """What an error of the system says, with the file that it names, and what to do."""
+def explained(error: OSError, name: object = None) -> "tuple[str, str | None]":
+    """What an error of the system says of the file that it names, and what to do. name: of one that names none."""
     import os
 
-    if error.filename:
-        return f"{error.filename}: {error.strerror}", fix_of_error(error)
+    if place := error.filename or name:
+        return f"{place}: {error.strerror}", fix_of_error(error)
     if isinstance(error, FileNotFoundError):
         try:
             os.getcwd()
