@@ -94,6 +94,14 @@ void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead) {
     file->ahead = major(file->identity.device) == 0 ? ahead : NULL;
 }
 
+void rsdk_file_ask_ahead(int descriptor, uint64_t offset, uint64_t size, const atomic_bool *ends) {
+    for (uint64_t done = 0; done < size && (ends == NULL || !atomic_load(ends));) {
+        const uint64_t piece = size - done < BLOCK_SIZE ? size - done : BLOCK_SIZE; /* of more, only the beginning */
+        (void)posix_fadvise(descriptor, (off_t)(offset + done), (off_t)piece, POSIX_FADV_WILLNEED);
+        done += piece;
+    }
+}
+
 static bool is_asked_for(const rsdk_read_ahead *ahead, uint64_t block) {
     for (unsigned i = 0; i < ahead->count && i < BLOCK_COUNT; i++) {
         if (ahead->blocks[i] == block) {

@@ -3,6 +3,7 @@
 #ifndef RSDK_BASE_FILE_H
 #define RSDK_BASE_FILE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -53,6 +54,10 @@ void rsdk_file_close(rsdk_file *file);
  * device; that of a file server, an overlay, Btrfs or tmpfs is none. `ahead`: all zero, and as long alive as the file
  * is open. */
 void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead);
+
+/* Asks the kernel for a part of what a descriptor leads to, and waits for none of it. `ends` (may be NULL): once it is
+ * true nothing further is asked for. Makes system calls alone. */
+void rsdk_file_ask_ahead(int descriptor, uint64_t offset, uint64_t size, const atomic_bool *ends);
 
 /* Exactly `size` bytes from `offset`; fewer are an error ("the file ends at byte ..."). */
 rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error);

@@ -2,14 +2,6 @@
 #include "elf/elf_ahead.h"
 
 #include <elf.h>
-#include <fcntl.h>
-
-#ifndef DT_RELR
-#define DT_RELRSZ 35 /* gABI of 2022, glibc 2.36 */
-#define DT_RELR   36
-#endif
-
-enum { PIECE_SIZE = 1 << 17 }; /* bytes: of more, the kernel may read only the beginning */
 
 /* The dynamic entries of a table: its address, and its size in bytes (DT_NULL: none says it). */
 typedef struct table_row {
@@ -39,21 +31,14 @@ static void ask(asking *a, uint64_t offset, uint64_t size) {
         return;
     }
     const uint64_t whole = smaller(smaller(size, a->left), file->size - offset);
-    for (uint64_t done = 0; done < whole; done += PIECE_SIZE) {
-        (void)posix_fadvise(file->descriptor, (off_t)(file->start + offset + done),
-                            (off_t)smaller(whole - done, PIECE_SIZE), POSIX_FADV_WILLNEED);
-    }
+    rsdk_file_ask_ahead(file->descriptor, file->start + offset, whole, NULL);
     a->left -= whole;
 }
 
 /* The value of a dynamic entry; 0: there is none. */
 static uint64_t value_of(const rsdk_elf_image *image, ElfW(Sxword) tag) {
-    for (size_t i = 0; tag != DT_NULL && i < image->dynamic_count && image->dynamic[i].d_tag != DT_NULL; i++) {
-        if (image->dynamic[i].d_tag == tag) {
-            return image->dynamic[i].d_un.d_val;
-        }
-    }
-    return 0;
+    const ElfW(Dyn) *entry = rsdk_elf_image_entry(image, tag);
+    return entry != NULL ? entry->d_un.d_val : 0;
 }
 
 /* A table without a size goes up to the next one of its segment. */

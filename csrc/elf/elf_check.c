@@ -8,12 +8,6 @@
 
 #include "base/fail.h"
 
-#ifndef DT_RELRSZ
-#define DT_RELRSZ  35 /* gABI of 2022, glibc 2.36 */
-#define DT_RELR    36
-#define DT_RELRENT 37
-#endif
-
 enum {
     WORD_SIZE = sizeof(ElfW(Addr)),
     RELR_BITS = WORD_SIZE * 8 - 1, /* words that one bitmap of DT_RELR covers */
@@ -133,13 +127,8 @@ static rsdk_status check_segments(check *c) {
 
 /* ---- the dynamic section ---- */
 
-/* The entry that the linker takes: of several with one tag, the last. NULL: none. */
 static const ElfW(Dyn) * entry_of(const check *c, ElfW(Sxword) tag) {
-    const ElfW(Dyn) *found = NULL;
-    for (const ElfW(Dyn) *entry = c->view.image->dynamic; entry->d_tag != DT_NULL; entry++) {
-        found = entry->d_tag == tag ? entry : found;
-    }
-    return found;
+    return rsdk_elf_image_entry(c->view.image, tag);
 }
 
 /* The value of an entry; 0: there is none. */

@@ -16,6 +16,14 @@ static rsdk_status make_window(const rsdk_elf_view *view, uint64_t capacity, rsd
     return RSDK_OK;
 }
 
+const ElfW(Dyn) * rsdk_elf_image_entry(const rsdk_elf_image *image, ElfW(Sxword) tag) {
+    const ElfW(Dyn) *found = NULL;
+    for (size_t i = 0; i < image->dynamic_count && image->dynamic[i].d_tag != DT_NULL; i++) {
+        found = image->dynamic[i].d_tag == tag ? &image->dynamic[i] : found;
+    }
+    return found;
+}
+
 rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error) {
     *view = (rsdk_elf_view){.image = image, .error = error};
     RSDK_TRY(make_window(view, TABLE_WINDOW, &view->table));

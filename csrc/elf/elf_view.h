@@ -11,6 +11,12 @@
 #include "base/file.h"
 #include "rocm_sdk/error.h"
 
+#ifndef DT_RELRSZ
+#define DT_RELRSZ  35 /* gABI of 2022, glibc 2.36 */
+#define DT_RELR    36
+#define DT_RELRENT 37
+#endif
+
 /* A library of this machine's class and byte order, whose headers are read. Each PT_LOAD segment lies in the file. */
 typedef struct rsdk_elf_image {
     const rsdk_file *file;
@@ -21,6 +27,9 @@ typedef struct rsdk_elf_image {
     size_t dynamic_count;
     rsdk_arena *scratch; /* what is needed meanwhile: 40 KiB, and the words of a DT_HASH */
 } rsdk_elf_image;
+
+/* The dynamic entry that the linker takes: of several with one tag, the last. NULL: none. */
+const ElfW(Dyn) * rsdk_elf_image_entry(const rsdk_elf_image *image, ElfW(Sxword) tag);
 
 /* A part of the file that was read. */
 typedef struct rsdk_elf_window {

@@ -22,7 +22,6 @@ enum {
     SLOW_FILES = 2,      /* once so many have been slow */
     VERY_SLOW = 500000,  /* nanoseconds: code is asked for, too */
     CODE_SIZE = 4 << 20, /* bytes of each library */
-    PIECE_SIZE = 1 << 17 /* bytes: of more, the kernel may read only the beginning */
 };
 
 static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -33,12 +32,8 @@ static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 static void ask_for(rsdk_page_reader *reader, int descriptor, const rsdk_paged_file *facts) {
     for (size_t i = 0; i < facts->ranges.count; i++) {
         const rsdk_page_range *range = &facts->ranges.items[i];
-        const uint64_t end = (range->last + 1) * RSDK_PAGE_SIZE;
-        for (uint64_t at = range->first * RSDK_PAGE_SIZE; at < end && !atomic_load(&reader->ends);) {
-            const uint64_t size = end - at < PIECE_SIZE ? end - at : PIECE_SIZE;
-            (void)posix_fadvise(descriptor, (off_t)at, (off_t)size, POSIX_FADV_WILLNEED);
-            at += size;
-        }
+        rsdk_file_ask_ahead(descriptor, range->first * RSDK_PAGE_SIZE,
+                            (range->last - range->first + 1) * RSDK_PAGE_SIZE, &reader->ends);
     }
 }
 
@@ -292,8 +287,8 @@ static void ask_for_tables(rsdk_page_reader *reader, bool with_code) {
 }
 
 /* One file may be slow because the processor was taken away meanwhile. */
-static bool are_slow(rsdk_page_reader *reader, uint64_t nanoseconds) {
-    return nanoseconds >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
+static bool are_slow(rsdk_page_reader *reader) {
+    return reader->first_time >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
 }
 
 static void take_time(void *context, const char *path, uint64_t nanoseconds) {
@@ -308,7 +303,7 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
         reader->is_decided = true;
         reader->has_list = begin_by_list(reader);
     }
-    if (!reader->has_list && (is_wished || are_slow(reader, nanoseconds))) {
+    if (!reader->has_list && (is_wished || are_slow(reader))) {
         ask_for_tables(reader, is_wished || nanoseconds >= VERY_SLOW);
     }
 }
