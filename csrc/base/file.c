@@ -36,9 +36,18 @@ static rsdk_status fail_errno(const char *path, const char *what, rsdk_error *er
                         path, what, strerror(reason));
 }
 
+static const int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+static rsdk_file opened(int descriptor, const char *path, const struct stat *facts) {
+    return (rsdk_file){.descriptor = descriptor,
+                       .path = path,
+                       .size = (uint64_t)facts->st_size,
+                       .identity = {.device = facts->st_dev, .inode = facts->st_ino}};
+}
+
 rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error) {
     struct stat facts;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int descriptor = open(path, reading);
     if (descriptor < 0) {
         return fail_errno(path, "cannot open", error);
     }
@@ -54,11 +63,22 @@ rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error)
         (void)close(descriptor);
         return status;
     }
-    *file = (rsdk_file){.descriptor = descriptor,
-                        .path = path,
-                        .size = (uint64_t)facts.st_size,
-                        .identity = {.device = facts.st_dev, .inode = facts.st_ino}};
+    *file = opened(descriptor, path, &facts);
     return RSDK_OK;
+}
+
+bool rsdk_file_open_silently(const char *path, rsdk_file *file) {
+    struct stat facts;
+    int descriptor = open(path, reading);
+    if (descriptor < 0) {
+        return false;
+    }
+    if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        (void)close(descriptor);
+        return false;
+    }
+    *file = opened(descriptor, path, &facts);
+    return true;
 }
 
 rsdk_status rsdk_file_open_part(int descriptor, uint64_t start, uint64_t size, const char *path, rsdk_file *file,

@@ -41,6 +41,9 @@ bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b);
  * RSDK_FILE_NOT_FOUND when there is no such file, RSDK_IO_ERROR otherwise. */
 rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error);
 
+/* The same for a thread that makes system calls alone; false, without a reason, where the file cannot be opened. */
+bool rsdk_file_open_silently(const char *path, rsdk_file *file);
+
 /* The `size` bytes from `start` of a regular file that is open already, under the name `path`. The descriptor stays the
  * caller's, so the file is not to be closed. RSDK_IO_ERROR if the file does not have them. */
 rsdk_status rsdk_file_open_part(int descriptor, uint64_t start, uint64_t size, const char *path, rsdk_file *file,

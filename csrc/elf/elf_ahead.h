@@ -5,11 +5,23 @@
 
 #include "elf/elf_view.h"
 
-/* Bytes of one library: a damaged one asks for no more. */
-enum { RSDK_ELF_AHEAD_LIMIT = 32 << 20 };
+/* Bytes of one library: a damaged one asks for no more than the limit. Code, constants and data are a part of what
+ * large libraries have; these sizes met most page faults of a load for each byte read in vain (libLLVM, librocsparse,
+ * comgr). */
+enum {
+    RSDK_ELF_AHEAD_LIMIT = 64 << 20,
+    RSDK_ELF_AHEAD_CODE = 10 << 20,
+    RSDK_ELF_AHEAD_CONSTANTS = 2 << 20,
+    RSDK_ELF_AHEAD_DATA = 1 << 20, /* that stays writable; what relocations alone write to is asked for whole */
+};
 
-/* Asks for the tables, for what relocations write to, and for the first `code_size` bytes of code, and waits for none
- * of it. The image need not have been checked: of a damaged one, other parts are read. */
-void rsdk_elf_ask_ahead(const rsdk_elf_image *image, uint64_t code_size);
+/* Asks for the tables, for data and, with `has_code`, for the first code and constants, and waits for none of it. The
+ * image need not have been checked: of a damaged one, other parts are read. `ends` (may be NULL): once it is true
+ * nothing further is asked for. */
+void rsdk_elf_ask_ahead(const rsdk_elf_image *image, bool has_code, const atomic_bool *ends);
+
+/* The same of a file, whose headers are read for it. Nothing is asked of one that cannot be read, or is no library of
+ * this machine's class and byte order. Makes system calls alone. */
+void rsdk_elf_ask_ahead_of(const char *path, bool has_code, const atomic_bool *ends);
 
 #endif

@@ -235,8 +235,8 @@ static rsdk_status read_tables(const rsdk_elf_reading *r, const void *entries, s
                                   .dynamic_count = count,
                                   .scratch = &scratch};
     rsdk_elf_tables tables = {.are_known = false};
-    if (r->clock != NULL && r->clock->asks_ahead) {
-        rsdk_elf_ask_ahead(&image, r->clock->code_size);
+    if (r->watch != NULL && r->watch->asks_ahead) {
+        rsdk_elf_ask_ahead(&image, r->watch->asks_code, NULL);
     }
     rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
     if (status == RSDK_OK && r->symbols != NULL) {
@@ -263,6 +263,9 @@ static rsdk_status read_with(rsdk_elf_reading *r, Elf *elf) {
     RSDK_NEED(entries, r->error); /* as above */
     RSDK_TRY(rsdk_elf_names_locate(r, entries, count));
     RSDK_TRY(rsdk_elf_names_take(r, entries, count));
+    if (r->watch != NULL) {
+        r->watch->tell_needed(r->watch->context, r->result);
+    }
     if (r->wants_versions) {
         RSDK_TRY(rsdk_elf_names_take_version_needs(r));
     }
@@ -271,12 +274,12 @@ static rsdk_status read_with(rsdk_elf_reading *r, Elf *elf) {
 
 /* Reads the first bytes, and tells how long that took. */
 static rsdk_status read_timed(const rsdk_elf_reading *r, char *head, size_t size) {
-    if (r->clock == NULL) {
+    if (r->watch == NULL) {
         return rsdk_file_read(&r->file, 0, head, size, r->error);
     }
     const uint64_t start = rsdk_clock_now();
     RSDK_TRY(rsdk_file_read(&r->file, 0, head, size, r->error));
-    r->clock->tell(r->clock->context, r->file.path, rsdk_clock_now() - start);
+    r->watch->tell_time(r->watch->context, r->file.path, rsdk_clock_now() - start);
     return RSDK_OK;
 }
 
@@ -335,13 +338,13 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
     return read_file(path, &r);
 }
 
-rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, const rsdk_head_clock *clock,
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, const rsdk_read_watch *watch,
                                        rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
     rsdk_elf_reading r = {.arena = arena,
                           .result = file,
                           .checks_tables = true,
                           .is_to_load = true,
-                          .clock = clock,
+                          .watch = watch,
                           .relocation_limit = relocation_limit,
                           .error = error};
     return read_file(path, &r);

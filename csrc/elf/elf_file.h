@@ -13,22 +13,23 @@ struct rsdk_elf_dynsym;
  * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
-/* Told how long the read of a file's first bytes took: that is how a file in memory is known from one that has to be
- * brought. */
-typedef struct rsdk_head_clock {
-    void (*tell)(void *context, const char *path, uint64_t nanoseconds);
+/* Told how long the read of a file's first bytes took, which is how a file in memory is known from one that has to be
+ * brought, and then what the file needs, before its tables are read. */
+typedef struct rsdk_read_watch {
+    void (*tell_time)(void *context, const char *path, uint64_t nanoseconds);
+    void (*tell_needed)(void *context, const rsdk_elf_file *file);
     void *context;
-    bool asks_ahead;    /* `tell` may set it: what the linker reads of this file and of later ones is asked for */
-    uint64_t code_size; /* of which so many bytes are code */
-} rsdk_head_clock;
+    bool asks_ahead; /* `tell_time` may set it: what the linker reads of this file and of later ones is asked for */
+    bool asks_code;  /* and some of its code */
+} rsdk_read_watch;
 
 /* Up to this many relocations are checked before a library is loaded, which takes some 40 microseconds. */
 #define RSDK_ELF_RELOCATIONS_TO_LOAD 20000
 
 /* The same for a library that is to be loaded: RSDK_BAD_ELF also if the linker must not get its tables (elf_check.h).
  * Relocations are checked if there are at most `relocation_limit`. From a file server it is read in whole blocks
- * (rsdk_file_read_blocks). clock: may be NULL. */
-rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, const rsdk_head_clock *clock,
+ * (rsdk_file_read_blocks). watch: may be NULL. */
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, const rsdk_read_watch *watch,
                                        rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
 /* The same with its dynamic symbols (elf_dynsym.h) and what its relocations refer to. *has_symbols is false where these

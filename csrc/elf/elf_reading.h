@@ -19,7 +19,7 @@ typedef struct rsdk_elf_reading {
     rsdk_elf_file *result;
     bool wants_versions, checks_tables, takes_programs, wants_references;
     bool is_to_load;                     /* the linker will map it soon */
-    const struct rsdk_head_clock *clock; /* NULL: nobody asks */
+    const struct rsdk_read_watch *watch; /* NULL: nobody asks */
     rsdk_elf_dynsym *symbols;            /* NULL: not wanted */
     bool *has_symbols;                   /* NULL: damaged ones are a failure */
     size_t relocation_limit;

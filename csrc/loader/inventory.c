@@ -151,7 +151,7 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
     rsdk_elf_file *fresh = rsdk_arena_alloc(inventory->arena, 1, sizeof *fresh);
     RSDK_NEED(fresh, error);
     RSDK_TRY(inventory->keeps_symbols ? read_with_symbols(inventory, path, fresh, error)
-                                      : rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->clock,
+                                      : rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->watch,
                                                                    inventory->arena, fresh, error));
     *file = fresh;
     RSDK_TRY(rsdk_name_table_set(&inventory->file_places, inventory->arena, path, strlen(path), place, error));
@@ -297,11 +297,9 @@ static bool is_directory_of(const rsdk_library_directory *directory, const char 
     return name != NULL && strchr(name, '/') == NULL;
 }
 
-rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
-                                rsdk_package_id *package, rsdk_error *error) {
-    *path = NULL;
-    RSDK_TRY(need_directories(inventory, error));
-    RSDK_TRY(need_overrides(inventory, error));
+/* is_listed: among the directories that are listed already. */
+static rsdk_status find(rsdk_inventory *inventory, const char *near, const char *name, bool is_listed,
+                        const char **path, rsdk_package_id *package, rsdk_error *error) {
     const rsdk_overriding_file *override = override_named(inventory, name, false);
     if (override != NULL) {
         *path = override->file->path;
@@ -312,12 +310,29 @@ rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, con
     for (unsigned everywhere = near == NULL; everywhere < 2; everywhere++) {
         for (size_t i = 0; *path == NULL && i < inventory->directories.count; i++) {
             rsdk_library_directory *directory = &inventory->directories.items[i];
-            if (everywhere == 1 || is_directory_of(directory, near)) {
+            if ((everywhere == 1 || is_directory_of(directory, near)) && (!is_listed || directory->is_listed)) {
                 RSDK_TRY(take_if_listed(inventory, directory, name, path, package, error));
             }
         }
     }
     return RSDK_OK;
+}
+
+rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
+                                rsdk_package_id *package, rsdk_error *error) {
+    *path = NULL;
+    RSDK_TRY(need_directories(inventory, error));
+    RSDK_TRY(need_overrides(inventory, error));
+    return find(inventory, near, name, false, path, package, error);
+}
+
+const char *rsdk_inventory_find_unread(rsdk_inventory *inventory, const char *near, const char *name) {
+    const char *path = NULL;
+    size_t place = 0;
+    rsdk_package_id package = RSDK_CORE;
+    const bool is_unread = find(inventory, near, name, true, &path, &package, NULL) == RSDK_OK && path != NULL &&
+                           !rsdk_name_table_find(&inventory->file_places, path, strlen(path), &place);
+    return is_unread ? path : NULL;
 }
 
 bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path) {

@@ -52,7 +52,7 @@ typedef struct rsdk_inventory {
     bool supports_files;          /* for files that were given, which may need libraries of any package */
     bool keeps_symbols;           /* for bindings: each file is read with its symbols */
     bool keeps_all;               /* for all libraries at once: what is read for its SONAME is not opened again */
-    const rsdk_head_clock *clock; /* borrowed; NULL: nobody asks how long reads take */
+    const rsdk_read_watch *watch; /* borrowed; NULL: nobody asks what is read, and how long it takes */
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
     bool has_overrides;
@@ -89,6 +89,9 @@ rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_c
  * *path is NULL where there is none. */
 rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
                                 rsdk_package_id *package, rsdk_error *error);
+
+/* The same among the directories that are listed; NULL: none, or that file has been read. */
+const char *rsdk_inventory_find_unread(rsdk_inventory *inventory, const char *near, const char *name);
 
 /* Reads the SONAME of every file of the directory that may be a library; other files and damaged ones are left out. */
 rsdk_status rsdk_inventory_need_sonames(rsdk_inventory *inventory, const rsdk_library_directory *directory,

@@ -1,10 +1,8 @@
-/* The thread makes system calls alone: it allocates nothing and takes no locks, so a load that hangs or fails cannot
- * hang it, and a child that is forked meanwhile lacks nothing. */
+/* By a page list one thread asks for all; without one, the load and some threads ask for what each header says. */
 #include "loader/page_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,14 +15,22 @@
 #include "sdk/tables.h"
 
 enum {
-    COLD = 50000,        /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
-    SLOW = 300000,       /* nanoseconds of a file server or a slow disk: without a list, tables are asked for */
-    SLOW_FILES = 2,      /* once so many have been slow */
-    VERY_SLOW = 500000,  /* nanoseconds: code is asked for, too */
-    CODE_SIZE = 4 << 20, /* bytes of each library */
+    COLD = 50000,       /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
+    SLOW = 300000,      /* nanoseconds of a file server or a slow disk: without a list, tables are asked for */
+    SLOW_FILES = 2,     /* once so many have been slow */
+    VERY_SLOW = 500000, /* nanoseconds: code is asked for, too */
 };
 
 static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+static void report(rsdk_page_reader *reader, const char *format, const char *what, size_t count) {
+    if (reader->options->report != NULL) {
+        const char *line = rsdk_arena_format(&reader->arena, format, what, count);
+        if (line != NULL) {
+            reader->options->report(reader->options->report_context, line);
+        }
+    }
+}
 
 /* ---- reading ---- */
 
@@ -106,17 +112,13 @@ static void *read_all(void *argument) {
     return NULL;
 }
 
-/* Signals are the program's. Where no thread may be started, the caller asks for everything itself. */
+static bool may_have_threads(const rsdk_page_reader *reader) {
+    return reader->options->read_ahead != RSDK_READ_AHEAD_WITHOUT_THREAD;
+}
+
+/* Where no thread may be started, the caller asks for everything itself. */
 static void start(rsdk_page_reader *reader) {
-    sigset_t all, previous;
-    if (reader->options->read_ahead != RSDK_READ_AHEAD_WITHOUT_THREAD) {
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &previous);
-        reader->has_thread = pthread_create(&reader->thread, NULL, read_all, reader) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &previous, NULL);
-        reader->process = getpid();
-    }
-    if (!reader->has_thread) {
+    if (!may_have_threads(reader) || !rsdk_quiet_thread_start(&reader->thread, read_all, reader)) {
         (void)read_all(reader);
     }
 }
@@ -181,7 +183,7 @@ static const char *find_directory(const rsdk_page_reader *reader) {
 
 /* ---- what of the list is wanted ---- */
 
-/* Whether the load asks for the file by a shortname; of given files, what they need is not known yet. */
+/* Whether the load asks for the file by a shortname. */
 static bool is_asked_for(const rsdk_load_options *options, const char *name) {
     for (size_t i = 0; i < options->shortname_count; i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_find(options->shortnames[i]);
@@ -189,7 +191,7 @@ static bool is_asked_for(const rsdk_load_options *options, const char *name) {
             return true;
         }
     }
-    return options->file_count > 0;
+    return false;
 }
 
 /* Marks a file and what it brings in. `stack` has room for all files. */
@@ -229,7 +231,8 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
     RSDK_NEED(marks, error);
     RSDK_NEED(stack, error);
     for (size_t i = 0; i < list->files.count; i++) {
-        if (is_asked_for(reader->options, list->files.items[i].name)) {
+        /* Of given files, what they need is not known yet. */
+        if (reader->options->file_count > 0 || is_asked_for(reader->options, list->files.items[i].name)) {
             mark(list, i, marks, stack);
         }
     }
@@ -245,16 +248,82 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
     return RSDK_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- without a list ---- */
 
-static void report(rsdk_page_reader *reader, const char *format, const char *what, size_t count) {
-    if (reader->options->report != NULL) {
-        const char *line = rsdk_arena_format(&reader->arena, format, what, count);
-        if (line != NULL) {
-            reader->options->report(reader->options->report_context, line);
+/* Lets a thread open a file that the load has not come to. */
+static void give(rsdk_page_reader *reader, const char *near, const char *name) {
+    size_t place = reader->next.given;
+    const char *path = rsdk_inventory_find_unread(reader->inventory, near, name);
+    if (path != NULL && !rsdk_name_table_find(&reader->given, path, strlen(path), &place) &&
+        rsdk_name_table_set(&reader->given, &reader->arena, path, strlen(path), place, NULL) == RSDK_OK) {
+        rsdk_next_files_give(&reader->next, path);
+    }
+}
+
+/* The load has come to a file; no thread begins with it any more. */
+static void take_back(rsdk_page_reader *reader, const char *path) {
+    size_t place = RSDK_NEXT_FILES;
+    if (rsdk_name_table_find(&reader->given, path, strlen(path), &place)) {
+        rsdk_next_files_take_back(&reader->next, place);
+    } else {
+        (void)rsdk_name_table_set(&reader->given, &reader->arena, path, strlen(path), place, NULL);
+    }
+}
+
+static void give_needed(rsdk_page_reader *reader, const rsdk_elf_file *file) {
+    for (size_t i = 0; i < file->needed.count; i++) {
+        give(reader, file->path, file->needed.items[i]);
+    }
+}
+
+/* What the load asks for, of the directories that have been listed meanwhile. */
+static void give_asked_for(rsdk_page_reader *reader) {
+    const rsdk_inventory *inventory = reader->inventory;
+    size_t listed = 0;
+    for (size_t i = 0; i < inventory->directories.count; i++) {
+        listed += inventory->directories.items[i].is_listed;
+    }
+    for (size_t i = 0; i < inventory->directories.count && listed != reader->listed; i++) {
+        const rsdk_directory *listing = &inventory->directories.items[i].listing;
+        for (size_t j = 0; j < listing->names.count; j++) {
+            if (is_asked_for(reader->options, listing->names.items[j])) {
+                give(reader, NULL, listing->names.items[j]);
+            }
+        }
+    }
+    reader->listed = listed;
+}
+
+static void take_needed(void *context, const rsdk_elf_file *file) {
+    rsdk_page_reader *reader = context;
+    if (reader->next.thread_count > 0) {
+        take_back(reader, file->path);
+        give_asked_for(reader);
+        give_needed(reader, file);
+    }
+}
+
+/* What the linker reads of this library and of later ones is asked for when their headers are read, and those of the
+ * next ones are read meanwhile. */
+static void ask_for_tables(rsdk_page_reader *reader, bool with_code) {
+    reader->watch.asks_ahead = true;
+    reader->watch.asks_code = with_code;
+    report(reader, "reading ahead what the linker reads of %s and of the libraries behind it",
+           rsdk_path_name(reader->first), 0);
+    if (may_have_threads(reader)) {
+        rsdk_next_files_start(&reader->next, with_code);
+        for (size_t i = 0; i < reader->inventory->files.count; i++) {
+            give_needed(reader, reader->inventory->files.items[i]);
         }
     }
 }
+
+/* One file may be slow because the processor was taken away meanwhile. */
+static bool are_slow(rsdk_page_reader *reader) {
+    return reader->first_time >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
+}
+
+/* ---- the whole ---- */
 
 /* Begins as the list says; false: there is none that says something of this load. What is wrong with a list is no
  * failure of the load. */
@@ -278,23 +347,10 @@ static bool begin_by_list(rsdk_page_reader *reader) {
     return reader->files.count > 0;
 }
 
-/* Without a list: what the linker reads of this library and of later ones is asked for when their headers are read. */
-static void ask_for_tables(rsdk_page_reader *reader, bool with_code) {
-    reader->clock.asks_ahead = true;
-    reader->clock.code_size = with_code ? CODE_SIZE : 0;
-    report(reader, "reading ahead what the linker reads of %s and of the libraries behind it",
-           rsdk_path_name(reader->first), 0);
-}
-
-/* One file may be slow because the processor was taken away meanwhile. */
-static bool are_slow(rsdk_page_reader *reader) {
-    return reader->first_time >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
-}
-
 static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     rsdk_page_reader *reader = context;
     const bool is_wished = reader->options->read_ahead == RSDK_READ_AHEAD_ALWAYS;
-    if (reader->has_list || reader->clock.asks_ahead || !(nanoseconds >= COLD || is_wished)) {
+    if (reader->has_list || reader->watch.asks_ahead || !(nanoseconds >= COLD || is_wished)) {
         return;
     }
     reader->first = path;
@@ -312,20 +368,18 @@ void rsdk_page_reader_watch(rsdk_page_reader *reader, rsdk_inventory *inventory,
     if (options->read_ahead != RSDK_READ_AHEAD_NEVER) {
         reader->options = options;
         reader->inventory = inventory;
-        reader->clock = (rsdk_head_clock){.tell = take_time, .context = reader};
-        inventory->clock = &reader->clock;
+        reader->watch = (rsdk_read_watch){.tell_time = take_time, .tell_needed = take_needed, .context = reader};
+        inventory->watch = &reader->watch;
     }
 }
 
 void rsdk_page_reader_stop(rsdk_page_reader *reader) {
     if (reader->inventory != NULL) {
-        reader->inventory->clock = NULL;
+        reader->inventory->watch = NULL;
         reader->inventory = NULL;
     }
     atomic_store(&reader->ends, true);
-    if (reader->has_thread && reader->process == getpid()) { /* a child has no thread */
-        (void)pthread_join(reader->thread, NULL);
-    }
-    reader->has_thread = false;
+    rsdk_quiet_thread_join(&reader->thread);
+    rsdk_next_files_stop(&reader->next);
     rsdk_arena_clear(&reader->arena);
 }

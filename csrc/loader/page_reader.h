@@ -3,11 +3,12 @@
 #ifndef RSDK_LOADER_PAGE_READER_H
 #define RSDK_LOADER_PAGE_READER_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/quiet_thread.h"
 #include "elf/elf_file.h"
 #include "loader/inventory.h"
+#include "loader/next_files.h"
 #include "rocm_sdk/loader.h"
 
 /* A file that is to be read ahead. */
@@ -19,16 +20,18 @@ typedef struct rsdk_wanted_file {
 typedef struct rsdk_page_reader {
     const rsdk_load_options *options; /* borrowed; NULL: nothing is read ahead */
     rsdk_inventory *inventory;        /* borrowed */
-    rsdk_head_clock clock;            /* by which it learns that a file is cold */
+    rsdk_read_watch watch;            /* by which it learns that a file is cold */
     rsdk_arena arena;
-    bool is_decided, has_list, has_thread;
+    bool is_decided, has_list;
     unsigned slow_files;
-    pid_t process; /* that has the thread */
-    pthread_t thread;
+    rsdk_quiet_thread thread; /* reads as the list says */
     RSDK_LIST(rsdk_wanted_file) files;
     const char *first;   /* the file by which it begins, whose first bytes have just been read */
     uint64_t first_time; /* in so many nanoseconds */
     atomic_bool ends;
+    rsdk_next_files next;  /* without a list */
+    size_t listed;         /* so many directories of the inventory were listed when it looked for what is asked for */
+    rsdk_name_table given; /* paths that `next` has */
 } rsdk_page_reader;
 
 /* Lets the reader begin when a file that the inventory reads is cold, or with its first file if the options say so.

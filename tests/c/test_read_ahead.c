@@ -10,16 +10,20 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "child_process.h"
+#include "elf/elf_ahead.h"
 #include "elf/elf_file.h"
+#include "loader/next_files.h"
 #include "loader/page_list.h"
 #include "sample_sdk.h"
 #include "suite.h"
 
 #define LIST    CORE_LIB "/" RSDK_PAGE_LIST_NAME
 #define LIBRARY CORE_LIB "/libroctx64.so.4"
-#define WRITTEN CORE_LIB "/librocm_smi64.so.7" /* with data that relocations may write to */
+#define WRITTEN CORE_LIB "/librocm_smi64.so.7" /* with a table that relocations write to */
+#define VARYING CORE_LIB "/libamd_comgr.so.3"  /* with variables, of which none needs a relocation */
 
 enum { DATA_SIZE = 24 << 20 }; /* more than the kernel reads around a page that is touched */
 
@@ -60,7 +64,10 @@ static int make_site(void **state) {
                                             .source = TAKES_TIME "const char data[24 << 20] = {1};",
                                             .needs = CORE_LIB "/libdeep.so.1",
                                             .options = "-Wl,--build-id"});
-    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = "char data[24 << 20] = {1};"});
+    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7",
+                                            .source = "static int x; int *const data[3 << 20] = {&x};",
+                                            .options = "-Wl,-z,relro"});
+    sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = "char data[24 << 20] = {1};"});
     return 0;
 }
 
@@ -176,19 +183,102 @@ static void write_list(uint64_t more, bool is_other) {
     rsdk_arena_clear(&arena);
 }
 
+/* No thread is started any longer: what becomes of who tries. */
+static void refuse_threads(unsigned verdict) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+#ifdef SYS_clone3
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+#else
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+#endif
+        BPF_STMT(BPF_RET | BPF_K, verdict),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof steps / sizeof *steps, .filter = steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        skip_child("no seccomp filters here");
+    }
+}
+
+/* What was asked for arrives: nobody waits for it. */
+static bool comes_into_memory(const char *library) {
+    for (int i = 0; i < 500 && !has_in_memory(library); i++) {
+        (void)usleep(10000);
+    }
+    return has_in_memory(library);
+}
+
 /* What the linker reads is asked for, and what it writes to, but no data that it leaves alone. */
 static void without_a_list(void *context) {
     (void)context;
     drop_pages();
     drop_pages_of(WRITTEN);
+    drop_pages_of(VARYING);
     load("roctx64", RSDK_READ_AHEAD_ALWAYS);
     REQUIRE_CONTAINS(lines, "reading ahead what the linker reads of libroctx64.so.4");
     REQUIRE(!is_in_memory());
+    load("amd_comgr", RSDK_READ_AHEAD_ALWAYS);
     load("rocm_smi64", RSDK_READ_AHEAD_ALWAYS);
-    for (int i = 0; i < 500 && !has_in_memory(WRITTEN); i++) { /* nobody waits for it */
-        (void)usleep(10000);
+    REQUIRE(comes_into_memory(WRITTEN) && !has_in_memory(VARYING));
+}
+
+static void without_a_list_with_threads_refused(void *context) {
+    refuse_threads(SECCOMP_RET_ERRNO | EAGAIN);
+    without_a_list(context);
+}
+
+static void without_a_list_with_threads_not_wanted(void *context) {
+    (void)context;
+    refuse_threads(SECCOMP_RET_KILL);
+    load("roctx64", RSDK_READ_AHEAD_WITHOUT_THREAD);
+}
+
+/* Threads read what they are given until they end. What cannot be read harms nobody. */
+static void next_files_are_read(void *context) {
+    static rsdk_next_files next; /* all zero */
+    (void)context;
+    drop_pages_of(WRITTEN);
+    drop_pages_of(VARYING);
+    sample_file(&site, CORE_LIB "/none", "");
+    rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
+    REQUIRE(next.given == 0); /* nobody reads it */
+    rsdk_next_files_start(&next, false);
+    REQUIRE(next.thread_count == RSDK_NEXT_THREADS);
+    rsdk_next_files_give(&next, sample_path(&site, CORE_LIB));
+    rsdk_next_files_give(&next, sample_path(&site, CORE_LIB "/none"));
+    rsdk_next_files_give(&next, "/nowhere");
+    rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
+    REQUIRE(comes_into_memory(WRITTEN));
+    while (next.given < RSDK_NEXT_FILES) {
+        rsdk_next_files_give(&next, "/nowhere");
     }
-    REQUIRE(has_in_memory(WRITTEN));
+    rsdk_next_files_give(&next, sample_path(&site, VARYING));
+    rsdk_next_files_take_back(&next, RSDK_NEXT_FILES); /* was never given */
+    const pid_t child = fork();
+    if (child == 0) {
+        rsdk_next_files_stop(&next); /* it has no threads to wait for */
+        _exit(0);
+    }
+    int status = 1;
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    rsdk_next_files_stop(&next);
+    REQUIRE(next.thread_count == 0);
+    rsdk_next_files_stop(&next);
+    REQUIRE(!has_in_memory(VARYING));
+}
+
+static void next_files_are_not_read(void *context) {
+    static rsdk_next_files next;
+    (void)context;
+    drop_pages_of(WRITTEN);
+    refuse_threads(SECCOMP_RET_ERRNO | EAGAIN);
+    rsdk_next_files_start(&next, false);
+    REQUIRE(next.thread_count == 0);
+    rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
+    rsdk_next_files_stop(&next);
+    REQUIRE(!has_in_memory(WRITTEN));
 }
 
 static void without_a_list_as_wished(void *wish) {
@@ -242,25 +332,6 @@ static void with_a_list_of_another_build(void *is_build_id) {
     REQUIRE(!is_in_memory());
 }
 
-/* No thread is started any longer: what becomes of who tries. */
-static void refuse_threads(unsigned verdict) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
-#ifdef SYS_clone3
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
-#else
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
-#endif
-        BPF_STMT(BPF_RET | BPF_K, verdict),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog program = {.len = sizeof steps / sizeof *steps, .filter = steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        skip_child("no seccomp filters here");
-    }
-}
-
 static void with_threads_refused(void *context) {
     rsdk_read_ahead_wish wish = RSDK_READ_AHEAD_ALWAYS;
     (void)context;
@@ -295,6 +366,12 @@ static void a_list_is_followed(void **state) {
     run_in_child(with_a_list_of_another_build, &is_build_id);
     (void)unlink(sample_path(&site, LIST));
     run_in_child(without_a_list, NULL);
+    run_in_child(next_files_are_read, NULL);
+    if (!UNDER_ADDRESS_SANITIZER) {
+        run_in_child(without_a_list_with_threads_refused, NULL);
+        run_in_child(without_a_list_with_threads_not_wanted, NULL);
+        run_in_child(next_files_are_not_read, NULL);
+    }
     for (rsdk_read_ahead_wish wish = RSDK_READ_AHEAD_IF_COLD; wish <= RSDK_READ_AHEAD_NEVER; wish++) {
         run_in_child(without_a_list_as_wished, &wish);
     }

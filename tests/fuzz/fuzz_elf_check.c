@@ -1,5 +1,6 @@
 /* Any bytes as a library that is to be loaded: its tables are asked for and read within the file, and in bounded time.
  */
+#include "elf/elf_ahead.h"
 #include "elf/elf_file.h"
 #include "elf_mutation.h"
 #include "fuzz_target.h"
@@ -16,12 +17,20 @@ static void ignore(void *context, const char *path, uint64_t nanoseconds) {
     (void)nanoseconds;
 }
 
+static void ignore_needed(void *context, const rsdk_elf_file *file) {
+    (void)context;
+    (void)file;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
-    const rsdk_head_clock clock = {.tell = ignore, .asks_ahead = true, .code_size = 4 << 20};
-    rsdk_status status = rsdk_elf_file_read_checked(memory_file(bytes, size), SIZE_MAX, &clock, &arena, &file, &error);
+    const char *path = memory_file(bytes, size);
+    const rsdk_read_watch watch = {
+        .tell_time = ignore, .tell_needed = ignore_needed, .asks_ahead = true, .asks_code = true};
+    rsdk_elf_ask_ahead_of(path, true, NULL);
+    rsdk_status status = rsdk_elf_file_read_checked(path, SIZE_MAX, &watch, &arena, &file, &error);
     if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
         abort();
     }

@@ -17,6 +17,7 @@ PLAN = "import rocm_sdk; rocm_sdk.load_plan('amdhip64')"
 # As system_calls.traced writes them: pread64("PATH/BYTES", ...).
 ADVICE = re.compile(r"fadvise64\(\d+<([^>]*\.so\.\d+)>, (\d+), (\d+), (\w+)\) = 0$")
 READ = re.compile(r'pread64\("([^"]*?\.so\.\d+)/.*"(?:\.\.\.)?, (\d+), (\d+)\) = \d+$')
+OPENED = re.compile(r"(\d+) +openat\(AT_FDCWD[^,]*, \"([^\"]+\.so\.\d+)\"")
 SPREAD = "const char filling[1 << 20] = {1}; int hip(void) { return 1; }"  # its tables lie before and behind
 
 
@@ -77,3 +78,21 @@ def test_a_local_disk_is_read_as_it_is(tmp_path: Path) -> None:
     assert sorted(found) == ["libamdhip64.so.7", "libhsa-runtime64.so.1"]
     assert [asked for asked, _ in found.values()] == [[], []]
     assert all(read for _, read in found.values())
+
+
+def test_next_files_are_opened_meanwhile(tmp_path: Path) -> None:
+    """Threads open what a library needs while the loader reads its tables; once, and nothing that it does not load."""
+    site = Site(tmp_path / "site-packages")
+    needed = tuple(site.library(f"libneeded{i}.so.1", f"int needed{i}(void) {{ return {i}; }}") for i in range(40))
+    site.library("libamdhip64.so.7", SPREAD, needed)
+    site.library("libother.so.1", "int other(void) { return 1; }")
+    code = "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64')"
+    environment = clean_environment() | {"PYTHONPATH": str(site.path), "ROCM_SDK_READ_AHEAD": "1"}
+    lines = traced([sys.executable, "-c", code], "openat", tmp_path / "strace", environment)
+    found = [OPENED.match(line) for line in lines]
+    opened = [(match[1], match[2]) for match in found if match and match[2].startswith(str(site.path))]
+    loader = lines[0].split()[0]
+    by_threads = [Path(path).name for thread, path in opened if thread != loader]
+    assert by_threads, "threads open files"
+    assert len(by_threads) == len(set(by_threads))
+    assert set(by_threads) <= {f"libneeded{i}.so.1" for i in range(40)}

@@ -66,7 +66,7 @@ typedef enum rsdk_unversioned_names {
  * the other. What that is says a page list, which lies beside the SDK: rsdk_loader_record_pages. Without one it is what
  * the linker reads of each library, where a page takes longer than disks need. */
 typedef enum rsdk_read_ahead_wish {
-    RSDK_READ_AHEAD_IF_COLD,        /* once a file has to be brought; a thread asks as the list says */
+    RSDK_READ_AHEAD_IF_COLD,        /* once a file has to be brought; threads ask beside the load */
     RSDK_READ_AHEAD_NEVER,          /* no */
     RSDK_READ_AHEAD_ALWAYS,         /* without a look at whether files are in memory */
     RSDK_READ_AHEAD_WITHOUT_THREAD, /* as RSDK_READ_AHEAD_IF_COLD; the caller's thread asks, before it loads */

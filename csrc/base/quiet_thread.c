@@ -1,0 +1,22 @@
+/* Starting a thread with all signals blocked. */
+#include "base/quiet_thread.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+bool rsdk_quiet_thread_start(rsdk_quiet_thread *thread, void *(*function)(void *), void *argument) {
+    sigset_t all, previous;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &previous);
+    thread->runs = pthread_create(&thread->id, NULL, function, argument) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    thread->process = getpid();
+    return thread->runs;
+}
+
+void rsdk_quiet_thread_join(rsdk_quiet_thread *thread) {
+    if (thread->runs && thread->process == getpid()) {
+        (void)pthread_join(thread->id, NULL);
+    }
+    thread->runs = false;
+}

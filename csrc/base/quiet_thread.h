@@ -1,0 +1,23 @@
+/* A thread beside the caller's work that makes system calls alone: it allocates nothing and takes no locks, so a load
+ * that hangs or fails cannot hang it, and a child that is forked meanwhile lacks nothing. Signals are the program's: it
+ * handles none. */
+#ifndef RSDK_BASE_QUIET_THREAD_H
+#define RSDK_BASE_QUIET_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct rsdk_quiet_thread {
+    bool runs;
+    pid_t process; /* that has it */
+    pthread_t id;
+} rsdk_quiet_thread;
+
+/* False where no thread may be started (seccomp, RLIMIT_NPROC, no memory). */
+bool rsdk_quiet_thread_start(rsdk_quiet_thread *thread, void *(*function)(void *), void *argument);
+
+/* Waits for its end. For one that does not run, and in a child of the process that has it, there is nothing to do. */
+void rsdk_quiet_thread_join(rsdk_quiet_thread *thread);
+
+#endif
