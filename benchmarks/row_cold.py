@@ -26,7 +26,7 @@ from .stage import SHORTNAMES, SOURCES, Environment, Stage
 
 # Microseconds an operation -> at most as many times as long, with a page list and without.
 LATENCIES = {2000: (0.3, 0.6), 500: (0.35, 0.72), 200: (0.4, 0.82)}
-DISK = 0.65
+DISK, DISK_WITHOUT = 0.65, 1.02
 BYTES, BYTES_WITHOUT = 1.0, 1.5
 RANKS, NODE_BYTES = 8, 1.01
 CACHES = Path("/proc/sys/vm/drop_caches")
@@ -61,8 +61,7 @@ class _Row:
             seen = self._observe(from_server)
             yield from _figures(what, seen, most)
             without = self._observe_without(from_server)
-            ms = {name: [each.seconds * 1e3 for each in found] for name, found in without.items()}
-            yield ratio(f"{what}: without a list", ms["tables"], ms["loop"], Target("at most", most_without))
+            yield _without_a_list(what, without, most_without)
             for found, name, words, bytes_most in (
                 (seen, "list", "with a page list", BYTES),
                 (without, "tables", "without", BYTES_WITHOUT),
@@ -73,6 +72,7 @@ class _Row:
     def from_disk(self) -> Iterator[Figure]:
         if os.access(CACHES, os.W_OK):
             yield from _figures("disk", self._observe(self._from_disk), DISK)
+            yield _without_a_list("disk", self._observe_without(self._from_disk), DISK_WITHOUT)
 
     def of_a_node(self) -> Iterator[Figure]:
         """Ranks that start together, and each read ahead."""
@@ -147,6 +147,11 @@ def _figures(what: str, seen: dict[str, list[Observation]], most: float) -> Iter
     yield figure(f"{what}: bare loop of dlopen", "ms", ms["loop"])
     yield ratio(f"{what}: as many times as long, with a page list", ms["list"], ms["loop"], Target("at most", most))
     yield ratio(f"{what}: where nothing is read ahead", ms["none"], ms["loop"])
+
+
+def _without_a_list(what: str, seen: dict[str, list[Observation]], most: float) -> Figure:
+    ms = {name: [each.seconds * 1e3 for each in found] for name, found in seen.items()}
+    return ratio(f"{what}: without a list", ms["tables"], ms["loop"], Target("at most", most))
 
 
 def _sdk_files(observation: Observation) -> set[str]:
