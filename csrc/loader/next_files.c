@@ -50,5 +50,8 @@ void rsdk_next_files_stop(rsdk_next_files *next) {
     for (unsigned i = 0; i < next->thread_count; i++) {
         rsdk_quiet_thread_join(&next->threads[i]);
     }
+    if (next->thread_count > 0) {
+        (void)sem_destroy(&next->waiting);
+    }
     next->thread_count = 0;
 }

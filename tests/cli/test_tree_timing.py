@@ -38,7 +38,7 @@ def test_json(call: Call) -> None:
         found["timing"],
         {found["steps"][0]["path"], *(each["path"] for each in found["steps"][0]["brings"])},
     )
-    assert timing.keys() == {"warm", "cold", "listed", "why_not_cold", "stayed", "touched"}
+    assert timing.keys() == {"warm", "cold", "listed", "unlisted", "why_not_cold", "stayed", "touched"}
     assert timing["warm"]["steps"].keys() == {found["steps"][0]["path"]}
     assert 0 < timing["warm"]["steps"][found["steps"][0]["path"]] < timing["warm"]["seconds"]
     assert timing["touched"].keys() == paths
@@ -50,10 +50,22 @@ def test_json(call: Call) -> None:
     assert json.loads(call("tree", "hipsparse", "--json").stdout)["timing"] is None
 
 
+def test_reading_ahead_without_a_list(call: Call) -> None:
+    """It is timed where a load does it: the user may have it done always, or never."""
+    for read_ahead in ("0", "1"):
+        variables = {"ROCM_SDK_READ_AHEAD": read_ahead}
+        timing = json.loads(call("tree", "hipsparse", "--timing", "--json", **variables).stdout)["timing"]
+        assert timing["listed"] is None
+        assert (timing["unlisted"] is None) == (timing["cold"] is None or read_ahead == "0")
+        if timing["unlisted"] is not None:
+            assert ", reading ahead " in call("tree", "hipsparse", "--timing", **variables).stdout
+
+
 def test_with_a_page_list(call: Call) -> None:
     assert call("init", "--record-pages").returncode == 0
     timing = json.loads(call("tree", "hipsparse", "--timing", "--json").stdout)["timing"]
     assert (timing["listed"] is None) == (timing["cold"] is None)
+    assert timing["unlisted"] is None
     if timing["listed"] is not None:
         assert ", with the page list " in call("tree", "hipsparse", "--timing").stdout
 

@@ -26,7 +26,7 @@ def as_json(tree: Tree, timing: "Timing | None" = None) -> str:
 
 
 def _timing(timing: "Timing") -> dict[str, Any]:
-    loads = {"warm": timing.warm, "cold": timing.cold, "listed": timing.listed}
+    loads = {"warm": timing.warm, "cold": timing.cold, "listed": timing.listed, "unlisted": timing.unlisted}
     return timing._asdict() | {
         name: load and {"seconds": load.whole, "steps": load.steps} for name, load in loads.items()
     }

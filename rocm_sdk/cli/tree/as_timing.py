@@ -80,7 +80,8 @@ def _notes(timing: Timing) -> Iterator[str]:
         yield f"cold could not be tried: {timing.why_not_cold}"
         return
     listed = f", with the page list {shown(timing.listed)}" if timing.listed is not None else ""
-    yield f"the whole call: warm {shown(timing.warm)}, cold {shown(timing.cold)}{listed}"
+    unlisted = f", reading ahead {shown(timing.unlisted)}" if timing.unlisted is not None else ""
+    yield f"the whole call: warm {shown(timing.warm)}, cold {shown(timing.cold)}{listed}{unlisted}"
     if timing.listed is None:
         yield "without a page list: rocm-sdk init --record-pages writes one, by which cold loads read ahead"
     if timing.stayed:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _COLD = 50e-6  # seconds that the first byte of a file takes which is not in memory: as loads judge it
 _LIST_LIMIT = 1 << 20  # bytes
-_READ_AHEAD = "ROCM_SDK_READ_AHEAD"
+_READ_AHEAD, _VERBOSE = "ROCM_SDK_READ_AHEAD", "ROCM_SDK_VERBOSE"
+_SAYS_AHEAD = "rocm_sdk: reading ahead "  # how a line of a load begins that reads ahead
 _PROGRAM = f"""\
 import json, os, sys, time
 import rocm_sdk
@@ -48,22 +49,26 @@ print(json.dumps(answer))
 
 
 class Times(NamedTuple):
-    """A load: the whole call, and each library in dlopen, by path. Seconds."""
+    """A load: the whole call, and each library in dlopen, by path. Seconds. And whether it has said to read ahead."""
 
     whole: float
     steps: Mapping[str, float]
+    reads_ahead: bool
 
 
 class Timing(NamedTuple):
-    """Loads of the same libraries. cold, listed: without and with the page list; None: not tried.
+    """Loads of the same libraries; None: not tried.
 
-    why_not_cold: a sentence; None: cold was tried. stayed: files that did not leave the memory. touched: of each file,
-    kind of section -> bytes of pages that the cold load, else the warm one, has touched.
+    cold: nothing is read ahead. listed: by the page list. unlisted: as a load without a list reads ahead; None
+    also where it reads nothing ahead. why_not_cold: a sentence; None: cold was tried. stayed: files that did not leave
+    the memory. touched: of each file, kind of section -> bytes of pages that the cold load, else the warm one, has
+    touched.
     """
 
     warm: Times
     cold: Times | None
     listed: Times | None
+    unlisted: Times | None
     why_not_cold: str | None
     stayed: tuple[str, ...]
     touched: Mapping[str, Mapping[str, int]]
@@ -76,7 +81,7 @@ def timed(tree: Tree, shortnames: Sequence[str], list_place: str) -> Timing:
     """
     paths = [*tree.files]
     why, stayed = _emptied(paths)
-    cold = listed = None
+    cold = listed = unlisted = None
     with scratch_directory(Path(tempfile.gettempdir()), "rocm-sdk-timing-") as scratch:
         pages = f"{scratch}/pages"
         if why is None:
@@ -84,9 +89,11 @@ def timed(tree: Tree, shortnames: Sequence[str], list_place: str) -> Timing:
             if os.path.lexists(list_place):
                 _emptied(paths)
                 listed = _load(shortnames, "", {_READ_AHEAD: ""})
+            else:
+                unlisted = _load_ahead(shortnames, paths)
         warm = _load(shortnames, "" if cold is not None else pages, {_READ_AHEAD: "0"})
         touched = _touched(pages, paths)
-    return Timing(warm, cold, listed, why, stayed, touched)
+    return Timing(warm, cold, listed, unlisted, why, stayed, touched)
 
 
 def _emptied(paths: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
@@ -112,11 +119,19 @@ def _is_in_memory(path: str) -> bool:
     return taken < _COLD
 
 
+def _load_ahead(shortnames: Sequence[str], paths: Sequence[str]) -> Times | None:
+    """As the loads of this user, who may have set the variable; None: the files come too quickly to read ahead."""
+    _emptied(paths)
+    found = _load(shortnames, "", {_VERBOSE: "1"})
+    return found if found.reads_ahead else None
+
+
 def _load(shortnames: Sequence[str], pages: str, variables: Mapping[str, str]) -> Times:
     done = run(own_code(_PROGRAM, pages, *shortnames), variables=variables)
+    reads_ahead = any(line.startswith(_SAYS_AHEAD) for line in done.stderr.splitlines())
     try:
         whole, steps = json.loads(done.stdout.splitlines()[-1])
-        return Times(float(whole), {path: float(seconds) for path, seconds in steps.items()})
+        return Times(float(whole), {path: float(seconds) for path, seconds in steps.items()}, reads_ahead)
     except (AttributeError, IndexError, TypeError, ValueError) as error:  # libraries may print, or end the process
         what = done.stderr.strip() or f"the process that loads ends with status {done.returncode}"
         raise RocmSdkError(what) from error
