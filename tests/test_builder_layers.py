@@ -9,6 +9,7 @@ from test_layers import ROOT, cycles, imported_modules, python_needs
 # The seam between the two wheels: what rocm-sdk-build takes of the loader of its version, beside the public names of
 # rocm_sdk, errors and targets, by the module that owns it. None: any name without an underscore.
 SEAM: dict[str, set[str] | None] = {
+    "__main__": {"as_process"},
     "_dist_info": {"ALL_LIBRARIES"},
     "_native": {
         *("HostFiles", "LibraryFacts", "catalog", "check_host_files", "compatibility", "device_code_of_part"),

@@ -16,6 +16,14 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
 
     program: how messages begin.
     """
+    from rocm_sdk.__main__ import as_process
+
+    if arguments is not None:
+        return _run(arguments, program)
+    return as_process(lambda: _run(sys.argv[1:], program))
+
+
+def _run(arguments: Sequence[str], program: str) -> int:
     from rocm_sdk import RocmSdkError
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.base.value_text import harmless
@@ -35,10 +43,9 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
     logging.basicConfig(format="%(message)s")
     given.program = program
     options, status = argparse.Namespace(), 1
-    words = sys.argv[1:] if arguments is None else arguments
     try:
         with removed_at_signals():
-            options = _parse(words)
+            options = _parse(arguments)
             take_output_options(options)
             logging.getLogger().setLevel(_level())
             status = int(options.run(options))
@@ -51,7 +58,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
     except PackagingError as error:
         message, fix, status = str(error), error.fix, error.status
     except RocmSdkError as error:
-        message, fix, status = f"{error.message} [{error.code}]", error.fix or "", status_of(error, words)
+        message, fix, status = f"{error.message} [{error.code}]", error.fix or "", status_of(error, arguments)
     except OSError as error:
         if is_of_output(error):
             return end_without_output(error)

@@ -96,3 +96,34 @@ def test_nothing_heavy_is_imported(call: Call, sdk: Site, devel_tree: Path, word
     assert sorted(FORBIDDEN[words] & {*imported.split()}) == []
     own = [name for name in imported.split() if name.partition(".")[0] == "rocm_sdk"]
     assert len(own) == MODULES.get(words, len(own)), own
+
+
+# Prints how often garbage was looked for while the command ran, and whether what is there in the end is passed over.
+COLLECTIONS = """
+import gc, sys
+from {module} import main
+sys.argv, before = ["command", *{words}], sum(each["collections"] for each in gc.get_stats())
+try:
+    main({given})
+finally:
+    print(sum(each["collections"] for each in gc.get_stats()) - before, gc.get_freeze_count() > 0, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "words"), [("rocm_sdk.__main__", ["list", "--json"]), ("rocm_sdk_build.__main__", ["closure", "--help"])]
+)
+def test_garbage_is_hardly_looked_for(sdk: Site, module: str, words: list[str]) -> None:
+    """Imported modules are none, and what is left goes with the process. Who calls the function decides himself."""
+
+    def found(given: str) -> tuple[int, str]:
+        code = COLLECTIONS.format(module=module, words=words, given=given)
+        done = run_interpreter("-c", code, PYTHONPATH=str(sdk.path))
+        collections, is_frozen = done.stderr.splitlines()[-1].split()
+        return int(collections), is_frozen
+
+    collections, is_frozen = found("")
+    assert collections <= 2
+    assert is_frozen == "True"
+    collections, is_frozen = found(repr(words))
+    assert is_frozen == "False"
