@@ -1,6 +1,4 @@
-/* A thread beside the caller's work that makes system calls alone: it allocates nothing and takes no locks, so a load
- * that hangs or fails cannot hang it, and a child that is forked meanwhile lacks nothing. Signals are the program's: it
- * handles none. */
+/* A thread beside the caller's work. Signals are the program's: it has all of them blocked, and handles none. */
 #ifndef RSDK_BASE_QUIET_THREAD_H
 #define RSDK_BASE_QUIET_THREAD_H
 

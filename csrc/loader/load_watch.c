@@ -1,20 +1,20 @@
-/* The watching thread touches nothing but its own state and stderr. It takes no signals, which are the program's. */
+/* The watching thread touches nothing but its own state and stderr. */
 #include "loader/load_watch.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/quiet_thread.h"
 #include "base/text.h"
 
 enum { LINE_SIZE = 4352 }; /* a path and the text around it */
 
 struct rsdk_load_watch {
-    pthread_t thread;
+    rsdk_quiet_thread thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     double seconds;
@@ -78,17 +78,12 @@ static void *watch_loads(void *argument) {
 
 static bool start_thread(rsdk_load_watch *watch) {
     pthread_condattr_t attributes;
-    sigset_t all, before;
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_mutex_init(&watch->mutex, NULL);
     (void)pthread_cond_init(&watch->changed, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_started = pthread_create(&watch->thread, NULL, watch_loads, watch) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return is_started;
+    return rsdk_quiet_thread_start(&watch->thread, watch_loads, watch);
 }
 
 rsdk_load_watch *rsdk_load_watch_start(double seconds) {
@@ -124,7 +119,7 @@ void rsdk_load_watch_stop(rsdk_load_watch *watch) {
     watch->ends = true;
     (void)pthread_cond_signal(&watch->changed);
     (void)pthread_mutex_unlock(&watch->mutex);
-    (void)pthread_join(watch->thread, NULL);
+    rsdk_quiet_thread_join(&watch->thread);
     (void)pthread_cond_destroy(&watch->changed);
     (void)pthread_mutex_destroy(&watch->mutex);
     free(watch);

@@ -1,4 +1,6 @@
-/* By a page list one thread asks for all; without one, the load and some threads ask for what each header says. */
+/* By a page list one thread asks for all; without one, the load and some threads ask for what each header says. The
+ * threads make system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
+ * them, and a child that is forked meanwhile lacks nothing. */
 #include "loader/page_reader.h"
 
 #include <errno.h>
@@ -45,20 +47,19 @@ static void ask_for(rsdk_page_reader *reader, int descriptor, const rsdk_paged_f
 
 /* Opens the file and asks for the page with its build ID. -1: it is another file than that of the list. */
 static int open_wanted(const rsdk_wanted_file *file) {
-    struct stat found;
-    int descriptor = open(file->path, file_flags);
-    if (descriptor < 0) {
+    rsdk_file found = {0};
+    if (!rsdk_file_open_silently(file->path, &found)) {
         return -1;
     }
-    if (fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) || (uint64_t)found.st_size != file->facts->size) {
-        (void)close(descriptor);
+    if (found.size != file->facts->size) {
+        rsdk_file_close(&found);
         return -1;
     }
     if (file->facts->build_id_size > 0) {
-        (void)posix_fadvise(descriptor, (off_t)file->facts->build_id_place, (off_t)file->facts->build_id_size,
+        (void)posix_fadvise(found.descriptor, (off_t)file->facts->build_id_place, (off_t)file->facts->build_id_size,
                             POSIX_FADV_WILLNEED);
     }
-    return descriptor;
+    return found.descriptor;
 }
 
 /* Reads what was asked for by open_wanted, and asks for the rest if it is the file of the list. */
