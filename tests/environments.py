@@ -1,21 +1,42 @@
-"""Virtual environments with pip."""
+"""Virtual environments, with and without pip, and the installers that change them."""
 
+import importlib.util
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import venv
 from pathlib import Path
 
 from stored_builds import stored
 
+UV = str(Path(sysconfig.get_path("scripts"), "uv"))
 _SCRIPT = "#!/bin/sh\nexec '{python}' -m pip \"$@\"\n"
+
+
+def empty_environment(directory: Path) -> Path:
+    """Makes an environment without a package; the interpreter in it."""
+    venv.create(directory, symlinks=True)
+    return directory / "bin/python"
+
+
+def installer_command(installer: str, python: str | Path, action: str) -> list[str]:
+    """How a command begins that changes the environment of an interpreter: by uv, or by the pip of the tests.
+
+    pip runs by this file, as pip itself starts it for `--python`, but once and not twice.
+    """
+    if installer == "uv":
+        return [UV, "pip", action, "--python", str(python)]
+    pip = importlib.util.find_spec("pip")
+    assert pip is not None
+    assert pip.origin is not None
+    return [str(python), str(Path(pip.origin).with_name("__pip-runner__.py")), "--disable-pip-version-check", action]
 
 
 def environment_with_pip(directory: Path) -> Path:
     """Makes an environment with the pip that Python brings, which is unpacked once; the interpreter in it."""
-    venv.create(directory, symlinks=True)
-    python = directory / "bin/python"
+    python = empty_environment(directory)
     (site,) = directory.glob("lib/python*/site-packages")
     site.rmdir()
     stored(site, "the pip that Python brings", _unpack_pip)

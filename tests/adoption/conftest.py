@@ -3,20 +3,17 @@
 import importlib.util
 import os
 import subprocess
-import sys
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from environments import empty_environment, installer_command
 from programs import completed
 
 Result = subprocess.CompletedProcess[str]
 
 ROOT = Path(__file__).resolve().parents[2]
-PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-UV = str(Path(sysconfig.get_path("scripts"), "uv"))
 SETTINGS = {"PIP_ROOT_USER_ACTION": "ignore", "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
 
 
@@ -34,40 +31,32 @@ class Environment:
     """A virtual environment and the installer that works in it."""
 
     def __init__(self, directory: Path, wheels: Path, installer: str) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+        self.python = empty_environment(directory)
         self.directory = directory
         self.wheels = wheels
         self.installer = installer
         (self.site,) = directory.glob("lib/python*/site-packages")
 
-    @property
-    def python(self) -> Path:
-        return self.directory / "bin/python"
-
     def install(self, *requirements: str) -> None:
         source = ["--no-index", "--find-links", str(self.wheels), *requirements]
-        if self.installer == "uv":
-            run([UV, "pip", "install", "--quiet", "--python", str(self.python), *source])
-        else:
-            run([*PIP, "--python", str(self.python), "install", "--quiet", *source])
+        run([*installer_command(self.installer, self.python, "install"), "--quiet", *source])
 
     def uninstall(self, name: str) -> None:
-        if self.installer == "uv":
-            run([UV, "pip", "uninstall", "--quiet", "--python", str(self.python), name])
-        else:
-            run([*PIP, "--python", str(self.python), "uninstall", "--quiet", "--yes", name])
+        assent = [] if self.installer == "uv" else ["--yes"]
+        run([*installer_command(self.installer, self.python, "uninstall"), "--quiet", *assent, name])
 
     def pip_check(self) -> Result:
         """Both opinions in one: pip's words, and uv's must agree."""
-        pip = run([*PIP, "--python", str(self.python), "check"], check=False)
-        uv = run([UV, "pip", "check", "--python", str(self.python)], check=False)
+        pip, uv = (run(installer_command(each, self.python, "check"), check=False) for each in ("pip", "uv"))
         assert bool(pip.returncode) == bool(uv.returncode), pip.stdout + uv.stderr
         return pip
 
     def is_satisfied(self, requirement: str) -> bool:
         """Whether pip and uv find it installed: with no index they could get nothing."""
-        pip = run([*PIP, "--python", str(self.python), "install", "--no-index", "--dry-run", requirement], check=False)
-        uv = run([UV, "pip", "install", "--python", str(self.python), "--no-index", requirement], check=False)
+        words = ("--no-index", "--dry-run", requirement)
+        pip, uv = (
+            run([*installer_command(each, self.python, "install"), *words], check=False) for each in ("pip", "uv")
+        )
         assert bool(pip.returncode) == bool(uv.returncode), pip.stderr + uv.stderr
         return pip.returncode == 0
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from environments import UV
 from programs import completed
 from sample_devel import as_root
 
@@ -101,8 +102,7 @@ def test_names_of_files(tree: ArtifactTree, tmp_path: Path) -> None:
     (record,) = (name for name in core.namelist() if name.endswith("/RECORD"))
     rows = {row[0] for row in csv.reader(io.StringIO(core.read(record).decode()))}
     assert {f"_rocm_sdk_core/lib/odd/{name}" for name in names} <= rows
-    uv = str(Path(sys.executable).with_name("uv"))
-    for number, command in enumerate(([sys.executable, "-m", "pip", "install"], [uv, "pip", "install"])):
+    for number, command in enumerate(([sys.executable, "-m", "pip", "install"], [UV, "pip", "install"])):
         place = tmp_path / str(number)
         words = [*command, "-q", "--no-deps", "--no-index", "--target", str(place), str(core.filename)]
         subprocess.run(words, check=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"})

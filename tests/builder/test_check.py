@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import sys
 import time
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
 from checked_packages import VERSION, built, check, path_of, problems, replaced, rewritten, the_problem
+from environments import empty_environment, installer_command
 
 # ---- nothing is wrong ----
 
@@ -282,17 +282,7 @@ def test_what_is_checked_can_be_installed(whole: Path, tmp_path: Path) -> None:
     assert problems(dist) == []
     command = [sys.executable, "-m", "rocm_sdk_build", "index", str(dist)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    venv.create(tmp_path / "venv", with_pip=False)
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(tmp_path / "venv/bin/python"),
-        "install",
-        "-q",
-        "--no-cache-dir",
-    ]
+    pip = [*installer_command("pip", empty_environment(tmp_path / "venv"), "install"), "-q", "--no-cache-dir"]
     names = [f"rocm-sdk-{name}" for name in ("core", "libraries", "device-gfx942", "devel")]
     environment = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     address = ["--no-index", "--find-links", (dist / "links.html").as_uri()]

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import pytest
 from artifact_tree import usual_tree
-from environments import environment_with_pip
+from environments import environment_with_pip, installer_command
 from other_user import OtherUser
 from packaging.requirements import Requirement
 from programs import completed
@@ -369,12 +369,8 @@ def resolved(
     directory: Path, installer: str, index: Path, extras: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """What the installer would install of `rocm[extras]`, from this index alone."""
-    python = str(directory / "bin/python")
-    uv = str(Path(sys.executable).with_name("uv"))
-    command = {
-        "pip": [python, "-m", "pip", "install", "--dry-run", "--no-cache-dir", "--disable-pip-version-check"],
-        "uv": [uv, "pip", "install", "--dry-run", "--no-cache", "--no-python-downloads", "--python", python],
-    }[installer]
+    options = {"pip": ["--no-cache-dir"], "uv": ["--no-cache", "--no-python-downloads"]}[installer]
+    command = [*installer_command(installer, directory / "bin/python", "install"), "--dry-run", *options]
     variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", **environment}
     words = [*command, "--index-url", index.as_uri(), f"rocm[{extras}]"]
     return completed(words, env=variables)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from environments import empty_environment, installer_command
 from programs import completed
 from system_calls import traced
 
@@ -93,9 +94,8 @@ def test_another_spelling_of_the_version(tmp_path: Path) -> None:
 def test_it_installs_and_its_commands_run(candidate: Path, tmp_path: Path) -> None:
     made = promote(candidate, tmp_path / "out", NEW)
     (core,) = (path for path in made if path.name.startswith("rocm_sdk_core-"))
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
-    uv, python = str(Path(sys.executable).with_name("uv")), str(tmp_path / "venv/bin/python")
-    subprocess.run([uv, "pip", "install", "-q", "--no-config", "--no-deps", "--python", python, str(core)], check=True)
+    uv = installer_command("uv", empty_environment(tmp_path / "venv"), "install")
+    subprocess.run([*uv, "-q", "--no-config", "--no-deps", str(core)], check=True)
     (site,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
     (site.parent.parent / "python3.99/site-packages/_rocm_sdk_core").mkdir(parents=True)
     told = subprocess.check_output([str(tmp_path / "venv/bin/rocminfo"), "x"], text=True)

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from environments import empty_environment, installer_command
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from programs import completed
@@ -184,8 +185,7 @@ class Installation:
         self.packages = directory / "packages"
         self.packages.mkdir()
         write(self.packages)
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], check=True)
-        self.python = str(directory / "venv/bin/python")
+        self.python = empty_environment(directory / "venv")
         inherited = ("PYTHON", "ROCM_", "PIP_", "UV_")
         self.environment = {name: text for name, text in os.environ.items() if not name.startswith(inherited)}
         self.environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1", "UV_NO_CONFIG": "1"}
@@ -196,10 +196,7 @@ class Installation:
         (self.packages / wheel.name).symlink_to(wheel)
 
     def install(self, name: str, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        if self.installer == "pip":
-            command = [sys.executable, "-m", "pip", "--python", self.python, "install"]
-        else:
-            command = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", self.python]
+        command = installer_command(self.installer, self.python, "install")
         source = ["--no-index", "--no-deps", "--find-links", str(self.packages)]
         return completed([*command, *source, *options, name], env=self.environment | variables)
 
@@ -207,7 +204,7 @@ class Installation:
         """Installs the selector; what it has chosen."""
         done = self.install("rocm", *options, **variables)
         assert done.returncode == 0, done.stderr
-        (found,) = Path(self.python).parents[1].glob("lib/python*/site-packages/rocm-*.dist-info/family.json")
+        (found,) = self.python.parents[1].glob("lib/python*/site-packages/rocm-*.dist-info/family.json")
         return json.loads(found.read_text())
 
 

@@ -5,12 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from environments import empty_environment, installer_command
 from programs import completed
 from stored_builds import stored
 
@@ -23,7 +23,6 @@ from rocm_sdk_build.packages.trampoline import Place, write_stub, write_trampoli
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"
-UV = str(Path(sys.executable).with_name("uv"))
 SHOWS_VARIABLES = '#!/bin/sh\necho "$LD_LIBRARY_PATH"\necho "$PYTHONPATH"\n'
 Result = subprocess.CompletedProcess[str]
 
@@ -49,18 +48,9 @@ def wheels(dist: Path, *names: str) -> list[str]:
 
 
 def install(installer: str, python: Path, files: list[str], *options: str, **environment: str) -> None:
-    if installer == "pip":
-        command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--disable-pip-version-check"]
-    else:
-        command = [UV, "pip", "install", "--python", str(python)]
+    command = installer_command(installer, python, "install")
     variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", **environment}
     subprocess.run([*command, "-q", "--no-deps", "--no-index", *options, *files], env=variables, check=True)
-
-
-def make_environment(directory: Path) -> Path:
-    """A virtual environment; returns its interpreter."""
-    venv.create(directory)
-    return directory / "bin/python"
 
 
 def run(program: Path | str, *words: str, cwd: Path | None = None, **environment: str) -> Result:
@@ -87,7 +77,7 @@ def site_of(directory: Path) -> Path:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("name", ["plain", "with blank", "x" * 200, "quote'\"$`"])
 def test_in_an_environment(dist: Path, tmp_path: Path, installer: str, name: str) -> None:
-    python = make_environment(tmp_path / name)
+    python = empty_environment(tmp_path / name)
     install(installer, python, wheels(dist, "sdk_core"))
     command = tmp_path / name / "bin/rocminfo"
     assert command.read_bytes()[:4] == b"\x7fELF"
@@ -96,21 +86,21 @@ def test_in_an_environment(dist: Path, tmp_path: Path, installer: str, name: str
 
 @pytest.mark.parametrize("mode", ["clone", "copy", "hardlink", "symlink"])
 def test_link_modes_of_uv(dist: Path, tmp_path: Path, mode: str) -> None:
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install("uv", python, wheels(dist, "sdk_core"), "--link-mode", mode, UV_CACHE_DIR=str(tmp_path / "cache"))
     starts(tmp_path / "venv/bin/rocminfo", site_of(tmp_path / "venv"))
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_target(dist: Path, tmp_path: Path, installer: str) -> None:
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install(installer, python, wheels(dist, "sdk_core"), "--target", str(tmp_path / "target"))
     starts(tmp_path / "target/bin/rocminfo", tmp_path / "target")
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_prefix(dist: Path, tmp_path: Path, installer: str) -> None:
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install(installer, python, wheels(dist, "sdk_core"), "--prefix", str(tmp_path / "prefix"))
     starts(tmp_path / "prefix/bin/rocminfo", site_of(tmp_path / "prefix"))
 
@@ -128,7 +118,7 @@ def test_user(dist: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def environment(dist: Path, tmp_path: Path) -> Path:
     """Tests may write to its files, so they are not links into uv's cache."""
-    install("uv", make_environment(tmp_path / "venv"), wheels(dist, "sdk_core"), "--link-mode", "copy")
+    install("uv", empty_environment(tmp_path / "venv"), wheels(dist, "sdk_core"), "--link-mode", "copy")
     return tmp_path / "venv"
 
 
@@ -203,7 +193,7 @@ def test_the_development_tree_is_extracted_where_it_is_needed(
     dist: Path, loader: list[str], tmp_path: Path, place: str
 ) -> None:
     files = [*wheels(dist, "sdk_core", "sdk_libraries", "sdk_devel"), *loader]
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     options = ("--target", str(tmp_path / "target")) if place == "target" else ()
     install("uv", python, files, *options)
     root = tmp_path / "target" if place == "target" else tmp_path / "venv"
@@ -218,7 +208,7 @@ def test_the_development_tree_is_extracted_where_it_is_needed(
 
 
 def test_an_extraction_that_fails(dist: Path, tmp_path: Path) -> None:
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install("uv", python, wheels(dist, "sdk_core", "sdk_devel"))
     done = run(tmp_path / "venv/bin/amdclang", "x")
     assert (done.returncode, done.stdout) == (1, "")
@@ -238,7 +228,7 @@ with open(os.path.join(os.path.dirname(__file__), "../ran.json"), "w") as file:
 @pytest.mark.parametrize("cc", ["cc", "false"])
 def test_nothing_of_the_current_directory_extracts_it(dist: Path, tmp_path: Path, cc: str) -> None:
     """It may be another user's, whose modules and libraries would run."""
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     packages = without_compiler(dist.parent, tmp_path) if cc == "false" else dist
     install("uv", python, wheels(packages, "sdk_core", "sdk_devel"))
     site = site_of(tmp_path / "venv")
@@ -270,7 +260,7 @@ def test_profilers_find_core_and_their_modules(dist: Path, tmp_path: Path, cc: s
     if cc == "false":
         scripts = without_compiler(dist.parent, tmp_path)
         files = wheels(scripts, "sdk_core", "profiler")
-    python = make_environment(tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install("uv", python, files)
     site, command = site_of(tmp_path / "venv"), tmp_path / "venv/bin/rocprof-sys-run"
     own, core = f"{site}/_rocm_profiler/lib", f"{site}/_rocm_sdk_core/lib/rocm_sysdeps/lib"
@@ -308,7 +298,7 @@ def without_compiler(directory: Path, tmp_path: Path) -> Path:
 
 def test_python_takes_over_where_the_compiler_cannot(dist: Path, tmp_path: Path) -> None:
     scripts = without_compiler(dist.parent, tmp_path)
-    install("uv", make_environment(tmp_path / "venv"), wheels(scripts, "sdk_core"))
+    install("uv", empty_environment(tmp_path / "venv"), wheels(scripts, "sdk_core"))
     starts(tmp_path / "venv/bin/rocminfo", site_of(tmp_path / "venv"))
 
 

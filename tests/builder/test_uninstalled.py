@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
-
-UV = str(Path(sys.executable).with_name("uv"))
+from environments import installer_command
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def uv(python: Path, verb: str, *words: str | Path) -> None:
-    subprocess.run([UV, "pip", verb, "-q", "--python", str(python), *map(str, words)], check=True)
+    subprocess.run([*installer_command("uv", python, verb), "-q", *map(str, words)], check=True)
 
 
 def missing_files(installed: Distribution) -> list[str]:

@@ -11,6 +11,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from environments import empty_environment, installer_command
 from programs import completed
 from sample_closure import TARGETS, VERSION, code, names_in
 from sample_devel import devel_files, make_archive, make_wheel, member
@@ -39,12 +40,11 @@ class Environment:
 
     def make(self) -> None:
         """Makes the environment, with what the tests import behind its own packages."""
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.prefix], check=True)
+        empty_environment(self.prefix)
         (self.site / "tests.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
 
-    def pip(self, *words: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python)]
-        done = completed([*command, *map(str, words)], timeout=300)
+    def pip(self, action: str, *words: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = completed([*installer_command("pip", self.python, action), *map(str, words)], timeout=300)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from environments import installer_command
 from programs import completed
 from sample_closure import VERSION, closure, errors_of, names_in
 from sample_site import CORE, LIBRARIES, clean_environment
@@ -24,11 +25,7 @@ from rocm_sdk_build.inputs.rules import read_rules
 
 OURS = f"{VERSION}+closure.gfx90a"
 WORDS = ("--library", "rocblas", "--tool", "hipcc", "--gpu", "gfx90a")
-UV = str(Path(sys.executable).with_name("uv"))
-INSTALLERS = {
-    "pip": [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", "{python}"],
-    "uv": [UV, "pip"],
-}
+INSTALLERS = ("pip", "uv")
 Result = subprocess.CompletedProcess[str]
 
 
@@ -64,9 +61,8 @@ def test_two_at_once_to_one_output(sdk: Path, tmp_path: Path, form: str) -> None
     assert [path.name for path in output.parent.iterdir()] == ["out"]
 
 
-def installer(name: str, python: Path, *words: str | Path) -> Result:
-    command = [word.format(python=python) for word in INSTALLERS[name]] + [str(word) for word in words]
-    command += ["--python", str(python)] if name == "uv" else []
+def installer(name: str, python: Path, action: str, *words: str | Path) -> Result:
+    command = [*installer_command(name, python, action), *map(str, words)]
     environment = {**clean_environment(), "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
     return completed(command, env=environment, timeout=120)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from environment import Environment
+from environments import UV, installer_command
 from packaging.version import Version
 from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application
@@ -23,7 +24,6 @@ from rocm_sdk_build.closure.telling.page import Area, squarified
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion
 from rocm_sdk_build.errors import PackagingError
 
-UV = str(Path(sys.executable).with_name("uv"))
 VERSIONS = {
     ("7.10.0", "gfx942"): "7.10.0+closure.gfx942",
     ("7.10.0", "gfx90a:xnack-,gfx1030"): "7.10.0+closure.gfx1030.gfx90a",
@@ -102,8 +102,8 @@ def test_a_fix_of_wheels_makes_and_installs_them_again(
     if installer == "pip":
         environment.install(tmp_path / "small", "rocm[libraries]")
     else:
-        uv = [UV, "pip", "install", "-q", "--python", str(environment.python)]
-        words = [*uv, "--cache-dir", tmp_path / "cache", "--no-index", "--find-links", tmp_path / "small"]
+        uv = installer_command("uv", environment.python, "install")
+        words = [*uv, "-q", "--cache-dir", tmp_path / "cache", "--no-index", "--find-links", tmp_path / "small"]
         subprocess.run([*words, "rocm[libraries]"], check=True)
     before = {path: data for path, data in environment.files().items() if f"/{CORE}/" in path}
     (site / CORE / "lib/libamdhip64.so.7").unlink()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from environments import empty_environment, installer_command
 from programs import completed
 from sample_devel import (
     DevelSite,
@@ -35,11 +36,10 @@ class Environment:
     def __init__(self, directory: Path, installer: str, link_mode: str = "hardlink") -> None:
         self.wheels = directory / "wheels"
         self.directory = directory
-        self.python = directory / "venv/bin/python"
+        self.python = empty_environment(directory / "venv")
         self._installer = installer
         self._link_mode = link_mode
         self._has_wheels = False
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], check=True)
         (path,) = (directory / "venv").glob("lib/python*/site-packages")
         self.site = DevelSite(path)
 
@@ -52,13 +52,11 @@ class Environment:
         self._run("uninstall", *(["--yes"] if self._installer == "pip" else []), *names)
 
     def _run(self, action: str, *words: str) -> None:
-        tool = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
         options: list[str] = []
         if self._installer == "uv":
-            tool = [sys.executable, "-m", "uv", "pip"]
-            options = ["--python", str(self.python), "--cache-dir", str(self.directory / "uv-cache")]
+            options = ["--cache-dir", str(self.directory / "uv-cache")]
             options += ["--link-mode", self._link_mode] if action == "install" else []
-        run = completed([*tool, action, *options, *words], timeout=120)
+        run = completed([*installer_command(self._installer, self.python, action), *options, *words], timeout=120)
         assert run.returncode == 0, run.stdout + run.stderr
 
     def check(self) -> None:

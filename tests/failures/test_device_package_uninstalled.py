@@ -1,9 +1,9 @@
 """A device package of the old scheme was uninstalled, and took the shared `__init__.py` with it."""
 
 import subprocess
-import sys
 from pathlib import Path
 
+from environments import empty_environment, installer_command
 from sample_devel import core_files, device_files, libraries_files, make_wheel
 from sample_report import run_test
 from sample_site import LIBRARIES
@@ -12,17 +12,17 @@ from sample_site import LIBRARIES
 def test_it_is_named_and_fixed(tmp_path: Path) -> None:
     """Real wheels, installed and uninstalled by pip."""
     environment = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    python = empty_environment(environment)
     (packages,) = environment.glob("lib/python*/site-packages")
     wheels = tmp_path / "wheels"
     init = {f"{LIBRARIES}/__init__.py": b""}
     make_wheel(wheels, "rocm-sdk-core", core_files())
     make_wheel(wheels, "rocm-sdk-libraries", libraries_files())
     make_wheel(wheels, "rocm-sdk-device-gfx942", device_files("gfx942") | init)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(environment / "bin/python")]
-    subprocess.run([*pip, "install", "-q", "--no-index", *map(str, wheels.iterdir())], check=True, capture_output=True)
+    install, uninstall = (installer_command("pip", python, action) for action in ("install", "uninstall"))
+    subprocess.run([*install, "-q", "--no-index", *map(str, wheels.iterdir())], check=True, capture_output=True)
     assert "E-PKG-003" not in run_test(packages, "--only", "packages").codes
-    subprocess.run([*pip, "uninstall", "-q", "-y", "rocm-sdk-device-gfx942"], check=True, capture_output=True)
+    subprocess.run([*uninstall, "-q", "-y", "rocm-sdk-device-gfx942"], check=True, capture_output=True)
     said = run_test(packages, "--only", "packages,files")
     found = said.only("E-PKG-003")
     assert found["path"] == str(packages / LIBRARIES)

@@ -6,6 +6,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from environments import installer_command
 from programs import completed
 from sample_devel import make_wheel
 from sample_site import CORE, LIBRARIES, Site, clean_environment
@@ -37,7 +38,7 @@ def python(tmp_path: Path, site: Site) -> Path:
         path.relative_to(site.path).as_posix(): path.read_bytes() for path in site.path.rglob("*") if path.is_file()
     }
     sdk = make_wheel(tmp_path / "wheels", "rocm-sdk-core", files)
-    pip = [sys.executable, "-m", "pip", "--python", str(tmp_path / "venv/bin/python"), "install", "--quiet"]
+    pip = [*installer_command("pip", tmp_path / "venv/bin/python", "install"), "--quiet"]
     subprocess.run([*pip, "--no-deps", "--no-index", "--ignore-installed", str(wheel), str(sdk)], check=True)
     return tmp_path / "venv/bin/python"
 

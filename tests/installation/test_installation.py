@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 import sysconfig
 import tarfile
 import zipfile
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from environments import empty_environment
 from programs import completed
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -20,8 +20,7 @@ WHERE = "import rocm_sdk, rocm_sdk._native as native; print(rocm_sdk.loader_vers
 @pytest.fixture
 def environment(tmp_path: Path) -> Path:
     """The python of an empty virtual environment."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
-    return tmp_path / "venv/bin/python"
+    return empty_environment(tmp_path / "venv")
 
 
 def check_installed(python: Path, source_tree: Path) -> Path:

@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from environments import empty_environment
 from other_user import OtherUser
 from programs import completed
 from sample_devel import DevelSite, as_root, core_files
@@ -50,7 +50,7 @@ def tool(tmp_path: Path) -> Callable[[str], None]:
 def site(tmp_path: Path) -> DevelSite:
     """A virtual environment without pip, with the core package as pip leaves it."""
     environment = tmp_path / "my env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    empty_environment(environment)
     (packages,) = environment.glob("lib/python*/site-packages")
     found = DevelSite(packages)
     found.install("rocm-sdk-core", core_files(), "7.10.0+local.1")

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from environments import UV, empty_environment, installer_command
 from programs import completed
 from sample_site import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-UV = str(Path(sysconfig.get_path("scripts"), "uv"))
-PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 PLACES = {
     "plain": "venv",
     "a blank": "a venv",
@@ -53,17 +52,8 @@ def run(tmp_path: Path) -> Run:
     return call
 
 
-def make_environment(run: Run, directory: Path) -> Path:
-    """The python of an empty virtual environment."""
-    run(sys.executable, "-m", "venv", "--without-pip", directory)
-    return directory / "bin/python"
-
-
 def install(run: Run, installer: str, python: Path, *words: str | Path) -> None:
-    if installer == "uv":
-        run(UV, "pip", "install", "--quiet", "--python", python, *words)
-    else:
-        run(*PIP, "--python", python, "install", "--quiet", "--no-deps", *words)
+    run(*installer_command(installer, python, "install"), "--quiet", "--no-deps", *words)
 
 
 def assert_answers(run: Run, command: Path, **variables: str) -> None:
@@ -74,7 +64,7 @@ def assert_answers(run: Run, command: Path, **variables: str) -> None:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("place", PLACES)
 def test_paths(run: Run, wheel: Path, tmp_path: Path, installer: str, place: str) -> None:
-    python = make_environment(run, tmp_path / PLACES[place])
+    python = empty_environment(tmp_path / PLACES[place])
     install(run, installer, python, wheel)
     command = python.parent / "rocm-sdk"
     if installer == "pip" and place in PIP_CANNOT:
@@ -90,7 +80,7 @@ def test_paths(run: Run, wheel: Path, tmp_path: Path, installer: str, place: str
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_wrapper_that_is_lost_is_restored_for_its_path(run: Run, wheel: Path, tmp_path: Path, place: str) -> None:
-    python = make_environment(run, tmp_path / PLACES[place])
+    python = empty_environment(tmp_path / PLACES[place])
     install(run, "uv", python, wheel)
     command = python.parent / "rocm-sdk"
     before = command.read_bytes()
@@ -104,12 +94,12 @@ def test_a_wrapper_that_is_lost_is_restored_for_its_path(run: Run, wheel: Path, 
         run(python, "-m", "rocm_sdk.adoption")
         assert_answers(run, command)
         assert run(python, "-m", "rocm_sdk.adoption", "--check").returncode == 0, "RECORD is right again"
-    run(UV, "pip", "uninstall", "--quiet", "--python", python, "rocm-sdk-loader")
+    run(*installer_command("uv", python, "uninstall"), "--quiet", "rocm-sdk-loader")
     assert not command.exists()
 
 
 def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> None:
-    make_environment(run, tmp_path / "real")
+    empty_environment(tmp_path / "real")
     (tmp_path / "a link").symlink_to("real")
     install(run, "pip", tmp_path / "a link/bin/python", wheel)
     for directory in ("real", "a link"):
@@ -119,15 +109,15 @@ def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> 
 
 def test_user_prefix_and_target(run: Run, wheel: Path, tmp_path: Path) -> None:
     python = str(Path(sys.executable).resolve())  # that of the virtual environment sees no packages of the user
-    pip = (*PIP, "--python", python)  # its own may not be there
+    pip = installer_command("pip", python, "install")
     user, prefix, target = tmp_path / "user base", tmp_path / "a prefix", tmp_path / "a target"
     words = ("--quiet", "--no-deps", "--break-system-packages", "--ignore-installed", wheel)
-    run(*pip, "install", "--user", *words, PYTHONUSERBASE=str(user))
+    run(*pip, "--user", *words, PYTHONUSERBASE=str(user))
     assert_answers(run, user / "bin/rocm-sdk", PYTHONUSERBASE=str(user))
-    run(*pip, "install", "--prefix", prefix, *words)
+    run(*pip, "--prefix", prefix, *words)
     (site,) = prefix.rglob("*-packages")
     assert_answers(run, next(prefix.rglob("bin/rocm-sdk")), PYTHONPATH=str(site))
-    run(*pip, "install", "--target", target, *words)
+    run(*pip, "--target", target, *words)
     assert_answers(run, target / "bin/rocm-sdk", PYTHONPATH=str(target))
 
 
@@ -147,7 +137,7 @@ def test_tools(run: Run, wheel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["copy", "hardlink", "clone", "symlink"])
 def test_link_modes_of_uv(run: Run, wheel: Path, tmp_path: Path, mode: str) -> None:
-    python = make_environment(run, tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install(run, "uv", python, "--link-mode", mode, wheel)
     assert_answers(run, python.parent / "rocm-sdk")
     assert run(python, "-m", "rocm_sdk.adoption", "--check").returncode == 0
@@ -188,7 +178,7 @@ def test_an_installation_without_the_extension(run: Run, wheel: Path, tmp_path: 
 
 def test_a_source_tree(run: Run, wheel: Path, source_tree: Path, tmp_path: Path) -> None:
     """Python looks into the current directory first: in a clone it finds the sources, whatever is installed."""
-    python = make_environment(run, tmp_path / "venv")
+    python = empty_environment(tmp_path / "venv")
     install(run, "uv", python, wheel)
     result = run(python, "-m", "rocm_sdk.adoption", check=False, cwd=source_tree)
     assert f"{source_tree}/rocm_sdk is the source tree of rocm_sdk" in result.stderr

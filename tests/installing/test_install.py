@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from environments import empty_environment
 from package_index import serve, write_wheel
 from programs import completed
 from sample_machine import machine_of
@@ -107,7 +108,7 @@ print('{{"install": []}}')
 def test_pip_starts_in_an_empty_directory(install: Run, tmp_path: Path) -> None:
     """Its children import from the current directory. What its variables name stays the same."""
     environment = tmp_path / "environment"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    empty_environment(environment)
     (site,) = (environment / "lib").glob("python3*/site-packages")
     (site / "pip").mkdir()
     (site / "pip/__init__.py").write_text("")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from environments import empty_environment
 from programs import completed
 from sample_machine import machine_of
 
@@ -49,7 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def environment(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with variantlib and the provider, without rocm-bootstrap."""
     directory = tmp_path_factory.mktemp("environment") / "environment"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+    empty_environment(directory)
     packages = next(directory.glob("lib/python3*/site-packages"))
     here = Path(pytest.importorskip("variantlib").__file__).parent.parent
     for name in ("variantlib", "packaging", "platformdirs", "tomlkit"):

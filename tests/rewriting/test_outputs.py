@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+from environments import empty_environment
 from other_user import USER, OtherUser, become_possible, open_directory
 from programs import completed
 from sample_device_code import bundle, library, objects
@@ -340,7 +341,7 @@ def wrong_rows(site: Path) -> list[str]:
 def test_every_record_of_an_environment(tmp_path: Path) -> None:
     """Below the top, with rows that lead to a rewritten file through links to files and directories."""
     environment = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    empty_environment(environment)
     (site,) = environment.glob("lib/python3*/site-packages")
     (site / "pkg").mkdir()
     (site / "pkg-1.0.dist-info").mkdir()
