@@ -253,7 +253,7 @@ WRITERS = {
     "base/removing.py": "removes directories, for devel and scratch",
     "base/scratch.py": "scratch directories",
     "doctor/causes/looking.py": "a temporary file",
-    "doctor/compile_kernel.py": "a temporary file",
+    "doctor/subjects/compile_kernel.py": "a temporary file",
     "doctor/loading.py": "a temporary file",
     "doctor/proving/copies.py": "a copy by hard links, in a scratch directory",
     "doctor/proving/keeper.py": "directories in a tmpfs or a scratch directory",

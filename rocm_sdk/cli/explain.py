@@ -103,9 +103,8 @@ def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
         return [], []
     from rocm_sdk.doctor.causes.finding import problems_of
     from rocm_sdk.doctor.loading import default_parallel
-    from rocm_sdk.doctor.options import Options
     from rocm_sdk.doctor.proving.fixes import with_tried_changes
-    from rocm_sdk.doctor.recorder import Recorder
+    from rocm_sdk.doctor.recorder import Options, Recorder
     from rocm_sdk.doctor.run import run as run_subjects
     from rocm_sdk.installed import installation as installations
 

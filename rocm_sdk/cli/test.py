@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from rocm_sdk.doctor.options import Options
-    from rocm_sdk.doctor.recorder import Recorder
+    from rocm_sdk.doctor.recorder import Options, Recorder
     from rocm_sdk.doctor.report.text import Paints
     from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem

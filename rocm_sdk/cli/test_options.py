@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rocm_sdk.doctor.options import Options
+    from rocm_sdk.doctor.recorder import Options
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -127,7 +127,7 @@ def _misuse_of_index(options: "Namespace") -> str:
 def wanted_options(options: "Namespace") -> "Options | None":
     """The options of the test; None after a message for a name that is neither a subject nor a code."""
     from rocm_sdk.doctor.loading import default_parallel
-    from rocm_sdk.doctor.options import Options
+    from rocm_sdk.doctor.recorder import Options
     from rocm_sdk.problems import ENTRIES
     from rocm_sdk.problems.subject_table import SUBJECTS
     from rocm_sdk.terminal.progress import count_progress

@@ -9,8 +9,7 @@ from rocm_sdk.installed import installation as installations
 
 from .causes.finding import problems_of
 from .causes.grouping import grouped
-from .options import Options
-from .recorder import Recorder
+from .recorder import Options, Recorder
 from .report.json import as_document
 from .run import run
 from .test_again import Wanted

@@ -18,8 +18,7 @@ from typing import IO, NamedTuple, cast
 
 from rocm_sdk.base.starting import begin
 
-from .causes.surroundings import OURS, Surroundings
-from .causes.trying import Child
+from .surroundings import OURS, Child, Surroundings
 
 _OUTPUT_LIMIT = 1 << 16  # bytes of a program's output that are kept; the rest is read and discarded
 _CHUNK = 1 << 16

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base.starting import begin
 
-from .causes.surroundings import OURS, Surroundings
+from .surroundings import OURS, Surroundings
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
 _OUTPUT_LIMIT = 2048  # bytes of a library's output

@@ -12,14 +12,11 @@ from typing import Final
 from rocm_sdk.base.shadowing import shadow_behind
 from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.problems.cause_table import CHILD, codes_of
+from rocm_sdk.problems.cause_table import CHILD, MADE_OF, codes_of
 from rocm_sdk.problems.subject_table import INDEX, SUBJECTS, Subject
 
-from .causes.grouping import MADE_OF
-from .causes.surroundings import Surroundings
-from .causes.trying import Child
-from .options import Options
-from .recorder import Recorder
+from .recorder import Options, Recorder
+from .surroundings import Child, Surroundings
 from .test_again import Wanted, seen_again
 
 # Of a subject: what it has to test there, as a sentence, if it has tested nothing; None: there is nothing.

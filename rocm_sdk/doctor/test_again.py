@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rocm_sdk.base.starting import Done, own_code, run
 
-from .causes.surroundings import Surroundings
+from .surroundings import Surroundings
 
 _CODE = "from rocm_sdk.doctor.answering import main; main()"
 

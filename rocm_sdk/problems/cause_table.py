@@ -117,6 +117,9 @@ ROWS = (
 )
 # fmt: on
 
+# Code of a problem that stands for many -> their code.
+MADE_OF = {"E-FILE-008": "E-FILE-001"}
+
 
 def explained(code: str) -> "Iterator[tuple[Row, str]]":
     """The rows of a cause, each with a sentence of what it explains."""

@@ -8,10 +8,9 @@ import pytest
 
 from rocm_sdk.doctor.causes import looking
 from rocm_sdk.doctor.causes.finding import problems_of
-from rocm_sdk.doctor.causes.surroundings import Surroundings, Suspect
-from rocm_sdk.doctor.causes.trying import Child, Clock, Outcome, tried
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.causes.trying import Clock, Outcome, tried
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import Child, Surroundings, Suspect
 from rocm_sdk.installed.installation import Installed
 
 A, B, C = (Suspect("variable", name, "1") for name in "ABC")

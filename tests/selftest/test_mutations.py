@@ -11,8 +11,7 @@ import pytest
 from sample_devel import DevelSite, device_files
 from sample_report import run_test
 
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.run import run
 from rocm_sdk.installed.installation import at
 

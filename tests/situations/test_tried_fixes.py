@@ -18,10 +18,10 @@ from sample_site import CORE, compile_library
 from sdk_environment import Environment
 from situations import HIP, User
 
-from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.proving.copies import Command, Links, RefusedError
 from rocm_sdk.doctor.proving.fixes import Proof
 from rocm_sdk.doctor.proving.places import places_of
+from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.test_again import Wanted
 from rocm_sdk.installed.installation import current
 from rocm_sdk.problems.problem import in_general

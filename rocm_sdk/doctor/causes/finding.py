@@ -10,8 +10,8 @@ from rocm_sdk.base.files import is_below
 from rocm_sdk.base.shadowing import stale_code_of
 from rocm_sdk.base.value_text import one_line, quoted_for_shell
 from rocm_sdk.doctor.file_faults import no_file
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import DIRECTORY, ENTRY, Child, Surroundings, Suspect, suspects
 from rocm_sdk.doctor.test_again import Wanted, seen_again
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import library_name
@@ -30,8 +30,7 @@ from .looking import (
     refusal_on_the_way_to,
     temporary_file_refusal,
 )
-from .surroundings import DIRECTORY, ENTRY, Surroundings, Suspect, suspects
-from .trying import Child, Clock, Outcome, tried
+from .trying import Clock, Outcome, tried
 
 _REPORT = "rocm-report.zip"
 _OF_TEST = "E-TEST-001"  # a subject failed itself

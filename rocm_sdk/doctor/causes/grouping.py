@@ -7,7 +7,7 @@ the missing file. So problems that are about the same thing have one code and on
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rocm_sdk.base.value_text import one_line, quoted_for_shell
 from rocm_sdk.doctor.recorder import Recorder
@@ -25,9 +25,6 @@ _MANY = 3  # problems with one code and one fix that are reported one by one
 _OF_ONE_CAUSE = frozenset(
     {"E-DEVEL-002", "E-FILE-002", "E-FILE-003", "E-FILE-006", "E-LIB-006", "E-LIB-012", "W-INDEX-004"}
 )
-
-# Code of a problem that stands for many -> their code.
-MADE_OF: Mapping[str, str] = {"E-FILE-008": "E-FILE-001"}
 
 # Codes about one file, the most specific first: a damaged library has the wrong size too.
 _OF_ONE_FILE = (

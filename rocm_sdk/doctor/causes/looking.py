@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from rocm_sdk.base.users import owner_or_root, user_name
 from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.doctor.surroundings import hard_limits
 from rocm_sdk.gpu_support.comgr_places import temporary_directory
-
-from .surroundings import hard_limits
 
 # What a program says at a limit.
 _AT_LIMIT = {

@@ -5,26 +5,13 @@ A try that would end after the time limit is not begun.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from .surroundings import Surroundings, Suspect
+from rocm_sdk.doctor.surroundings import Again, Child, Surroundings, Suspect
 
 SECONDS = 3.0  # for all tries together
-
-# names, surroundings, seconds for each -> which of them work
-Again = Callable[[Sequence[str], Surroundings, float], Sequence[bool]]
-
-
-class Child(NamedTuple):
-    """A program that failed, and how it runs again."""
-
-    name: str
-    seconds: float  # that it ran
-    again: Again | None  # None: it was stuck, and does not run again
-    files: tuple[str, ...] = ()  # the libraries and programs that it has loaded or started
-    title: str = ""  # what messages call it; "": the name
 
 
 class Outcome(NamedTuple):

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.prefix import Prefix
 
 from .programs import is_for_another_machine, variables_of

@@ -9,11 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rocm_sdk.base.files import read_beginning
-from rocm_sdk.doctor.causes.surroundings import Surroundings
-from rocm_sdk.doctor.causes.trying import Child
 from rocm_sdk.doctor.children import Ended, Way, run_programs
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.doctor.tool_table import TOOLS, ToolRow
 from rocm_sdk.installed.prefix import Prefix
 

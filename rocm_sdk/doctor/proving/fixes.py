@@ -15,7 +15,7 @@ from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from rocm_sdk.base.value_text import one_line, size_text
-from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.test_again import Wanted
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem, problem

@@ -11,16 +11,15 @@ from typing import Any
 
 from rocm_sdk import _native
 from rocm_sdk.base.starting import own_code
-from rocm_sdk.doctor import compile_kernel
-from rocm_sdk.doctor.causes.surroundings import OURS, Surroundings
-from rocm_sdk.doctor.causes.trying import Child
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_programs, run_so
-from rocm_sdk.doctor.library_table import SYMBOLS
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import OURS, Child, Surroundings
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed.catalog import fits
 from rocm_sdk.installed.installation import Installed
+
+from . import compile_kernel
+from .library_table import SYMBOLS
 
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
 _OUTCOMES = (compile_kernel.COMPILED, compile_kernel.LACKING, compile_kernel.FAILED, compile_kernel.PROBLEM)
@@ -115,7 +114,7 @@ def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder:
     if name is None:
         return
     target = next((gpu.processor for gpu in _usable_gpus()), _USUAL_TARGET)
-    code = "from rocm_sdk.doctor import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])"
+    code = "from rocm_sdk.doctor.subjects import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])"
     what, way = f"the compilation of a kernel with {name}", Way(options.seconds, answers=True)
     command = own_code(code, name, target)
     compilation = Repeatable(what, partial(run_so, command), way, partial(_is_compiled, target))

@@ -16,11 +16,10 @@ from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import difference, verify_tree
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.loading import search_path
-from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.prefixes.cmake import check_paths
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
 from rocm_sdk.doctor.prefixes.programs import variables_of
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix

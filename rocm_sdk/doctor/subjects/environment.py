@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator
 from rocm_sdk import _native
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.value_text import listed
-from rocm_sdk.doctor.causes.surroundings import removal
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.comgr_places import place_problems
 from rocm_sdk.gpu_support.packages import supported_targets

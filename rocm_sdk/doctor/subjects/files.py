@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from rocm_sdk.base.walking import walk
 from rocm_sdk.devel import layout
 from rocm_sdk.doctor.file_faults import fault_of
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.page_list import PAGE_LIST

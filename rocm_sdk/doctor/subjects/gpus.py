@@ -10,8 +10,7 @@ from functools import partial
 from rocm_sdk import _native
 from rocm_sdk.base.starting import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.gpu_support.coverage import targets_of, with_code

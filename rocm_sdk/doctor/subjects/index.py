@@ -19,8 +19,7 @@ from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_pro
 from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 
 if TYPE_CHECKING:
-    from rocm_sdk.doctor.options import Options
-    from rocm_sdk.doctor.recorder import Recorder
+    from rocm_sdk.doctor.recorder import Options, Recorder
     from rocm_sdk.installed.installation import Installed
     from rocm_sdk.installed.record import Row
 

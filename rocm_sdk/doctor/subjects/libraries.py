@@ -12,15 +12,15 @@ from rocm_sdk.base.glibc import glibc_version, numbers_of
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.file_faults import KINDS, no_file
-from rocm_sdk.doctor.library_table import reason_not_loaded_alone
-from rocm_sdk.doctor.load_failure import LoadFailures
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import SharedObject, library_name
+
+from .library_table import reason_not_loaded_alone
+from .load_failure import LoadFailures
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code

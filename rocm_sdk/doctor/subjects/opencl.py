@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.doctor.loading import load_all
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.installation import Installed
 
 _DRIVER = "libamdocl64.so"

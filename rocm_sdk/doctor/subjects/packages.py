@@ -15,9 +15,8 @@ from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.value_text import quoted_for_shell
-from rocm_sdk.doctor.causes.surroundings import removal
-from rocm_sdk.doctor.options import Options
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.gpu_support.packages import distribution_name
 from rocm_sdk.installed import sdk_sites

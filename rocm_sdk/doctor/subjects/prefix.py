@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 
-from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.prefixes.links import check_links, check_sonames
 from rocm_sdk.doctor.prefixes.search import check_search
 from rocm_sdk.doctor.prefixes.texts import check_texts
 from rocm_sdk.doctor.prefixes.versions import check_versions
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
 

@@ -12,20 +12,19 @@ from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
-from rocm_sdk.doctor.causes.surroundings import Surroundings
-from rocm_sdk.doctor.causes.trying import Child
 from rocm_sdk.doctor.children import Ended, Way, run_programs
-from rocm_sdk.doctor.load_failure import LoadFailures
 from rocm_sdk.doctor.loading import LoadResult, search_path
-from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.prefixes.programs import LINKER_REFUSES, check_programs, works
-from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import inspect
 from rocm_sdk.problems import problem_of
 from rocm_sdk.terminal.reporter import Reporter
+
+from .load_failure import LoadFailures
 
 # What the dynamic linker says when a program cannot be started.
 _NOT_LOADED = re.compile(LINKER_REFUSES + "(.+)")

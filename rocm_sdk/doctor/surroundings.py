@@ -1,6 +1,6 @@
 """What a program gets from the process that starts it, and may fail by: variables, the directory, soft limits.
 
-Each is a `Suspect`. `Surroundings` says which of them a child has when it runs again.
+Each is a `Suspect`. `Surroundings` says which of them a child has when it runs again. `Child` is a program that failed.
 """
 
 from __future__ import annotations
@@ -163,6 +163,19 @@ class Surroundings:
 
 
 OURS = Surroundings(())
+
+# names, surroundings, seconds for each -> which of them work
+Again = Callable[[Sequence[str], Surroundings, float], Sequence[bool]]
+
+
+class Child(NamedTuple):
+    """A program that failed, and how it runs again."""
+
+    name: str
+    seconds: float  # that it ran
+    again: Again | None  # None: it was stuck, and does not run again
+    files: tuple[str, ...] = ()  # the libraries and programs that it has loaded or started
+    title: str = ""  # what messages call it; "": the name
 
 
 def removal(name: str, is_gone: Callable[[int, str], bool]) -> str:

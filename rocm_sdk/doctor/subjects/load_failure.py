@@ -9,15 +9,13 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import is_below
+from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
+from rocm_sdk.doctor.recorder import Options
+from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.needed_libraries import NeededLibraries, names_needed
 from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem, problem, problem_of
-
-from .causes.surroundings import Surroundings
-from .causes.trying import Child
-from .loading import LoadResult, load_all, search_path
-from .options import Options
 
 _OF_SYSTEMS = "rocm_sysdeps"  # the directory with libraries that systems have, too
 _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No such file")
