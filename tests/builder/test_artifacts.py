@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from artifact_packages import VERSION, build, wheel
 from artifact_tree import ArtifactTree, usual_tree
-from environments import environment_with_pip, installer_command
+from environments import empty_environment, installer_command
 from established_extractor import contents as tree_contents
 from established_extractor import extract
 from programs import completed
@@ -449,7 +449,7 @@ def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_installed_from_the_index(address: str, tmp_path: Path, installer: str) -> None:
     environment = tmp_path / "venv"
-    python = str(environment_with_pip(environment))
+    python = str(empty_environment(environment))
     variables = {**os.environ, "ROCM_SDK_TARGET_FAMILY": "gfx942", "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
     wanted = "rocm[libraries,device,devel]"
     command = installer_command(installer, python, "install")
