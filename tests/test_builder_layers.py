@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from test_layers import ROOT, cycles, imported_modules, python_needs
+from test_layers import ROOT, cycles, folder_cycles, imported_modules, python_needs
 
 # The seam between the two wheels: what rocm-sdk-build takes of the loader of its version, beside the public names of
 # rocm_sdk, errors and targets, by the module that owns it. None: any name without an underscore.
@@ -116,7 +116,9 @@ def private_imports(builder: Path) -> Iterator[str]:
 
 def test_builder_layers() -> None:
     """The builder uses the seam, and all of it; the loader starts it as a process and knows nothing else of it."""
-    assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build"))) == []
+    needs = python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build")
+    assert list(cycles(needs)) == []
+    assert list(folder_cycles(needs)) == []
     assert list(private_imports(ROOT / "builder/rocm_sdk_build")) == []
     sources = (ROOT / "builder/rocm_sdk_build").rglob("*.py")
     used = {".".join(found) for source in sources for found in imported_modules(source, ROOT / "rocm_sdk", folder=())}

@@ -9,7 +9,7 @@ import ast
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 from programs import completed
@@ -186,6 +186,20 @@ def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
     return needs
 
 
+def folder_cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
+    """Each pair of parts of a folder, files or folders, that depend on each other. The package itself is none here."""
+    for folder in sorted({folder.as_posix() for name in needs for folder in list(PurePath(name).parents)[:-1]}):
+        inside: dict[str, set[str]] = {}
+        for name in (name for name in needs if name.startswith(f"{folder}/")):
+            part, *others = (
+                each.removeprefix(f"{folder}/").partition("/")[0]
+                for each in (name, *needs[name])
+                if each.startswith(f"{folder}/")
+            )
+            inside.setdefault(part, set()).update({*others} - {part})
+        yield from (f"{folder}/{violation}" for violation in cycles(inside))
+
+
 def python_violations(package: Path) -> Iterator[str]:
     """Each violation in the Python package, as "file: what"."""
     for source in sorted(package.rglob("*.py")):
@@ -232,7 +246,9 @@ def test_c_layers() -> None:
 
 def test_python_layers() -> None:
     assert list(python_violations(ROOT / "rocm_sdk")) == []
-    assert list(cycles(python_needs(ROOT / "rocm_sdk"))) == []
+    needs = python_needs(ROOT / "rocm_sdk")
+    assert list(cycles(needs)) == []
+    assert list(folder_cycles(needs)) == []
 
 
 WRITES = re.compile(
@@ -403,6 +419,17 @@ def test_modules_that_depend_on_each_other(tmp_path: Path) -> None:
     assert list(cycles(python_needs(tree))) == []
     (tree / "b/__init__.py").write_text("def late():\n    from . import c\n")
     assert [violation.partition(":")[0] for violation in cycles(python_needs(tree))] == ["a", "b/__init__", "b/c"]
+
+
+def test_folders_that_depend_on_each_other(tmp_path: Path) -> None:
+    """No two files do."""
+    files = {"a/b/c.py": "from rocm_sdk.a.d import x\n", "a/b/e.py": "", "a/d.py": "", "a/__init__.py": ""}
+    tree = write_tree(tmp_path, files)
+    assert list(folder_cycles(python_needs(tree))) == []
+    (tree / "a/d.py").write_text("from .b.e import y\n")
+    needs = python_needs(tree)
+    assert list(cycles(needs)) == []
+    assert list(folder_cycles(needs)) == ["a/b: depends on itself: b -> d -> b", "a/d: depends on itself: d -> b -> d"]
 
 
 def test_a_long_file(tmp_path: Path) -> None:
