@@ -133,7 +133,7 @@ static void ask_for_code(asking *a) {
     }
 }
 
-void rsdk_elf_ask_ahead(const rsdk_elf_image *image, bool has_code, const atomic_bool *ends) {
+void rsdk_elf_ask_ahead(const rsdk_elf_image *image, const atomic_bool *ends) {
     asking a = {.image = image, .left = RSDK_ELF_AHEAD_LIMIT, .ends = ends};
     ask_for_tables(&a);
     for (size_t i = 0; i < image->header_count; i++) {
@@ -142,9 +142,7 @@ void rsdk_elf_ask_ahead(const rsdk_elf_image *image, bool has_code, const atomic
             ask_for_data(&a, segment);
         }
     }
-    if (has_code) {
-        ask_for_code(&a);
-    }
+    ask_for_code(&a);
 }
 
 /* ---- of a file that nobody has read ---- */
@@ -172,7 +170,7 @@ static const ElfW(Phdr) * headers_in(const file_head *head, size_t size) {
     return (const ElfW(Phdr) *)(const void *)(head->bytes + header->e_phoff);
 }
 
-static void ask_of_opened(const rsdk_file *file, bool has_code, const atomic_bool *ends) {
+static void ask_of_opened(const rsdk_file *file, const atomic_bool *ends) {
     file_head head;
     ElfW(Dyn) dynamic[DYNAMIC_LIMIT];
     const ssize_t size = pread(file->descriptor, &head, sizeof head, 0);
@@ -186,16 +184,16 @@ static void ask_of_opened(const rsdk_file *file, bool has_code, const atomic_boo
                                           .header_count = head.header.e_phnum,
                                           .dynamic = dynamic,
                                           .dynamic_count = got > 0 ? (size_t)got / sizeof *dynamic : 0};
-            rsdk_elf_ask_ahead(&image, has_code, ends);
+            rsdk_elf_ask_ahead(&image, ends);
             return;
         }
     }
 }
 
-void rsdk_elf_ask_ahead_of(const char *path, bool has_code, const atomic_bool *ends) {
+void rsdk_elf_ask_ahead_of(const char *path, const atomic_bool *ends) {
     rsdk_file file = {0};
     if (rsdk_file_open_silently(path, &file)) {
-        ask_of_opened(&file, has_code, ends);
+        ask_of_opened(&file, ends);
         rsdk_file_close(&file);
     }
 }

@@ -15,13 +15,13 @@ enum {
     RSDK_ELF_AHEAD_DATA = 1 << 20, /* that stays writable; what relocations alone write to is asked for whole */
 };
 
-/* Asks for the tables, for data and, with `has_code`, for the first code and constants, and waits for none of it. The
- * image need not have been checked: of a damaged one, other parts are read. `ends` (may be NULL): once it is true
- * nothing further is asked for. */
-void rsdk_elf_ask_ahead(const rsdk_elf_image *image, bool has_code, const atomic_bool *ends);
+/* Asks for the tables, for data, and for the first code and constants, and waits for none of it. The image need not
+ * have been checked: of a damaged one, other parts are read. `ends` (may be NULL): once it is true nothing further is
+ * asked for. */
+void rsdk_elf_ask_ahead(const rsdk_elf_image *image, const atomic_bool *ends);
 
 /* The same of a file, whose headers are read for it. Nothing is asked of one that cannot be read, or is no library of
  * this machine's class and byte order. Makes system calls alone. */
-void rsdk_elf_ask_ahead_of(const char *path, bool has_code, const atomic_bool *ends);
+void rsdk_elf_ask_ahead_of(const char *path, const atomic_bool *ends);
 
 #endif

@@ -236,7 +236,7 @@ static rsdk_status read_tables(const rsdk_elf_reading *r, const void *entries, s
                                   .scratch = &scratch};
     rsdk_elf_tables tables = {.are_known = false};
     if (r->watch != NULL && r->watch->asks_ahead) {
-        rsdk_elf_ask_ahead(&image, r->watch->asks_code, NULL);
+        rsdk_elf_ask_ahead(&image, NULL);
     }
     rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
     if (status == RSDK_OK && r->symbols != NULL) {

@@ -20,7 +20,6 @@ typedef struct rsdk_read_watch {
     void (*tell_needed)(void *context, const rsdk_elf_file *file);
     void *context;
     bool asks_ahead; /* `tell_time` may set it: what the linker reads of this file and of later ones is asked for */
-    bool asks_code;  /* and some of its code */
 } rsdk_read_watch;
 
 /* Up to this many relocations are checked before a library is loaded, which takes some 40 microseconds. */

@@ -13,13 +13,12 @@ static void *ask_for_files(void *argument) {
         }
         const char *path = atomic_exchange(&next->paths[atomic_fetch_add(&next->taken, 1)], NULL);
         if (path != NULL) {
-            rsdk_elf_ask_ahead_of(path, next->has_code, &next->ends);
+            rsdk_elf_ask_ahead_of(path, &next->ends);
         }
     }
 }
 
-void rsdk_next_files_start(rsdk_next_files *next, bool has_code) {
-    next->has_code = has_code;
+void rsdk_next_files_start(rsdk_next_files *next) {
     if (sem_init(&next->waiting, 0, 0) != 0) {
         return;
     }

@@ -21,12 +21,11 @@ typedef struct rsdk_next_files {
     sem_t waiting; /* how many paths no thread has taken */
     rsdk_quiet_thread threads[RSDK_NEXT_THREADS];
     unsigned thread_count;
-    bool has_code; /* whether code is asked for, too */
     atomic_bool ends;
 } rsdk_next_files;
 
 /* Starts the threads, as many as may be started. `next` is all zero before, and stays where it is. */
-void rsdk_next_files_start(rsdk_next_files *next, bool has_code);
+void rsdk_next_files_start(rsdk_next_files *next);
 
 /* A further file; the path lives until the stop. Without threads nothing happens. */
 void rsdk_next_files_give(rsdk_next_files *next, const char *path);

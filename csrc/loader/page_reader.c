@@ -17,10 +17,9 @@
 #include "sdk/tables.h"
 
 enum {
-    COLD = 50000,       /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
-    SLOW = 300000,      /* nanoseconds of a file server or a slow disk: without a list, tables are asked for */
-    SLOW_FILES = 2,     /* once so many have been slow */
-    VERY_SLOW = 500000, /* nanoseconds: code is asked for, too */
+    COLD = 50000,   /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
+    SLOW = 300000,  /* nanoseconds of a file server or a slow disk: without a list, the loader asks by itself */
+    SLOW_FILES = 2, /* once so many have been slow */
 };
 
 static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -306,13 +305,12 @@ static void take_needed(void *context, const rsdk_elf_file *file) {
 
 /* What the linker reads of this library and of later ones is asked for when their headers are read, and those of the
  * next ones are read meanwhile. */
-static void ask_for_tables(rsdk_page_reader *reader, bool with_code) {
+static void ask_without_list(rsdk_page_reader *reader) {
     reader->watch.asks_ahead = true;
-    reader->watch.asks_code = with_code;
     report(reader, "reading ahead what the linker reads of %s and of the libraries behind it",
            rsdk_path_name(reader->first), 0);
     if (may_have_threads(reader)) {
-        rsdk_next_files_start(&reader->next, with_code);
+        rsdk_next_files_start(&reader->next);
         for (size_t i = 0; i < reader->inventory->files.count; i++) {
             give_needed(reader, reader->inventory->files.items[i]);
         }
@@ -361,7 +359,7 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
         reader->has_list = begin_by_list(reader);
     }
     if (!reader->has_list && (is_wished || are_slow(reader))) {
-        ask_for_tables(reader, is_wished || nanoseconds >= VERY_SLOW);
+        ask_without_list(reader);
     }
 }
 

@@ -244,7 +244,7 @@ static void next_files_are_read(void *context) {
     sample_file(&site, CORE_LIB "/none", "");
     rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
     REQUIRE(next.given == 0); /* nobody reads it */
-    rsdk_next_files_start(&next, false);
+    rsdk_next_files_start(&next);
     REQUIRE(next.thread_count == RSDK_NEXT_THREADS);
     rsdk_next_files_give(&next, sample_path(&site, CORE_LIB));
     rsdk_next_files_give(&next, sample_path(&site, CORE_LIB "/none"));
@@ -274,7 +274,7 @@ static void next_files_are_not_read(void *context) {
     (void)context;
     drop_pages_of(WRITTEN);
     refuse_threads(SECCOMP_RET_ERRNO | EAGAIN);
-    rsdk_next_files_start(&next, false);
+    rsdk_next_files_start(&next);
     REQUIRE(next.thread_count == 0);
     rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
     rsdk_next_files_stop(&next);

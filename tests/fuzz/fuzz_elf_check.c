@@ -27,9 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
     const char *path = memory_file(bytes, size);
-    const rsdk_read_watch watch = {
-        .tell_time = ignore, .tell_needed = ignore_needed, .asks_ahead = true, .asks_code = true};
-    rsdk_elf_ask_ahead_of(path, true, NULL);
+    const rsdk_read_watch watch = {.tell_time = ignore, .tell_needed = ignore_needed, .asks_ahead = true};
+    rsdk_elf_ask_ahead_of(path, NULL);
     rsdk_status status = rsdk_elf_file_read_checked(path, SIZE_MAX, &watch, &arena, &file, &error);
     if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
         abort();
