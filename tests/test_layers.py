@@ -6,10 +6,11 @@ trees that break one rule each.
 """
 
 import ast
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 from programs import completed
@@ -188,16 +189,13 @@ def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
 
 def folder_cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
     """Each pair of parts of a folder, files or folders, that depend on each other. The package itself is none here."""
-    for folder in sorted({folder.as_posix() for name in needs for folder in list(PurePath(name).parents)[:-1]}):
-        inside: dict[str, set[str]] = {}
-        for name in (name for name in needs if name.startswith(f"{folder}/")):
-            part, *others = (
-                each.removeprefix(f"{folder}/").partition("/")[0]
-                for each in (name, *needs[name])
-                if each.startswith(f"{folder}/")
-            )
-            inside.setdefault(part, set()).update({*others} - {part})
-        yield from (f"{folder}/{violation}" for violation in cycles(inside))
+    inside: dict[str, dict[str, set[str]]] = {}
+    for name, other in ((name, other) for name, others in needs.items() for other in others):
+        if folder := os.path.commonpath([name, other]):
+            mine, theirs = (each.removeprefix(f"{folder}/").partition("/")[0] for each in (name, other))
+            inside.setdefault(folder, {}).setdefault(mine, set()).add(theirs)
+    for folder, parts in sorted(inside.items()):
+        yield from (f"{folder}/{violation}" for violation in cycles(parts))
 
 
 def python_violations(package: Path) -> Iterator[str]:
