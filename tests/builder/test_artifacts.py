@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from artifact_packages import VERSION, build, wheel
 from artifact_tree import ArtifactTree, usual_tree
-from environments import empty_environment, installer_command
+from environments import UV, environment_with_pip
 from established_extractor import contents as tree_contents
 from established_extractor import extract
 from programs import completed
@@ -449,11 +449,14 @@ def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_installed_from_the_index(address: str, tmp_path: Path, installer: str) -> None:
     environment = tmp_path / "venv"
-    python = str(empty_environment(environment))
+    python = str(environment_with_pip(environment))
     variables = {**os.environ, "ROCM_SDK_TARGET_FAMILY": "gfx942", "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
     wanted = "rocm[libraries,device,devel]"
-    command = installer_command(installer, python, "install")
-    subprocess.run([*command, "-q", "--index-url", address, wanted], check=True, env=variables)
+    if installer == "pip":
+        command = [python, "-m", "pip", "install", "-q", "--index-url", address, wanted]
+    else:
+        command = [UV, "pip", "install", "-q", "--python", python, "--index-url", address, wanted]
+    subprocess.run(command, check=True, env=variables)
     listed = subprocess.check_output([python, "-m", "rocm_sdk", "version"], text=True)
     assert listed.strip() == VERSION
     names = {path.name.partition("-")[0] for path in environment.glob("lib/python*/site-packages/*.dist-info")}

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import pytest
 from artifact_tree import usual_tree
-from environments import empty_environment, installer_command
+from environments import UV, environment_with_pip
 from other_user import OtherUser
 from packaging.requirements import Requirement
 from programs import completed
@@ -358,8 +358,8 @@ def test_extras_of_other_systems(tmp_path: Path) -> None:
 
 def test_find_links(site: Path, tmp_path: Path) -> None:
     """The flat page is enough for pip."""
-    pip = installer_command("pip", empty_environment(tmp_path / "venv"), "install")
-    command = [*pip, "--no-index", "--no-deps", "--quiet"]
+    python = environment_with_pip(tmp_path / "venv")
+    command = [str(python), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
     words = [*command, "--find-links", (site / "links.html").as_uri(), "rocm-sdk-core", "rocm-sdk-libraries"]
     subprocess.run(words, env={**os.environ, "PIP_CONFIG_FILE": os.devnull}, check=True)
     assert list((tmp_path / "venv").glob("lib/python3*/site-packages/_rocm_sdk_core/lib/libamdhip64.so.7"))
@@ -369,8 +369,11 @@ def resolved(
     directory: Path, installer: str, index: Path, extras: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """What the installer would install of `rocm[extras]`, from this index alone."""
-    options = {"pip": ["--no-cache-dir"], "uv": ["--no-cache", "--no-python-downloads"]}[installer]
-    command = [*installer_command(installer, directory / "bin/python", "install"), "--dry-run", *options]
+    python = str(directory / "bin/python")
+    command = {
+        "pip": [python, "-m", "pip", "install", "--dry-run", "--no-cache-dir", "--disable-pip-version-check"],
+        "uv": [UV, "pip", "install", "--dry-run", "--no-cache", "--no-python-downloads", "--python", python],
+    }[installer]
     variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", **environment}
     words = [*command, "--index-url", index.as_uri(), f"rocm[{extras}]"]
     return completed(words, env=variables)
@@ -394,7 +397,7 @@ def make_packages(directory: Path) -> None:
 @pytest.mark.built_wheel
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_every_extra_resolves_in_the_index(site: Path, tmp_path: Path, installer: str) -> None:
-    empty_environment(tmp_path / "venv")
+    environment_with_pip(tmp_path / "venv")
     program = "import json, tarfile, sys; print(tarfile.open(sys.argv[1]).extractfile(sys.argv[2]).read().decode())"
     archive = str(site / "rocm-7.10.0.tar.gz")
     text = subprocess.check_output([sys.executable, "-c", program, archive, "rocm-7.10.0/selector.json"], text=True)

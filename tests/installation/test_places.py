@@ -53,7 +53,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def install(run: Run, installer: str, python: Path, *words: str | Path) -> None:
-    run(*installer_command(installer, python, "install"), "--quiet", "--no-deps", *words)
+    options = ("--no-deps",) if installer == "pip" else ()
+    run(*installer_command(installer, python, "install"), "--quiet", *options, *words)
 
 
 def assert_answers(run: Run, command: Path, **variables: str) -> None:
