@@ -1,6 +1,6 @@
 """What the corpus shares: broken installations are built for real, and the ordinary calls must name what is wrong.
 
-One file for each failure that users met.
+One test for each failure that users met, in a file of its kind.
 """
 
 import json

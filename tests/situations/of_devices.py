@@ -68,6 +68,14 @@ ROWS = (
         _HERE,
         is_mended=False,
     ),
+    Situation(
+        "a container was started without --device",
+        "W-GPU-016",
+        "--device",
+        _of("gfx1030", change=_remove("dev/kfd", _NODES[0])),
+        (*_HERE, *set_variable("container", "docker")),
+        is_mended=False,
+    ),
     Situation("no code for the GPU", "E-GPU-002", "gfx1100", _of("gfx1100", packages=("gfx1030",)), _HERE),
     Situation(
         "a GPU is chosen that is not there",

@@ -157,6 +157,9 @@ ROWS = (
     Situation(
         "HSA is a script of the linker", "E-LIB-006", "libhsa", lambda e: (e.site / HSA).write_text("INPUT(-lm)")
     ),
+    Situation(
+        "data is a pointer of Git LFS", "E-FILE-006", "kernels_1", lambda e: (e.site / _DATA).write_text(POINTER)
+    ),
     Situation("data is a FIFO", "E-FILE-009", "FIFO", lambda e: replace_by(e.site / _DATA, os.mkfifo)),
     Situation("data is a directory", "E-FILE-009", "a directory", lambda e: replace_by(e.site / _DATA, os.mkdir)),
     Situation(

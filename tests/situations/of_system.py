@@ -186,7 +186,7 @@ ROWS = (
     Situation(
         "another user, he may not open the device of the GPU",
         "W-GPU-017",
-        "",
+        "add the user to that group",
         _closed_device,
         lines=("export ROCM_SDK_ROOTFS={root}/machine",),
         shell=OTHER_USER,
