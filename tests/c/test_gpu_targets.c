@@ -270,6 +270,18 @@ static void names_in_the_order_of_their_numbers(void **state) {
     }
 }
 
+static void patched_runtimes_name_known_targets(void **state) {
+    for (size_t i = 0; i < rsdk_extended_isa_count(); i++) {
+        const char *const *const lists[] = {rsdk_extended_isa_get(i)->code, rsdk_extended_isa_get(i)->gpus};
+        for (size_t j = 0; j < 2; j++) {
+            for (const char *const *name = lists[j]; *name != NULL; name++) {
+                assert_non_null(rsdk_target_find(*name));
+            }
+        }
+    }
+    assert_null(rsdk_extended_isa_get(rsdk_extended_isa_count()));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_follow_from_isa_numbers),
@@ -277,6 +289,7 @@ int main(void) {
         cmocka_unit_test(generic_targets),
         cmocka_unit_test(features_and_class),
         cmocka_unit_test(names_in_the_order_of_their_numbers),
+        cmocka_unit_test(patched_runtimes_name_known_targets),
         cmocka_unit_test_teardown(every_family_has_a_row_and_targets, clear_error),
         cmocka_unit_test_teardown(names_stand_for_targets, clear_error),
         cmocka_unit_test_teardown(unknown_names, clear_error),

@@ -1,11 +1,14 @@
-/* Loading where the process has a library already: a copy from elsewhere, another version, the same file. */
+/* Loading where the process has a library already: a copy from elsewhere, another version, the same file; and how the
+ * dynamic linker's list of objects tells of them. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child_process.h"
+#include "loader/link_map.h"
 #include "sample_loading.h"
 #include "suite.h"
 
@@ -141,11 +144,56 @@ static void same_file_by_another_path_is_no_conflict(void **state) {
     in_child(check_same_file_by_another_path, &site);
 }
 
+static void own_libraries_are_listed(void **state) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_link_map map;
+    rsdk_error error = RSDK_ERROR_INIT;
+    assert_int_equal(rsdk_link_map_read(&arena, &map, &error), RSDK_OK);
+    assert_true(map.objects.count > 3);
+    assert_string_equal(map.objects.items[0].path, ""); /* the main program */
+    assert_null(map.program_rpath);
+    const rsdk_mapped_object *libc = rsdk_link_map_find_soname(&map, "libc.so.6");
+    assert_non_null(libc);
+    assert_int_equal(libc->path[0], '/');
+    assert_non_null(rsdk_link_map_find_soname(&map, "libcmocka.so.0"));
+    assert_null(rsdk_link_map_find_soname(&map, "libc.so"));
+    rsdk_arena_clear(&arena);
+}
+
+static void find_files(void *context) {
+    const sample_site *site = context;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_link_map map;
+    struct stat facts;
+    REQUIRE(symlink(CORE_LIB "/libx.so.1", sample_path(site, "link.so")) == 0);
+    REQUIRE(dlopen(sample_path(site, "link.so"), RTLD_NOW) != NULL);
+    REQUIRE(dlopen(sample_path(site, CORE_LIB "/libnameless.so"), RTLD_NOW) != NULL);
+    REQUIRE(rsdk_link_map_read(&arena, &map, NULL) == RSDK_OK);
+    const char *path = sample_path(site, CORE_LIB "/libx.so.1");
+    REQUIRE(stat(path, &facts) == 0);
+    rsdk_file_identity identity = {.device = facts.st_dev, .inode = facts.st_ino};
+    const rsdk_mapped_object *object = rsdk_link_map_find_file(&map, path, "libx.so.1", identity);
+    REQUIRE(object != NULL && strcmp(object->path, sample_path(site, "link.so")) == 0);
+    REQUIRE(object == rsdk_link_map_find_soname(&map, "libx.so.1"));
+    identity.inode++;
+    REQUIRE(rsdk_link_map_find_file(&map, path, "libx.so.1", identity) == NULL);
+    const char *nameless = sample_path(site, CORE_LIB "/libnameless.so");
+    object = rsdk_link_map_find_file(&map, nameless, NULL, identity);
+    REQUIRE(object != NULL && object->soname == NULL);
+    rsdk_arena_clear(&arena);
+}
+
+static void files_are_found_by_identity(void **state) {
+    ON_SITE(find_files, {.file = "libx.so.1", .source = ""}, {.file = "libnameless.so", .soname = "", .source = ""});
+}
+
 int main(int argc, char *argv[]) {
     if (argc == 2) {
         return name_library_path(argv[1]);
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_libraries_are_listed),
+        cmocka_unit_test(files_are_found_by_identity),
         cmocka_unit_test(copy_that_is_closed_meanwhile_is_an_error),
         cmocka_unit_test(copy_from_elsewhere_is_used_and_named),
         cmocka_unit_test(copy_from_the_library_path_is_named),

@@ -128,13 +128,51 @@ def test_the_version_of_a_generic_target(version: int | None, fit: str, misfit: 
     assert (found.fit, found.misfit) == (fit, misfit)
 
 
+@pytest.mark.parametrize(
+    ("code", "gpu", "misfit"),
+    [
+        ("gfx90a:xnack-", "gfx90a:sramecc+:xnack+", "xnack"),
+        ("gfx90a:xnack+", "gfx90a:sramecc+:xnack-", "xnack"),
+        ("gfx90a:sramecc-", "gfx90a:sramecc+:xnack-", "sramecc"),
+        ("gfx1030:xnack-", "gfx1030", "xnack"),
+        ("gfx900:xnack+", "gfx90c:xnack-", "xnack"),
+        ("gfx9-generic:xnack+", "gfx906:sramecc+:xnack-", "xnack"),
+        ("gfx9-generic:sramecc+", "gfx906:sramecc+:xnack-", "sramecc"),
+        ("gfx9-4-generic:sramecc-", "gfx942:sramecc+:xnack-", "sramecc"),
+        ("gfx1250", "gfx1250-strict", "processor"),
+        ("gfx12-5-generic", "gfx1250-strict", "processor"),
+        ("gfx11-generic", "gfx11", "processor"),
+        ("gfx11", "gfx1100", "processor"),
+        ("gfx1100", "gfx1101", "processor"),
+        ("gfx1399", "gfx1398", "processor"),
+    ],
+)
+def test_why_code_does_not_run(code: str, gpu: str, misfit: str) -> None:
+    found = targets.compatibility(code, gpu, unofficial=True)
+    assert (found.fit, found.misfit) == ("none", misfit)
+
+
 def test_an_override_is_the_target_that_rocm_presents() -> None:
     """HSA_OVERRIDE_GFX_VERSION=10.3.0 presents a gfx1031 as gfx1030, and code for gfx1030 is asked for."""
     assert targets.compatibility("gfx1030", "gfx1031").fit == "none"
     assert targets.compatibility("gfx1030", "gfx1030").fit == "exact"
 
 
-@pytest.mark.parametrize("bad", ["", "gfx942:", "gfx942:xnack", "gfx942:xnack+:xnack+", "gfx942:other+", ":xnack+"])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        ":",
+        "gfx942:",
+        "gfx942:xnack",
+        "gfx942:xnack+:xnack+",
+        "gfx942:other+",
+        "gfx94",
+        "gfx9422",
+        "mach-0x7f",
+        ":xnack+",
+    ],
+)
 def test_what_is_no_target(bad: str) -> None:
     assert targets.compatibility(bad, "gfx942", unofficial=True).misfit == "processor"
     assert targets.compatibility("gfx942", bad, unofficial=True).misfit == "processor"

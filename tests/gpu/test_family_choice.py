@@ -7,7 +7,7 @@ import pytest
 from sample_machine import GIB, TOPOLOGY, Machine
 from sample_site import CORE, DIST_INFO, Site
 
-from rocm_sdk import _dist_info, _native
+from rocm_sdk import _dist_info, _native, targets
 
 FAMILIES = ("gfx94X-dcgpu", "gfx110X-all", "gfx115X-igpu", "gfx120X-all")
 
@@ -44,6 +44,7 @@ def test_more_memory_then_the_order_of_nodes(machine: Machine) -> None:
     machine.gpu(2, "gfx1100", memory=24 * GIB)
     machine.gpu(10, "gfx1201", memory=24 * GIB)
     assert choose() == ("gfx110X-all", "gfx120X-all")
+    assert _native.choose_family(()) == (None, None, None)
     machine.gpu(11, "gfx942", memory=192 * GIB)
     assert choose()[0] == "gfx94X-dcgpu"
 
@@ -70,6 +71,14 @@ def test_gpus_without_an_offered_family_do_not_count(machine: Machine) -> None:
 def test_which_of_several_fits_best(machine: Machine, target: str, offered: tuple[str, ...], chosen: str) -> None:
     machine.gpu(1, target)
     assert choose(*offered) == (chosen, None)
+
+
+def test_each_target_gets_each_of_its_families(machine: Machine) -> None:
+    for row in targets.table():
+        if targets.package_owner(row.name) == row.name:  # else the kernel does not tell it from its owner
+            machine.gpu(1, row.name)
+            assert [choose("gfx000", family)[0] for family in row.families] == [*row.families]
+            assert choose(row.name)[0] == row.name
 
 
 def test_an_override_decides_what_code_is_needed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

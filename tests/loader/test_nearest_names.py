@@ -5,6 +5,7 @@ import pytest
 from rocm_sdk import _native
 
 NAMES = ("targets", "test", "tree", "version", "naïve")
+LIBRARIES = ("hipblas", "hipblaslt", "hipsparse", "amdhip64", "rccl", "abc")
 
 
 def test_nearest_first() -> None:
@@ -14,6 +15,28 @@ def test_nearest_first() -> None:
     assert _native.nearest_names("naive", NAMES) == ("naïve",)
     assert _native.nearest_names("x", NAMES) == _native.nearest_names("test", ()) == ()
     assert _native.nearest_names("test", ("test",) * 100, limit=100) == ("test",) * 16
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "nearest"),
+    [
+        ("hipblas", 1, "hipblas"),
+        ("hipblasl", 3, "hipblas hipblaslt"),  # as near as each other, in the order of the list
+        ("hipblasl", 1, "hipblas"),
+        ("hipblasl", 0, ""),
+        ("hipblasl", 1000, "hipblas hipblaslt"),
+        ("HIPBLASLTX", 1, "hipblaslt"),
+        ("libamdhip64.so.7", 1, "amdhip64"),
+        ("amdhip46", 1, "amdhip64"),
+        ("cublas64", 3, ""),
+        ("", 3, ""),
+        ("xyzabc", 3, ""),  # too short to be looked for within
+        ("amdhip64:xnack+", 3, ""),
+        ("h" * 299, 3, ""),
+    ],
+)
+def test_limits_and_what_is_too_far(name: str, limit: int, nearest: str) -> None:
+    assert _native.nearest_names(name, LIBRARIES, limit) == tuple(nearest.split())
 
 
 def test_what_is_no_name() -> None:
