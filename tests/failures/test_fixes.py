@@ -18,8 +18,9 @@ from rows import ROWS
 from sample_device_code import HIPK, bundle, code_object, message
 from sample_device_code import library as split_library
 from sample_machine import Machine
-from sample_site import CORE, LIBRARIES, compile_library
-from sdk_environment import POINTER, Environment, served
+from sample_site import LIBRARIES, compile_library
+from sdk_environment import Environment, served
+from situations import flip
 
 from rocm_sdk.installed.record import row_of
 from rocm_sdk.problems import ENTRIES
@@ -83,20 +84,9 @@ def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
 
 
-def extract(environment: Environment) -> Path:
-    environment.run("rocm-sdk init")
-    return environment.site / "_rocm_sdk_devel"
-
-
-def change_same_size(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
-
-
 def change_with_record(environment: Environment) -> None:
     path = environment.site / LIBRARIES / "lib/rocblas/library/kernels_1.co"
-    change_same_size(path)
+    flip(path)
     write_with_record(environment, path, path.read_bytes())
 
 
@@ -110,47 +100,42 @@ def write_with_record(environment: Environment, path: Path, data: bytes) -> None
     record.write_text("\n".join(",".join(row) if each.startswith(f"{row.path},") else each for each in lines) + "\n")
 
 
-def put_placeholder(environment: Environment) -> None:
-    environment.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")
-    environment.install("rocm==0.1.0", "rocm-sdk-core==0.1.0")
-
-
 CASES = (
-    Case("E-PKG-001", lambda e: e.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")),
-    Case("E-PKG-002", lambda e: e.install("rocm-sdk-libraries==7.9.1")),
-    Case("E-PKG-003", lambda e: (e.site / LIBRARIES / "__init__.py").unlink()),
-    Case("W-PKG-007", lambda e: (e.site / "~ocm_sdk_core").mkdir()),
-    Case("E-PKG-011", lambda e: (e.install("rocm-profiler==7.10.0"), e.uninstall("rocm-sdk-core"))),
-    Case("E-PKG-013", lambda e: (e.site / "rocm_sdk_core/_dist_info.py").write_text("__version__ = open('x')\n")),
-    Case("E-PKG-013", lambda e: (e.site / "rocm_sdk_core-7.10.0.dist-info/RECORD").unlink()),
-    Case(
-        "E-PKG-016", lambda e: (e.site / "rocm_sdk_libraries/_dist_info.py").write_text("DEFAULT_TARGET_FAMILY = 'x'\n")
-    ),
-    Case("E-PKG-017", put_placeholder),
-    Case("E-FILE-001", lambda e: library(e, "libhsa-runtime64.so.1").unlink()),
-    Case("E-FILE-002", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").write_text("other")),
-    Case(
-        "E-FILE-003", lambda e: change_same_size(e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co"), ("--deep",)
-    ),
-    Case("E-FILE-004", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").chmod(0o200)),
-    Case("E-FILE-005", lambda e: (e.site / CORE / "bin/rocm-smi").chmod(0o644)),
-    Case("E-FILE-006", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").write_text(POINTER)),
-    Case("E-FILE-008", lambda e: shutil.rmtree(e.site / LIBRARIES / "lib/rocblas")),
     Case("E-INDEX-001", change_with_record, ("--index-digests", "--only", "files,index")),
     Case("E-LIB-023", lambda e: (remove_metadata(e), library(e, "libhsa-runtime64.so.1").unlink())),
     Case("E-LIB-001", lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-z,nodlopen")),
-    Case("E-LIB-003", lambda e: e.uninstall("rocm-sdk-libraries")),
     Case(
         "E-LIB-004",
         lambda e: replace_library(
             e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-rpath,$ORIGIN/nowhere", needs="libhsa-runtime64.so.1"
         ),
     ),
-    Case("E-LIB-006", lambda e: truncate(library(e, "libhsa-runtime64.so.1"))),
     Case("W-LIB-010", rename_within),
     Case("E-TOOL-002", lambda e: write_with_record(e, e.root / "bin/rocm-smi", b"#!/nowhere/python\n")),
-    Case("E-DEVEL-002", lambda e: (extract(e) / "include/hip/hip_version.h").write_text("other")),
-    Case("E-DEVEL-003", lambda e: next(extract(e).glob("lib/cmake/**/*.cmake")).write_text("set(x 2\n")),
+)
+
+# Situations, whose fixes are tried with uv there.
+BY_PIP = (
+    "core was uninstalled",
+    "libraries were installed of another release",
+    "the directory of core has no __init__.py",
+    "one renamed directory is left over",
+    "rocm-profiler without core",
+    "the facts of core are no Python",
+    "RECORD of core is gone",
+    "core says that it is of another build",
+    "placeholders are installed",
+    "HSA is gone",
+    "data has another size",
+    "data has other contents",
+    "data has no rights",
+    "a program may not be executed",
+    "data is a pointer of Git LFS",
+    "three files are gone",
+    "libraries were uninstalled",
+    "HIP is shorter",
+    "a file of the tree was changed",
+    "a CMake package of the tree is empty",
 )
 
 
@@ -168,6 +153,13 @@ def test_it_helps(environment: Environment, case: Case) -> None:
     assert left == [], left
     if case.code.startswith("E-DEVEL"):
         assert (environment.site / "_rocm_sdk_devel/__init__.py").exists()  # there is something that was tested
+
+
+@pytest.mark.parametrize("prepared", ["pip"], indirect=True)
+@pytest.mark.parametrize("name", BY_PIP)
+def test_pip_helps(environment: Environment, name: str) -> None:
+    (row,) = (row for row in ROWS if row.name == name)
+    test_it_helps(environment, Case(str(row.code), row.breaks, tuple(row.words.split())))
 
 
 # ---- fixes that an exception prints, or that need more than an environment

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sample_machine import TOPOLOGY, Machine, machine_of
 from sdk_environment import Environment
-from situations import Situation, set_variable
+from situations import Situation, by_hand, set_variable
 
 _INITSTATE = "sys/module/amdgpu/initstate"
 _DEVICE = "sys/bus/pci/devices/0000:01:00.0"
@@ -35,6 +35,13 @@ def _remove(*names: str) -> Callable[[Machine], object]:
 
 
 _HERE = ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=1",)
+
+
+def _here(name: str, value: str) -> tuple[str, ...]:
+    """What is typed on the machine, with a variable."""
+    return (*_HERE, *set_variable(name, value))
+
+
 _NODES = tuple(f"dev/dri/renderD{128 + node}" for node in range(1, 9))
 
 
@@ -52,29 +59,16 @@ def _on_the_bus(environment: Environment, state: str | None = None, *, has_topol
 
 
 ROWS = (
-    Situation(
-        "8 GPUs without device files",
-        "W-GPU-016",
-        "",
-        _of(*["gfx1030"] * 8, change=_remove("dev/kfd", *_NODES)),
-        _HERE,
-        is_mended=False,
+    by_hand(
+        "8 GPUs without device files", "W-GPU-016", "", _of(*["gfx1030"] * 8, change=_remove("dev/kfd", *_NODES)), _HERE
     ),
-    Situation(
-        "8 GPUs without render nodes",
-        "W-GPU-018",
-        "",
-        _of(*["gfx1030"] * 8, change=_remove(*_NODES)),
-        _HERE,
-        is_mended=False,
-    ),
-    Situation(
+    by_hand("8 GPUs without render nodes", "W-GPU-018", "", _of(*["gfx1030"] * 8, change=_remove(*_NODES)), _HERE),
+    by_hand(
         "a container was started without --device",
         "W-GPU-016",
         "--device",
         _of("gfx1030", change=_remove("dev/kfd", _NODES[0])),
-        (*_HERE, *set_variable("container", "docker")),
-        is_mended=False,
+        _here("container", "docker"),
     ),
     Situation("no code for the GPU", "E-GPU-002", "gfx1100", _of("gfx1100", packages=("gfx1030",)), _HERE),
     Situation(
@@ -82,103 +76,79 @@ ROWS = (
         "W-GPU-024",
         "HIP_VISIBLE_DEVICES",
         _of("gfx1030"),
-        (*_HERE, *set_variable("HIP_VISIBLE_DEVICES", "3")),
+        _here("HIP_VISIBLE_DEVICES", "3"),
     ),
-    Situation(
-        "no GPU is chosen",
-        "W-ENV-005",
-        "HIP_VISIBLE_DEVICES",
-        _of("gfx1030"),
-        (*_HERE, *set_variable("HIP_VISIBLE_DEVICES", "")),
-    ),
+    Situation("no GPU is chosen", "W-ENV-005", "HIP_VISIBLE_DEVICES", _of("gfx1030"), _here("HIP_VISIBLE_DEVICES", "")),
     Situation(
         "HSA_OVERRIDE_GFX_VERSION is one number",
         "W-GPU-025",
         "HSA_OVERRIDE_GFX_VERSION",
         _of("gfx1030"),
-        (*_HERE, *set_variable("HSA_OVERRIDE_GFX_VERSION", "11")),
+        _here("HSA_OVERRIDE_GFX_VERSION", "11"),
     ),
     Situation(
         "HSA_OVERRIDE_GFX_VERSION is not needed",
         "W-ENV-003",
         "HSA_OVERRIDE_GFX_VERSION",
         _of("gfx1030"),
-        (*_HERE, *set_variable("HSA_OVERRIDE_GFX_VERSION", "10.3.0")),
+        _here("HSA_OVERRIDE_GFX_VERSION", "10.3.0"),
     ),
     Situation(
         "HSA_OVERRIDE_GFX_VERSION names what no package supports",
         "E-ENV-004",
         "gfx1031",
         _of("gfx1030"),
-        (*_HERE, *set_variable("HSA_OVERRIDE_GFX_VERSION", "10.3.1")),
+        _here("HSA_OVERRIDE_GFX_VERSION", "10.3.1"),
     ),
     Situation(
         "an empty entry in ROCR_VISIBLE_DEVICES",
         "W-GPU-033",
         "ROCR_VISIBLE_DEVICES",
         _of("gfx1030"),
-        (*_HERE, *set_variable("ROCR_VISIBLE_DEVICES", ",0")),
+        _here("ROCR_VISIBLE_DEVICES", ",0"),
     ),
-    Situation(
+    by_hand(
         "HIP sees fewer GPUs than there are",
         "E-GPU-003",
         "",
         _of("gfx1030"),
         ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=0",),
-        is_mended=False,
     ),
     Situation(
-        "HIP sees fewer GPUs by a variable",
-        "E-ENV-010",
-        "HSA_HIDES_GPUS",
-        _of("gfx1030"),
-        (*_HERE, *set_variable("HSA_HIDES_GPUS", "1")),
+        "HIP sees fewer GPUs by a variable", "E-ENV-010", "HSA_HIDES_GPUS", _of("gfx1030"), _here("HSA_HIDES_GPUS", "1")
     ),
-    Situation(
+    by_hand(
         "a kernel is too old",
         "W-GPU-029",
         "",
         _of("gfx1030", "gfx1151", change=lambda m: m.write("proc/sys/kernel/osrelease", "6.14.0\n")),
         ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=2",),
-        is_mended=False,
     ),
-    Situation(
+    by_hand(
         "a GPU has counted errors",
         "W-GPU-032",
         "",
         _of("gfx1030", change=lambda m: m.write(f"{_DEVICE}/ras/umc_err_count", "ue: 1\nce: 0\nde: 0\n")),
         _HERE,
-        is_mended=False,
     ),
-    Situation(
+    by_hand(
         "no PCIe atomics",
         "W-GPU-031",
         "",
         _of("gfx1030", change=lambda m: m.write(f"{TOPOLOGY}/nodes/1/io_links/0/properties", "type 2\nflags 13\n")),
         _HERE,
-        is_mended=False,
     ),
     Situation("the driver is not loaded", "W-GPU-010", "modprobe", _on_the_bus, _HERE, is_tried=False),
-    Situation(
-        "the driver is being loaded", "W-GPU-012", "", lambda e: _on_the_bus(e, "coming"), _HERE, is_mended=False
+    by_hand("the driver is being loaded", "W-GPU-012", "", lambda e: _on_the_bus(e, "coming"), _HERE),
+    by_hand("the driver has no compute part", "W-GPU-013", "", lambda e: _on_the_bus(e, "live"), _HERE),
+    by_hand(
+        "the compute driver knows no GPU", "W-GPU-014", "", lambda e: _on_the_bus(e, "live", has_topology=True), _HERE
     ),
-    Situation(
-        "the driver has no compute part", "W-GPU-013", "", lambda e: _on_the_bus(e, "live"), _HERE, is_mended=False
-    ),
-    Situation(
-        "the compute driver knows no GPU",
-        "W-GPU-014",
-        "",
-        lambda e: _on_the_bus(e, "live", has_topology=True),
-        _HERE,
-        is_mended=False,
-    ),
-    Situation(
+    by_hand(
         "the topology is damaged",
         "E-GPU-004",
         "",
         _of("gfx1030", change=lambda m: m.write(f"{TOPOLOGY}/nodes/1/properties", "x")),
         _HERE,
-        is_mended=False,
     ),
 )

@@ -2,7 +2,7 @@
 
 from sample_site import CORE
 from sdk_environment import Environment
-from situations import METADATA, Situation
+from situations import METADATA, Situation, by_hand
 
 _ASKED = "--index-digests {index}"
 
@@ -26,11 +26,10 @@ ROWS = (
         words="--index-digests http://127.0.0.1:9/simple/",
         is_tried=False,
     ),
-    Situation(
+    by_hand(
         "the index that was asked has nothing",
         "E-INDEX-006",
         "in place of {index}nothing/",
         words="--index-digests {index}nothing/",
-        is_mended=False,
     ),
 )

@@ -7,7 +7,20 @@ from pathlib import Path
 
 from sample_site import CORE, LIBRARIES
 from sdk_environment import Environment
-from situations import BLAS, HIP, HSA, METADATA, Situation, extracted_tree, flip, replace_by
+from situations import (
+    BLAS,
+    HIP,
+    HSA,
+    METADATA,
+    Situation,
+    by_hand,
+    extracted_tree,
+    flip,
+    on,
+    remove,
+    renamed,
+    replace_by,
+)
 
 
 def second_metadata(environment: Environment, version: str) -> None:
@@ -93,27 +106,11 @@ ROWS = (
         "a killed upgrade of libraries", "E-PKG-025", "ocm_sdk_libraries", lambda e: killed_upgrade(e, "libraries")
     ),
     Situation("a killed upgrade of core", "E-PKG-025", "core", lambda e: killed_upgrade(e, "core")),
-    Situation(
-        "the metadata of libraries is lost",
-        "E-PKG-024",
-        "libraries",
-        lambda e: shutil.rmtree(e.site / METADATA["libraries"]),
-    ),
-    Situation(
-        "METADATA of core is gone", "E-PKG-013", "METADATA", lambda e: (e.site / METADATA["core"] / "METADATA").unlink()
-    ),
-    Situation(
-        "RECORD of core is gone", "E-PKG-013", "RECORD", lambda e: (e.site / METADATA["core"] / "RECORD").unlink()
-    ),
-    Situation(
-        "the module of core is gone", "E-FILE-008", "rocm-sdk-core", lambda e: shutil.rmtree(e.site / "rocm_sdk_core")
-    ),
-    Situation(
-        "the directory of core has no __init__.py",
-        "E-PKG-003",
-        CORE,
-        lambda e: (e.site / CORE / "__init__.py").unlink(),
-    ),
+    Situation("the metadata of libraries is lost", "E-PKG-024", "libraries", on(METADATA["libraries"], remove)),
+    Situation("METADATA of core is gone", "E-PKG-013", "METADATA", on(f"{METADATA['core']}/METADATA", remove)),
+    Situation("RECORD of core is gone", "E-PKG-013", "RECORD", on(f"{METADATA['core']}/RECORD", remove)),
+    Situation("the module of core is gone", "E-FILE-008", "rocm-sdk-core", on("rocm_sdk_core", remove)),
+    Situation("the directory of core has no __init__.py", "E-PKG-003", CORE, on(f"{CORE}/__init__.py", remove)),
     Situation(
         "libraries were installed of another release",
         "E-PKG-002",
@@ -121,47 +118,32 @@ ROWS = (
         lambda e: e.install("rocm-sdk-libraries==7.9.1"),
     ),
     Situation("libraries were uninstalled", "E-LIB-003", "libraries", lambda e: e.uninstall("rocm-sdk-libraries")),
-    Situation(
-        "libraries were removed by hand",
-        "E-FILE-008",
-        "rocm-sdk-libraries",
-        lambda e: shutil.rmtree(e.site / LIBRARIES),
-    ),
-    Situation(
-        "the module of libraries is gone",
-        "E-FILE-008",
-        "libraries",
-        lambda e: shutil.rmtree(e.site / "rocm_sdk_libraries"),
-    ),
-    Situation(
-        "METADATA of core is empty",
-        "E-PKG-013",
-        "METADATA",
-        lambda e: os.truncate(e.site / METADATA["core"] / "METADATA", 0),
-    ),
+    Situation("libraries were removed by hand", "E-FILE-008", "rocm-sdk-libraries", on(LIBRARIES, remove)),
+    Situation("the module of libraries is gone", "E-FILE-008", "libraries", on("rocm_sdk_libraries", remove)),
+    Situation("METADATA of core is empty", "E-PKG-013", "METADATA", on(f"{METADATA['core']}/METADATA", os.truncate, 0)),
     Situation(
         "RECORD of core is no text",
         "E-PKG-013",
         "RECORD",
-        lambda e: (e.site / METADATA["core"] / "RECORD").write_bytes(b"\xff\xfe\0"),
+        lambda e: (e.site / METADATA["core"] / "RECORD").write_bytes(b"\xff\xfe\x00"),
     ),
     Situation(
         "the facts of core are no Python",
         "E-PKG-013",
         "_dist_info.py",
-        lambda e: (e.site / "rocm_sdk_core/_dist_info.py").write_text("__version__ = open(1)"),
+        on("rocm_sdk_core/_dist_info.py", Path.write_text, "__version__ = open(1)"),
     ),
     Situation(
         "a module of core has a syntax error",
         "E-FILE-002",
         "rocm_sdk_core/__init__.py",
-        lambda e: (e.site / "rocm_sdk_core/__init__.py").write_text("def ("),
+        on("rocm_sdk_core/__init__.py", Path.write_text, "def ("),
     ),
     Situation(
         "a module of core was changed, and has the same size",
         "E-FILE-003",
         "rocm_sdk_core/_cli.py",
-        lambda e: flip(e.site / "rocm_sdk_core/_cli.py", 0),
+        on("rocm_sdk_core/_cli.py", flip, 0),
     ),
     Situation(
         "another core, which no installer knows, comes first in PYTHONPATH",
@@ -185,9 +167,7 @@ ROWS = (
             for name in ("~ocm_sdk_libraries", "~rocm_sdk_libraries", "~ocm_sdk_libraries-7.9.1.dist-info")
         ],
     ),
-    Situation(
-        "the metadata of core is lost", "E-PKG-024", "rocm-sdk-core", lambda e: shutil.rmtree(e.site / METADATA["core"])
-    ),
+    Situation("the metadata of core is lost", "E-PKG-024", "rocm-sdk-core", on(METADATA["core"], remove)),
     Situation("site-packages is a link", None, "", _linked_site),
     Situation(
         "the tree was removed by hand", "E-DEVEL-002", "rocm_sdk_devel", lambda e: shutil.rmtree(extracted_tree(e))
@@ -205,31 +185,18 @@ ROWS = (
         lambda e: (extracted_tree(e) / "include/hip/hip_version.h").write_text("x"),
     ),
     Situation("the metadata of devel is lost, and its tree is left", "W-PKG-007", "_rocm_sdk_devel", _lost_devel),
+    Situation("the archive of devel is gone", "E-DEVEL-002", "rocm_sdk_devel", on("rocm_sdk_devel/_devel.tar", remove)),
     Situation(
-        "the archive of devel is gone",
-        "E-DEVEL-002",
-        "rocm_sdk_devel",
-        lambda e: (e.site / "rocm_sdk_devel/_devel.tar").unlink(),
+        "RECORD of core ends in the middle", "E-PKG-013", "RECORD", on(f"{METADATA['core']}/RECORD", os.truncate, 300)
     ),
-    Situation(
-        "RECORD of core ends in the middle",
-        "E-PKG-013",
-        "RECORD",
-        lambda e: os.truncate(e.site / METADATA["core"] / "RECORD", 300),
-    ),
-    Situation(
-        "INSTALLER of core is gone",
-        "E-FILE-001",
-        "INSTALLER",
-        lambda e: (e.site / METADATA["core"] / "INSTALLER").unlink(),
-    ),
+    Situation("INSTALLER of core is gone", "E-FILE-001", "INSTALLER", on(f"{METADATA['core']}/INSTALLER", remove)),
     Situation(
         "INSTALLER of core is gone, and a library",
         "E-FILE-008",
         "2 files",
         lambda e: ((e.site / METADATA["core"] / "INSTALLER").unlink(), (e.site / HSA).unlink()),
     ),
-    Situation("WHEEL of core is gone", "E-FILE-001", "WHEEL", lambda e: (e.site / METADATA["core"] / "WHEEL").unlink()),
+    Situation("WHEEL of core is gone", "E-FILE-001", "WHEEL", on(f"{METADATA['core']}/WHEEL", remove)),
     Situation(
         "code for a GPU was installed after the tree",
         "W-DEVEL-007",
@@ -241,7 +208,7 @@ ROWS = (
         "the archive of devel ends in the middle",
         "E-FILE-002",
         "_devel.tar",
-        lambda e: os.truncate(e.site / "rocm_sdk_devel/_devel.tar", 5000),
+        on("rocm_sdk_devel/_devel.tar", os.truncate, 5000),
     ),
     Situation(
         "a CMake package of the tree is empty",
@@ -253,33 +220,30 @@ ROWS = (
         "the entry points of core are gone",
         "E-FILE-001",
         "entry_points",
-        lambda e: (e.site / METADATA["core"] / "entry_points.txt").unlink(),
+        on(f"{METADATA['core']}/entry_points.txt", remove),
     ),
     Situation(
         "a script may not be executed", "E-FILE-005", "rocm-smi", lambda e: (e.root / "bin/rocm-smi").chmod(0o644)
     ),
-    Situation(
-        "core was copied without its metadata", "E-PKG-024", "core", lambda e: shutil.rmtree(e.site / METADATA["core"])
-    ),
+    Situation("core was copied without its metadata", "E-PKG-024", "core", on(METADATA["core"], remove)),
     Situation(
         "the metadata of core were renamed to another version",
         "E-FILE-008",
         "rocm_sdk_core-7.9.0.dist-info has them all",
-        lambda e: (e.site / METADATA["core"]).rename(e.site / "rocm_sdk_core-7.9.0.dist-info"),
+        renamed(METADATA["core"], "rocm_sdk_core-7.9.0.dist-info"),
     ),
     Situation(
         "the metadata of the libraries were renamed to another version",
         "E-FILE-008",
         "rocm_sdk_libraries-7.9.0.dist-info has them all",
-        lambda e: (e.site / METADATA["libraries"]).rename(e.site / "rocm_sdk_libraries-7.9.0.dist-info"),
+        renamed(METADATA["libraries"], "rocm_sdk_libraries-7.9.0.dist-info"),
     ),
-    Situation("HIP was renamed", "W-LIB-010", "mv", lambda e: (e.site / HIP).rename(e.site / f"{HIP}.1")),
-    Situation(
+    Situation("HIP was renamed", "W-LIB-010", "mv", renamed(HIP, f"{HIP}.1")),
+    by_hand(
         "HIP was copied beside itself",
         "W-PKG-019",
         "copy",
         lambda e: shutil.copy(e.site / HIP, e.site / CORE / "lib/libcopy.so.7"),
-        is_mended=False,
     ),
     Situation("the SDK is in a zip", "E-PKG-001", "zip", _zipped, ("export PYTHONPATH=$PYTHONPATH:{root}/sdk.zip",)),
     Situation("core was moved, and a link put in its place", "E-PKG-004", "elsewhere", _moved_behind_a_link),
@@ -291,14 +255,11 @@ ROWS = (
         "a file is in the place of the libraries' directory",
         "E-FILE-009",
         "is no directory",
-        lambda e: replace_by(e.site / LIBRARIES / "lib", Path.touch),
+        on(f"{LIBRARIES}/lib", replace_by, Path.touch),
     ),
-    Situation("core was removed by hand", "E-FILE-008", "rocm-sdk-core", lambda e: shutil.rmtree(e.site / CORE)),
+    Situation("core was removed by hand", "E-FILE-008", "rocm-sdk-core", on(CORE, remove)),
     Situation(
-        "the metadata of core is a file",
-        "E-PKG-013",
-        "Not a directory",
-        lambda e: replace_by(e.site / METADATA["core"], Path.touch),
+        "the metadata of core is a file", "E-PKG-013", "Not a directory", on(METADATA["core"], replace_by, Path.touch)
     ),
     Situation(
         "RECORD of libraries is gone, and rocblas",

@@ -1,10 +1,11 @@
 """Situations: what Python finds first, before or beside what is installed."""
 
 import shutil
+from pathlib import Path
 
 from sample_site import CORE, LIBRARIES
 from sdk_environment import Environment
-from situations import METADATA, Situation, set_variable
+from situations import METADATA, Situation, by_hand, on, set_variable
 
 
 def _module(environment: Environment, name: str, text: str) -> None:
@@ -61,17 +62,12 @@ _MINE = "export PYTHONPATH={root}/mine:$PYTHONPATH"
 
 ROWS = (
     Situation("a module mine.py in PYTHONPATH", None, "", lambda e: _module(e, "mine.py", "raise 1"), (_MINE,)),
-    Situation(
-        "subprocess.py in PYTHONPATH",
-        "E-ENV-013",
-        "subprocess.py",
-        lambda e: _module(e, "subprocess.py", ""),
-        (_MINE,),
-        is_mended=False,
+    by_hand(
+        "subprocess.py in PYTHONPATH", "E-ENV-013", "subprocess.py", lambda e: _module(e, "subprocess.py", ""), (_MINE,)
     ),
     Situation("sitecustomize talks", None, "", lambda e: _module(e, "sitecustomize.py", "print('a word')"), (_MINE,)),
     Situation("sitecustomize raises", None, "", lambda e: _module(e, "sitecustomize.py", "raise ValueError"), (_MINE,)),
-    Situation("a .pth file raises", None, "", lambda e: (e.site / "x.pth").write_text("import nowhere\n")),
+    Situation("a .pth file raises", None, "", on("x.pth", Path.write_text, "import nowhere\n")),
     Situation(
         "a second SDK comes later in PYTHONPATH",
         "W-PKG-005",

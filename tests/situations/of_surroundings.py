@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from sdk_environment import Environment
-from situations import HSA, Situation, compile_to, extracted_tree, set_variable
+from situations import HSA, Situation, by_hand, compile_to, extracted_tree, on, remove, set_variable
 
 _FEWEST = 12 if sys.version_info < (3, 14) else 13  # descriptors with which an interpreter loads a library
 _CRASH = "__attribute__((constructor)) static void begin(void) { __builtin_trap(); }"
@@ -97,7 +97,7 @@ ROWS = (
         lines=(*set_variable("HIP_CLANG_PATH", "/x"), *set_variable("COMPILER_PATH", "/y")),
     ),
     Situation("RLIMIT_FSIZE, soft", "E-ENV-010", "the soft limit of the size of files", lines=("ulimit -S -f 16",)),
-    Situation("RLIMIT_FSIZE, hard", "E-ENV-011", "the size of files", lines=("ulimit -f 16",), is_mended=False),
+    by_hand("RLIMIT_FSIZE, hard", "E-ENV-011", "the size of files", lines=("ulimit -f 16",)),
     Situation("few descriptors", None, "", lines=("ulimit -n 24",)),
     Situation("the fewest descriptors", None, "", lines=(f"ulimit -n {_FEWEST}",)),
     Situation("200 MB of address space", None, "", lines=("ulimit -v 200000",)),
@@ -115,10 +115,7 @@ ROWS = (
         lines=set_variable("ROCM_SDK_PRELOAD_LIBRARIES", "amdhip65"),
     ),
     Situation(
-        "HSA_OVERRIDE_GFX_VERSION without a step",
-        None,
-        "",
-        lines=set_variable("HSA_OVERRIDE_GFX_VERSION", "10.3"),
+        "HSA_OVERRIDE_GFX_VERSION without a step", None, "", lines=set_variable("HSA_OVERRIDE_GFX_VERSION", "10.3")
     ),
     Situation(
         "ROCM_PATH and HIP_PATH to one other ROCm",
@@ -200,11 +197,7 @@ ROWS = (
     ),
     Situation("no library has an RPATH", None, "", has_rpaths=False),
     Situation(
-        "HSA is gone, and no library has an RPATH",
-        "E-FILE-001",
-        "libhsa-runtime64",
-        lambda e: (e.site / HSA).unlink(),
-        has_rpaths=False,
+        "HSA is gone, and no library has an RPATH", "E-FILE-001", "libhsa-runtime64", on(HSA, remove), has_rpaths=False
     ),
     Situation(
         "LD_LIBRARY_PATH of conda has an empty libstdc++",

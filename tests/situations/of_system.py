@@ -2,13 +2,14 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from other_user import USER
 from sample_machine import machine_of
 from sample_site import CORE, LIBRARIES
 from sdk_environment import Environment, library_of_host
-from situations import HIP, METADATA, Situation
+from situations import HIP, METADATA, Situation, by_hand, on
 
 _STDCXX = library_of_host("libstdc++.so.6")
 
@@ -66,6 +67,11 @@ def _closed_device(environment: Environment) -> None:
         path.chmod(0o660)
 
 
+def _refused(what: str, says: str, breaks: Callable[[Environment], object]) -> Situation:
+    """Another user may not read something of the installation."""
+    return by_hand(f"another user, {what}", "E-FILE-007", says, breaks, shell=OTHER_USER)
+
+
 ROWS = (
     Situation("there is no /dev", "E-ENV-012", "/dev/null", lines=("mount -t tmpfs none /dev",), shell=MOUNTS),
     Situation("there is no /proc", "E-ENV-012", "/proc", lines=("mount -t tmpfs none /proc",), shell=MOUNTS),
@@ -112,66 +118,18 @@ ROWS = (
         "the soft limit of the address space",
         lines=("export NEEDS_SPACE=1", "ulimit -S -v 1000000"),
     ),
-    Situation(
-        "RLIMIT_AS, hard",
-        "E-ENV-011",
-        "the address space",
-        lines=("export NEEDS_SPACE=1", "ulimit -v 1000000"),
-        is_mended=False,
-    ),
+    by_hand("RLIMIT_AS, hard", "E-ENV-011", "the address space", lines=("export NEEDS_SPACE=1", "ulimit -v 1000000")),
     Situation("RLIMIT_STACK of 256 kB, soft", None, "", lines=("ulimit -S -s 256",)),
     Situation("another user, his umask is 0777", "E-ENV-010", "the umask 0777", lines=("umask 777",), shell=OTHER_USER),
     Situation("the umask is 0077", None, "", lines=("umask 77",)),
     Situation("RLIMIT_CPU and RLIMIT_CORE", None, "", lines=("ulimit -t 60 -c 0",)),
     Situation("another user, all is readable", None, "", shell=OTHER_USER),
-    Situation(
-        "another user, the libraries' directory is 0700",
-        "E-FILE-007",
-        "_rocm_sdk_libraries",
-        lambda e: (e.site / LIBRARIES).chmod(0o700),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
-    Situation(
-        "another user, core's directory is 0700",
-        "E-FILE-007",
-        CORE,
-        lambda e: (e.site / CORE).chmod(0o700),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
-    Situation(
-        "another user, core's lib is 0700",
-        "E-FILE-007",
-        f"{CORE}/lib",
-        lambda e: (e.site / CORE / "lib").chmod(0o700),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
-    Situation(
-        "another user, HIP is 0600",
-        "E-FILE-007",
-        "libamdhip64",
-        lambda e: (e.site / HIP).chmod(0o600),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
-    Situation(
-        "another user, data is 0600",
-        "E-FILE-007",
-        "kernels_1",
-        lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").chmod(0o600),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
-    Situation(
-        "another user, the metadata of core is 0700",
-        "E-FILE-007",
-        "dist-info",
-        lambda e: (e.site / METADATA["core"]).chmod(0o700),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
+    _refused("the libraries' directory is 0700", "_rocm_sdk_libraries", on(LIBRARIES, Path.chmod, 0o700)),
+    _refused("core's directory is 0700", CORE, on(CORE, Path.chmod, 0o700)),
+    _refused("core's lib is 0700", f"{CORE}/lib", on(f"{CORE}/lib", Path.chmod, 0o700)),
+    _refused("HIP is 0600", "libamdhip64", on(HIP, Path.chmod, 0o600)),
+    _refused("data is 0600", "kernels_1", on(f"{LIBRARIES}/lib/rocblas/library/kernels_1.co", Path.chmod, 0o600)),
+    _refused("the metadata of core is 0700", "dist-info", on(METADATA["core"], Path.chmod, 0o700)),
     Situation(
         "another user, TMPDIR is root's",
         "E-ENV-010",
@@ -183,23 +141,15 @@ ROWS = (
     Situation(
         "another user, his own directory has no rights", "E-FILE-007", "chmod u+rx", _own_directory, shell=OTHER_USER
     ),
-    Situation(
+    by_hand(
         "another user, he may not open the device of the GPU",
         "W-GPU-017",
         "add the user to that group",
         _closed_device,
         lines=("export ROCM_SDK_ROOTFS={root}/machine",),
         shell=OTHER_USER,
-        is_mended=False,
     ),
-    Situation(
-        "another user, site-packages is 0700",
-        "E-FILE-007",
-        "",
-        lambda e: e.site.chmod(0o700),
-        shell=OTHER_USER,
-        is_mended=False,
-    ),
+    _refused("site-packages is 0700", "", lambda e: e.site.chmod(0o700)),
     Situation(
         "the system's libstdc++ is empty",
         "E-LIB-006",

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +40,18 @@ class Situation(NamedTuple):
     shell: tuple[str, ...] = ("bash", "-c")  # that takes the lines
 
 
+by_hand = partial(Situation, is_mended=False)
+
+
+def on(name: str, change: Callable[..., object], *arguments: object) -> Callable[[Environment], object]:
+    """What changes a file or directory among the packages."""
+    return lambda environment: change(environment.site / name, *arguments)
+
+
+def renamed(name: str, other: str) -> Callable[[Environment], object]:
+    return lambda environment: (environment.site / name).rename(environment.site / other)
+
+
 def set_variable(name: str, value: str) -> tuple[str]:
     return (f"export {name}={value}",)
 
@@ -48,12 +61,20 @@ def compile_to(path: Path, source: str, soname: str | None = None) -> Path:
     return compile_library(path, soname, source)
 
 
-def replace_by(path: Path, put: Callable[[Path], object]) -> None:
+def remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     else:
         path.unlink()
+
+
+def replace_by(path: Path, put: Callable[[Path], object]) -> None:
+    remove(path)
     put(path)
+
+
+def link_to(path: Path, target: str) -> None:
+    replace_by(path, lambda place: place.symlink_to(target))
 
 
 def extracted_tree(environment: Environment) -> Path:
