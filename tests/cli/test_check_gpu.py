@@ -202,13 +202,6 @@ def test_a_damaged_library_fails(call: Call, lib: Path) -> None:
     assert "[E-LIB-006]" in result.stderr
 
 
-@pytest.mark.usefixtures("lib")
-def test_an_unknown_target(call: Call) -> None:
-    result = call("check-gpu", "--gpu", "gfx1511")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "E-GPU-005" in result.stderr
-
-
 def test_for_programs(call: Call, lib: Path) -> None:
     result = call("check-gpu", "--json", "--gpu", "gfx1151", "--sdk", str(lib))
     answer = json.loads(result.stdout)

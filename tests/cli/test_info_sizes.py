@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from programs import completed
 from sample_device_code import bundle, compressed, library, objects
 from sample_machine import machine_of
 from sample_report import install
@@ -57,10 +56,3 @@ def test_no_gpu_uses_nothing_and_wastes_nothing(call: Call, sdk: Site, tmp_path:
 def test_no_code(call: Call, tmp_path: Path) -> None:
     result = call("info", "--sizes", ROCM_SDK_ROOTFS=str(tmp_path))
     assert (result.returncode, result.stderr) == (0, "")
-
-
-def test_no_sdk(script: Path, tmp_path: Path) -> None:
-    command = [str(script), "info", "--sizes"]
-    result = completed(command, cwd=tmp_path, env={"PYTHONPATH": ""})
-    assert result.returncode == 1
-    assert "rocm-sdk-core" in result.stderr

@@ -104,12 +104,6 @@ def test_a_tree_that_differs(call: Call, sdk: Site, devel_tree: Path) -> None:
     assert difference["path"].endswith("lib/pkgconfig/hip.pc")
 
 
-def test_an_error_is_no_document(call: Call) -> None:
-    result = call("path", "amdhip46", "--json")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "rocm-sdk list  # prints all names: did you mean amdhip64?" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

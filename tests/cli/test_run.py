@@ -130,13 +130,6 @@ def test_programs_that_cannot_start(call: Call, tmp_path: Path) -> None:
     assert refused.stderr == f"rocm-sdk: {tmp_path}/text: Permission denied\n"
 
 
-def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    result = completed([str(script), "run", "true"], env=environment)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "[E-PKG-001]" in result.stderr
-
-
 def test_a_program_of_the_development_tree_extracts_it(call: Call, sdk: Site, devel_tree: Path) -> None:
     assert devel_tree
     content = sdk.path.parent / "devel/_rocm_sdk_devel/bin"

@@ -1,5 +1,6 @@
 """One mistake has one exit status in all commands, as docs/commands.md has it in a table."""
 
+import json
 import re
 import subprocess
 import sys
@@ -63,11 +64,27 @@ def test_a_target_that_there_is_not(call: Call, words: str) -> None:
     assert '"gfx9999" is not a known GPU target or family' in said.stderr
 
 
-@pytest.mark.parametrize("words", ["path", "tree", "info --build-id"])
+@pytest.mark.parametrize("words", ["path", "path --json", "tree", "info --build-id"])
 def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
     said = call(*words.split(), "nothing")
     assert (said.returncode, said.stdout) == (2, "")
     assert "unknown ROCm library name 'nothing'" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("info --json", "rocm-sdk-core"),
+        ("info --sizes", "rocm-sdk-core"),
+        ("info --build-id", "no library of a ROCm SDK is installed"),
+        ("run true", "[E-PKG-001]"),
+    ],
+)
+def test_without_an_sdk(tmp_path: Path, words: str, said: str) -> None:
+    command = [sys.executable, "-m", "rocm_sdk", *words.split()]
+    done = completed(command, cwd=tmp_path, env=clean_environment() | {"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, said in done.stdout + done.stderr) == (1, True), done
+    assert done.stdout == "" or json.loads(done.stdout)["sdk"]["version"] is None
 
 
 @pytest.mark.parametrize("words", ["test --target", "test --json --output", "check --sdk", "init --store"])

@@ -163,12 +163,6 @@ def test_an_output_without_line_drawing(call: Call) -> None:
     assert "`- libamdhip64.so.7" in result.stdout
 
 
-def test_unknown_name(call: Call) -> None:
-    result = call("tree", "hipsprase")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "did you mean hipsparse?" in result.stderr
-
-
 def test_a_path_that_is_not_there(call: Call) -> None:
     """It is no misspelt short name."""
     result = call("tree", "build/typo")

@@ -3,15 +3,12 @@
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, core_files, member
 from sample_report import run_test
 from sample_site import clean_environment, run_python
-
-from rocm_sdk.devel import layout
 
 # A clang of the system, which `rocm-sdk env --compiler` would name, cannot compile HIP with this SDK.
 
@@ -133,28 +130,3 @@ def test_rocm_home_extracts_the_tree(tmp_path: Path) -> None:
     site.install_sdk()
     assert run_python(HOME, PYTHONPATH=str(site.path)).stdout == f"{site.path}/_rocm_sdk_devel\n"
     assert "N-DEVEL-013" not in run_test(site.path, "--only", "devel").codes
-
-
-def test_an_interrupted_init_is_reported_and_completed(tmp_path: Path) -> None:
-    """`rocm-sdk init` was killed half way."""
-    site = DevelSite(tmp_path / "site-packages")
-    site.install("rocm-sdk-core", core_files())
-    many = [member(f"_rocm_sdk_devel/include/{i}.h", b"x" * 500) for i in range(20_000)]
-    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *many])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rocm_sdk", "init"],
-        env=site.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    while not layout.find_leftovers(str(site.path)):
-        assert process.poll() is None
-        time.sleep(0.001)
-    process.kill()
-    process.wait()
-    found = run_test(site.path, "--only", "devel").only("W-DEVEL-001")
-    assert "staging" in found["cause"]
-    assert found["fix"].startswith("rocm-sdk init")
-    assert "updated the development tree" in run_test(site.path, "--only", "devel", "--fix").stderr
-    said = run_test(site.path, "--only", "devel")
-    assert (said.codes, said.subject("devel")["count"]) == (set(), 1)

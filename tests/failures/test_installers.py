@@ -83,20 +83,6 @@ def test_scripts_of_a_target_directory(tmp_path: Path) -> None:
 # The user's site-packages has one package of the SDK, the environment the others.
 
 
-def test_a_package_in_the_site_of_the_user_is_named(linked_site: Site, tmp_path: Path) -> None:
-    linked_site.library("libamdhip64.so.7")
-    install(linked_site)
-    user = tmp_path / "user"
-    user.mkdir()
-    for name in (LIBRARIES, "rocm_sdk_libraries-7.10.0.dist-info"):
-        (linked_site.path / name).rename(user / name)
-    said = run_test(linked_site.path, "--only", "packages", PYTHONPATH=f"{linked_site.path}:{user}")
-    found = said.only("E-PKG-004")
-    assert found["title"] == f"rocm-sdk-libraries is in {user}, rocm-sdk-core in {linked_site.path}"
-    assert "relative paths" in found["cause"]
-    assert "rocm-sdk-libraries==7.10.0" in found["fix"]
-
-
 def test_two_sdks(linked_site: Site, tmp_path: Path) -> None:
     install(linked_site)
     other = Site(tmp_path / "other")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from programs import completed
 from sample_report import install, run_test
-from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library
+from sample_site import CORE, Site, clean_environment, compile_library
 
 # The address space of the process is limited (`ulimit -v`): the files are intact, and nothing is to be reinstalled.
 
@@ -176,26 +176,6 @@ def test_a_library_of_the_system_that_no_table_knows(linked_site: Site, tmp_path
     assert "libnobody_knows.so.3" in found["fix"]
 
 
-def test_two_threads_import_and_initialise(linked_site: Site) -> None:
-    """Two threads import and initialise at the same time."""
-    hip = linked_site.library("libamdhip64.so.7", "int answer(void) { return 42; }")
-    linked_site.library("libhipsparse.so.1", needed=(hip,), package=LIBRARIES)
-    code = """
-        import threading
-        answers, gate = [], threading.Barrier(8)
-        def initialize():
-            gate.wait()
-            import rocm_sdk
-            rocm_sdk.initialize_process(preload_shortnames=["hipsparse", "amdhip64"])
-            answers.append(rocm_sdk._ALL_CDLLS["amdhip64"].answer())
-        threads = [threading.Thread(target=initialize) for _ in range(8)]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        print(answers)
-    """
-    assert linked_site.output(code) == str([42] * 8)
-
-
 # A constructor kills the program that loads libraries for the test: what it had in hand does not count as checked.
 
 KILLS = """
@@ -284,15 +264,6 @@ def foreign(linked_site: Site) -> Path:
     path.write_bytes(data)
     install(linked_site)
     return path
-
-
-def test_a_library_for_another_machine_is_named(linked_site: Site, attempt: Callable[..., Any], foreign: Path) -> None:
-    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
-    assert (outcome.error, outcome.code) == ("BadLibraryError", "E-LIB-012")
-    assert str(foreign) in outcome.message
-    found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-012")
-    assert found["title"] == "libamdhip64.so.7 is for another machine"
-    assert "rocm-sdk-core==7.10.0" in found["fix"]
 
 
 def test_a_whole_sdk_of_another_machine_may_be_looked_at(linked_site: Site, foreign: Path, tmp_path: Path) -> None:

@@ -56,15 +56,6 @@ def test_many_are_one_problem(linked_site: Site) -> None:
     assert found["cause"] == "kernels_0.co, kernels_1.co, kernels_10.co ..."
 
 
-def test_a_file_that_no_package_owns(linked_site: Site) -> None:
-    install(linked_site)
-    stranger = linked_site.path / LIBRARIES / "left.txt"
-    stranger.touch()
-    found = run_test(linked_site.path, "--only", "files").only("W-PKG-019")
-    assert found["path"] == str(stranger)
-    assert f"rm {stranger}" in found["fix"]
-
-
 def test_the_page_list_that_the_loader_wrote(linked_site: Site) -> None:
     install(linked_site)
     path = linked_site.path / LIBRARIES / "lib/rocm-sdk.pages"

@@ -49,16 +49,6 @@ def test_what_needs_a_library_of_a_missing_package(core_only: Site, attempt: Cal
 # core and libraries are of different versions, or of different builds.
 
 
-def test_both_versions_are_named(linked_site: Site) -> None:
-    install(linked_site)
-    shutil.rmtree(linked_site.path / "rocm_sdk_libraries-7.10.0.dist-info")
-    DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.9.1")
-    found = run_test(linked_site.path, "--only", "packages").only("E-PKG-002")
-    assert found["title"] == "rocm-sdk-libraries is 7.9.1, rocm-sdk-core 7.10.0"
-    assert " install " in found["fix"]
-    assert found["fix"].partition(" #")[0].rstrip().endswith(" rocm-sdk-libraries==7.10.0")
-
-
 def test_damaged_facts_hide_no_other_version(linked_site: Site) -> None:
     """The versions are those of the metadata, of which the facts of core say nothing."""
     install(linked_site)
@@ -76,15 +66,6 @@ def test_a_post_release_fits(linked_site: Site) -> None:
     assert run_test(linked_site.path, "--only", "packages").codes == set()
 
 
-def test_two_builds_of_one_version(linked_site: Site) -> None:
-    install(linked_site)
-    facts = b"PY_PACKAGE_SUFFIX_NONCE = '_DEFAULT'\n__version__ = '7.10.0'\nPY_PACKAGE_SUFFIX_NONCE = '_n1'\n"
-    DevelSite(linked_site.path).install("rocm-sdk-devel", {"rocm_sdk_devel/_dist_info.py": facts})
-    found = run_test(linked_site.path, "--only", "packages").only("E-PKG-016")
-    assert found["title"] == "rocm-sdk-devel does not fit the core package"
-    assert "rocm_sdk_devel says PY_PACKAGE_SUFFIX_NONCE = '_n1', core ''" in found["cause"]
-
-
 def test_loading_warns(linked_site: Site, attempt: Callable[..., Any]) -> None:
     linked_site.library("librocsparse.so.1", package=LIBRARIES)
     call = "initialize_process(preload_shortnames=['rocsparse'])"
@@ -92,22 +73,6 @@ def test_loading_warns(linked_site: Site, attempt: Callable[..., Any]) -> None:
     assert "version" not in attempt(linked_site, call).message
     facts.write_text("__version__ = '7.9.1'\n")
     assert "rocm_sdk_libraries has version 7.9.1, rocm_sdk_core version 7.10.0" in attempt(linked_site, call).message
-
-
-def test_a_script_without_its_interpreter_is_named(linked_site: Site) -> None:
-    """A virtual environment was moved: the first line of its scripts names a Python that does not exist."""
-    install(linked_site)
-    info = linked_site.path / "rocm_sdk_core-7.10.0.dist-info"
-    (info / "entry_points.txt").write_text("[console_scripts]\nrocminfo = x:y\nhipcc = x:z\n")
-    script = linked_site.write("../bin/rocminfo", "#!/gone/bin/python\n")
-    script.chmod(0o755)
-    with (info / "RECORD").open("a") as record:
-        record.write("../bin/rocminfo,,\n../bin/hipcc,,\n")
-    said = run_test(linked_site.path, "--only", "tools")
-    assert said.codes == {"E-TOOL-002"}
-    causes = {found["title"]: found["cause"] for found in said.problems}
-    assert "the interpreter in the first line" in causes["the program rocminfo leads to nothing"]
-    assert causes["the program hipcc leads to nothing"].endswith("bin/hipcc is not there")
 
 
 # The empty packages that the public index has under the names of the SDK.

@@ -23,14 +23,6 @@ def extracted(tmp_path: Path) -> DevelSite:
     return site
 
 
-def test_a_file_of_the_tree_is_gone(extracted: DevelSite) -> None:
-    path = extracted.tree / "lib/cmake/hip/a.cmake"
-    path.unlink()
-    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
-    assert (found["path"], found["cause"]) == (str(path), "it is missing")
-    assert "rocm-sdk-devel" in found["fix"]
-
-
 def test_many_files_of_the_tree_are_one_problem(tmp_path: Path) -> None:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser, open_directory
-from sample_devel import DevelSite, device_files
+from sample_devel import DevelSite
 from sample_device_code import code_object
 from sample_hiprtc import hiprtc
-from sample_machine import Machine, machine_of
+from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import CORE, LIBRARIES, Site, compile_library
 
@@ -170,36 +170,6 @@ def test_run_time_compilation(sdk: Site, compile: str, code: bytes, cause: str |
 
 
 # ---- the environment
-
-
-@pytest.mark.parametrize(
-    ("variables", "code"),
-    [
-        ({"HIP_USE_RUNTIME_UNBUNDLER": "1"}, "W-ENV-002"),
-        ({"ROCR_VISIBLE_DEVICES": ""}, "W-ENV-005"),
-        ({"HIP_VISIBLE_DEVICES": ""}, "W-ENV-005"),
-        ({"ROCR_VISIBLE_DEVICES": ",0"}, "W-GPU-033"),
-        ({"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}, "E-ENV-004"),
-        ({"LD_PRELOAD": ""}, None),
-        ({"PYTHONNOUSERSITE": "1"}, "N-ENV-006"),
-    ],
-)
-def test_variables(sdk: Site, tmp_path: Path, variables: dict[str, str], code: str | None) -> None:
-    machine = machine_of(tmp_path / "machine", "gfx1100")
-    packages = DevelSite(sdk.path)
-    packages.install("rocm-sdk-device-gfx1100", device_files("gfx1100"))
-    said = run_test(sdk.path, "--only", "environment", ROCM_SDK_ROOTFS=str(machine.root), **variables)
-    codes = {found["code"] for found in said.problems if "ROCM_SDK_ROOTFS" not in found["title"]} - {"N-ENV-006"}
-    assert codes == ({code} - {"N-ENV-006"} if code else set())
-    if code == "N-ENV-006":
-        assert any("PYTHONNOUSERSITE is set" in found["title"] for found in said.problems)
-
-
-def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine", "gfx942")
-    found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
-    assert found["title"] == "the GPU gfx942 has no packages"
-    assert "gfx94" in found["fix"]
 
 
 def test_a_topology_with_too_many_nodes(sdk: Site, tmp_path: Path) -> None:

@@ -58,6 +58,12 @@ def _on_the_bus(environment: Environment, state: str | None = None, *, has_topol
         machine.write(_INITSTATE, f"{state}\n")
 
 
+def _second_gpu(machine: Machine) -> None:
+    other = "sys/bus/pci/devices/0000:41:00.0"
+    machine.write(f"{other}/vendor", "0x1002\n")
+    machine.write(f"{other}/class", "0x038000\n")
+
+
 ROWS = (
     by_hand(
         "8 GPUs without device files", "W-GPU-016", "", _of(*["gfx1030"] * 8, change=_remove("dev/kfd", *_NODES)), _HERE
@@ -70,13 +76,26 @@ ROWS = (
         _of("gfx1030", change=_remove("dev/kfd", _NODES[0])),
         _here("container", "docker"),
     ),
-    Situation("no code for the GPU", "E-GPU-002", "gfx1100", _of("gfx1100", packages=("gfx1030",)), _HERE),
+    Situation(
+        "no code for the GPU",
+        "E-GPU-002",
+        "the GPU gfx1100 has no packages",
+        _of("gfx1100", packages=("gfx1030",)),
+        _HERE,
+    ),
     Situation(
         "a GPU is chosen that is not there",
         "W-GPU-024",
         "HIP_VISIBLE_DEVICES",
         _of("gfx1030"),
         _here("HIP_VISIBLE_DEVICES", "3"),
+    ),
+    Situation(
+        "no GPU is chosen for ROCr",
+        "W-ENV-005",
+        "ROCR_VISIBLE_DEVICES",
+        _of("gfx1030"),
+        _here("ROCR_VISIBLE_DEVICES", ""),
     ),
     Situation("no GPU is chosen", "W-ENV-005", "HIP_VISIBLE_DEVICES", _of("gfx1030"), _here("HIP_VISIBLE_DEVICES", "")),
     Situation(
@@ -129,6 +148,20 @@ ROWS = (
         "W-GPU-032",
         "",
         _of("gfx1030", change=lambda m: m.write(f"{_DEVICE}/ras/umc_err_count", "ue: 1\nce: 0\nde: 0\n")),
+        _HERE,
+    ),
+    by_hand(
+        "a GPU is on the bus that the compute driver has not",
+        "W-GPU-027",
+        "",
+        _of("gfx1030", change=_second_gpu),
+        _HERE,
+    ),
+    by_hand(
+        "a firmware does harm",
+        "W-GPU-028",
+        "",
+        _of("gfx1151", change=lambda m: m.write(f"{_DEVICE}/fw_version/mes_fw_version", "0x00000083\n")),
         _HERE,
     ),
     by_hand(

@@ -169,6 +169,6 @@ ROWS = (
     Situation("data has other contents", "E-FILE-003", "kernels_1", on(_DATA, flip), words="--deep"),
     Situation("data has no rights", "E-FILE-004", "kernels_1", on(_DATA, Path.chmod, 0)),
     by_hand(
-        "a file of the user lies among the SDK's", "W-PKG-019", "mine", lambda e: (e.site / CORE / "lib/mine").touch()
+        "a file of the user lies among the SDK's", "W-PKG-019", "rm ", lambda e: (e.site / CORE / "lib/mine").touch()
     ),
 )

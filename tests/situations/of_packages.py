@@ -114,7 +114,7 @@ ROWS = (
     Situation(
         "libraries were installed of another release",
         "E-PKG-002",
-        "7.9.1",
+        "rocm-sdk-libraries is 7.9.1, rocm-sdk-core 7.10.0",
         lambda e: e.install("rocm-sdk-libraries==7.9.1"),
     ),
     Situation("libraries were uninstalled", "E-LIB-003", "libraries", lambda e: e.uninstall("rocm-sdk-libraries")),
@@ -175,7 +175,7 @@ ROWS = (
     Situation(
         "a file of the tree is gone",
         "E-DEVEL-002",
-        "hip_version.h",
+        "it is missing",
         lambda e: (extracted_tree(e) / "include/hip/hip_version.h").unlink(),
     ),
     Situation(

@@ -78,7 +78,7 @@ ROWS = (
     Situation(
         "libraries were moved to another directory",
         "E-PKG-004",
-        "",
+        "other, rocm-sdk-core in ",
         _moved_apart,
         ("export PYTHONPATH=$PYTHONPATH:{root}/other",),
     ),
@@ -111,7 +111,7 @@ ROWS = (
     Situation(
         "core says that it is of another build",
         "E-PKG-016",
-        "",
+        "does not fit the core package",
         lambda e: (e.site / "rocm_sdk_libraries/_dist_info.py").write_text(
             (e.site / "rocm_sdk_libraries/_dist_info.py")
             .read_text()

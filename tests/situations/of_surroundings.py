@@ -65,6 +65,7 @@ ROWS = (
         "TMPDIR",
         lines=(*set_variable("TMPDIR", "/nowhere"), *set_variable("PYTHONVERBOSE", "1")),
     ),
+    Situation("LD_PRELOAD is empty", None, "", lines=set_variable("LD_PRELOAD", "")),
     Situation("LD_PRELOAD names a file that is not there", None, "", lines=set_variable("LD_PRELOAD", "/nowhere/x.so")),
     Situation(
         "LD_PRELOAD names a library that talks",
