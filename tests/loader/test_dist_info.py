@@ -58,19 +58,6 @@ def test_names_where_each_family_has_its_package(site: Site) -> None:
     ]
 
 
-def test_a_family_that_the_sdk_does_not_offer(site: Site) -> None:
-    program = """
-        from rocm_sdk import _dist_info
-        try:
-            _dist_info.determine_target_family()
-        except ValueError as error:
-            print(error)
-    """
-    answer = site.output(program, ROCM_SDK_TARGET_FAMILY="gfx1")
-    assert "'gfx1'" in answer
-    assert "gfx94X-dcgpu" in answer
-
-
 def test_without_an_sdk_the_tables_are_there_and_its_facts_are_not() -> None:
     program = """
         from rocm_sdk import _dist_info

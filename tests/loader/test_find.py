@@ -113,22 +113,6 @@ def test_declared_absent_is_skipped(site: Site) -> None:
     )
 
 
-def test_renamed_file_is_found_by_soname(site: Site) -> None:
-    path = site.library("libamdhip64.so.7")
-    renamed = path.rename(path.with_name("lib-hip-runtime.so"))
-    assert ask(site, "tuple(rocm_sdk.locate('amdhip64'))[1:]") == str(
-        (str(renamed), "libamdhip64.so.7", "core", "SONAME")
-    )
-
-
-def test_highest_version_wins_numerically_with_a_warning(site: Site) -> None:
-    old, new = site.library("libamdhip64.so.9"), site.library("libamdhip64.so.10")
-    result = site.run("import rocm_sdk; print(*rocm_sdk.find_libraries('amdhip64'))")
-    assert result.stdout.strip() == str(new)
-    assert str(old) in result.stderr
-    assert str(new) in result.stderr
-
-
 @pytest.mark.parametrize("argument", ["1", "None", "b'amdhip64'"])
 def test_names_must_be_text(argument: str) -> None:
     with pytest.raises(TypeError, match="shortname must be a str"):

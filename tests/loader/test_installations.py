@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from sample_site import CORE, DIST_INFO, LIBRARIES, Site, compile_library, run_python
+from sample_site import CORE, LIBRARIES, Site, compile_library, run_python
 
 FIND = """
 import rocm_sdk
@@ -65,52 +65,6 @@ def test_package_that_is_a_symlink_loads(tmp_path: Path, rpath: str) -> None:
     assert run_python(program, PYTHONPATH=str(linked)).stdout.strip() == "7"
 
 
-def test_bare_directory_is_found(full_site: Site) -> None:
-    (full_site.path / LIBRARIES / "__init__.py").unlink()
-    assert full_site.output(FIND) == found(full_site.path)
-
-
-def test_regular_package_later_on_the_path_beats_a_bare_directory(full_site: Site, tmp_path: Path) -> None:
-    leftover = tmp_path / "leftover"
-    (leftover / CORE / "lib").mkdir(parents=True)
-    assert run_python(FIND, PYTHONPATH=f"{leftover}:{full_site.path}").stdout.strip() == found(full_site.path)
-
-
-def test_nonce(full_site: Site) -> None:
-    for name in (CORE, LIBRARIES):
-        (full_site.path / name).rename(full_site.path / f"{name}_n1")
-    full_site.write("rocm_sdk_core/_dist_info.py", DIST_INFO + "PY_PACKAGE_SUFFIX_NONCE = '_n1'\n")
-    assert full_site.output(FIND) == found(full_site.path, f"{CORE}_n1", f"{LIBRARIES}_n1")
-
-
-def test_without_dist_info_the_version_is_that_of_the_metadata(full_site: Site) -> None:
-    (full_site.path / "rocm_sdk_core/_dist_info.py").unlink()
-    (full_site.path / "rocm_sdk_core-7.11.0rc1.dist-info").mkdir()
-    assert full_site.output(FIND) == found(full_site.path, version="7.11.0rc1")
-
-
-def test_damaged_dist_info_names_file_and_line(full_site: Site) -> None:
-    path = full_site.write("rocm_sdk_core/_dist_info.py", "a = 1\n__version__ = open('/etc/passwd').read()\n")
-    program = """
-        import rocm_sdk
-        try:
-            rocm_sdk.find_libraries("amdhip64")
-        except rocm_sdk.BadMetadataError as error:
-            print(error)
-    """
-    assert f"{path}, line 2: __version__" in full_site.output(program)
-
-
-def test_two_sdks_are_worth_a_warning(full_site: Site, tmp_path: Path) -> None:
-    second = Site(tmp_path / "second")
-    second.write("rocm_sdk_core/_dist_info.py", "__version__ = '6.4.0'\n")
-    result = run_python(FIND, PYTHONPATH=f"{full_site.path}:{second.path}")
-    assert result.stdout.strip() == found(full_site.path)
-    assert "7.10.0" in result.stderr
-    assert "6.4.0" in result.stderr
-    assert str(second.path) in result.stderr
-
-
 def test_relative_and_empty_path_entries(full_site: Site) -> None:
     program = f"""
         import os, sys
@@ -153,41 +107,10 @@ def add_family(site: Site, family: str) -> str:
 LOCATE = "import rocm_sdk; print(rocm_sdk.locate('hipsparse').path)"
 
 
-def test_the_only_family_that_is_installed(family_site: Site) -> None:
-    path = add_family(family_site, "gfx110X-all")
-    result = family_site.run(LOCATE)
-    assert (result.stdout.strip(), result.stderr) == (path, "")
-
-
-def test_the_default_family_of_several(family_site: Site) -> None:
-    add_family(family_site, "gfx110X-all")
-    path = add_family(family_site, "gfx94X-dcgpu")
-    result = family_site.run(LOCATE)
-    assert (result.stdout.strip(), result.stderr) == (path, "")
-
-
-def test_several_without_the_default_is_worth_a_warning(family_site: Site) -> None:
-    path = add_family(family_site, "gfx110X-all")
-    add_family(family_site, "gfx950-dcgpu")
-    result = family_site.run(LOCATE)
-    assert result.stdout.strip() == path
-    assert "ROCM_SDK_TARGET_FAMILY" in result.stderr
-
-
 def test_the_family_that_is_asked_for(family_site: Site) -> None:
     add_family(family_site, "gfx94X-dcgpu")
     path = add_family(family_site, "gfx950-dcgpu")
     assert family_site.output(LOCATE, ROCM_SDK_TARGET_FAMILY="gfx950-dcgpu") == path
-
-
-def test_asked_for_and_not_installed(family_site: Site) -> None:
-    add_family(family_site, "gfx94X-dcgpu")
-    result = family_site.run(LOCATE, check=False, ROCM_SDK_TARGET_FAMILY="gfx950-dcgpu")
-    assert result.returncode == 1
-    assert "PackageNotInstalledError" in result.stderr
-    assert "gfx950-dcgpu" in result.stderr
-    assert "installed: gfx94X-dcgpu" in result.stderr
-    assert "rocm-sdk-libraries-gfx950-dcgpu==7.10.0" in result.stderr
 
 
 # ---- import hooks and frozen programs --------------------------------------------------------------------------------

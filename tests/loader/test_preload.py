@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 from sample_site import CORE, LIBRARIES, Site, compile_library, run_python
 
-SPARSE = "hipsparse"
-
 
 def test_plain_dlopen_fails_where_preloading_works(chain: Site) -> None:
     program = """
@@ -38,40 +36,6 @@ def test_results_keep_the_order_and_are_told_later(chain: Site) -> None:
         assert all(library.already_loaded for library in rocm_sdk.preload_libraries("hipsparse", "amdhip64"))
     """
     chain.run(program)
-
-
-@pytest.mark.parametrize("is_global", [True, False])
-def test_scope_of_symbols(chain: Site, is_global: bool) -> None:
-    program = f"""
-        import ctypes, rocm_sdk
-        rocm_sdk.preload_libraries("hipsparse", rtld_global={is_global})
-        print(all(hasattr(ctypes.CDLL(None), name) for name in ("sparse", "roc", "hipGetVersion", "hsa")))
-    """
-    assert chain.output(program) == str(is_global)
-
-
-def test_compiler_libraries_stay_local(chain: Site) -> None:
-    comgr = chain.library("libamd_comgr.so.3", "int compiles(void) { return 1; }")
-    program = """
-        import ctypes, rocm_sdk
-        (library,) = rocm_sdk.preload_libraries("amd_comgr")
-        assert not hasattr(ctypes.CDLL(None), "compiles")
-        print(library.location.path)
-    """
-    assert chain.output(program) == str(comgr)
-
-
-def test_what_amdhip64_opens_at_run_time_comes_along(chain: Site) -> None:
-    program = """
-        import ctypes, rocm_sdk
-        rocm_sdk.preload_libraries("amdhip64")
-        ctypes.CDLL("libamd_comgr.so.3")
-        steps = rocm_sdk.load_plan("amdhip64").steps
-        print([step.requested for step in steps if step.soname == "libamd_comgr.so.3"])
-    """
-    assert chain.output(program) == "[]"  # the plan made after it finds it in the process
-    plan = "import rocm_sdk; print([s.soname for s in rocm_sdk.load_plan('amdhip64').steps])"
-    assert chain.output(plan) == "['libamdhip64.so.7', 'libamd_comgr.so.3']"
 
 
 def test_loaded_libraries_are_all_that_are_in_the_process(chain: Site, tmp_path: Path) -> None:
@@ -224,27 +188,6 @@ def test_failure_half_way_keeps_what_is_loaded(chain: Site) -> None:
     assert "loaded before and usable: amdhip64" in message
 
 
-def test_missing_host_library_is_named_with_its_packages(site: Site, tmp_path: Path) -> None:
-    verbs = compile_library(tmp_path / "libibverbs.so.1", "libibverbs.so.1")
-    rccl = site.library("librccl.so.1", needed=(verbs,), package=LIBRARIES)
-    program = f"""
-        import rocm_sdk
-        plan = rocm_sdk.load_plan("rccl")
-        if not plan.missing:
-            print("libibverbs.so.1 is on this system: {rccl} loads")
-        else:
-            assert plan.missing == ("libibverbs.so.1",), plan
-            try:
-                rocm_sdk.preload_libraries("rccl")
-            except rocm_sdk.LibraryLoadError as error:
-                print(error)
-    """
-    answer = site.output(program)
-    if "is on this system" in answer:
-        pytest.skip(answer)
-    assert "apt-get install libibverbs1" in answer
-
-
 def test_warnings_come_after_loading_so_that_errors_leave_nothing_half_done(chain: Site, tmp_path: Path) -> None:
     foreign = compile_library(
         tmp_path / "libhsa-runtime64.so.1", "libhsa-runtime64.so.1", "int hsa(void) { return 3; }"
@@ -262,43 +205,6 @@ def test_warnings_come_after_loading_so_that_errors_leave_nothing_half_done(chai
     assert str(foreign) in warning
     assert str(chain.path / CORE / "lib/libhsa-runtime64.so.1") in warning
     assert "code that ran earlier" in warning
-
-
-def test_library_that_is_loaded_from_elsewhere_is_taken(chain: Site, tmp_path: Path) -> None:
-    foreign = compile_library(
-        tmp_path / "libamdhip64.so.7", "libamdhip64.so.7", "int hipGetVersion(void) { return 50; }"
-    )
-    program = """
-        import ctypes, rocm_sdk
-        ctypes.CDLL("libamdhip64.so.7")
-        (library,) = rocm_sdk.preload_libraries("amdhip64")
-        assert library.already_loaded
-        print(library.location.path, rocm_sdk._ALL_CDLLS["amdhip64"].hipGetVersion())
-    """
-    result = chain.run(program, LD_LIBRARY_PATH=str(tmp_path))
-    assert result.stdout.strip() == f"{foreign} 50"
-    assert "brought in by LD_LIBRARY_PATH" in result.stderr
-
-
-def test_other_major_version_in_the_process_is_a_warning(chain: Site, tmp_path: Path) -> None:
-    old = compile_library(tmp_path / "libamdhip64.so.6", "libamdhip64.so.6")
-    result = chain.run(f"import ctypes, rocm_sdk; ctypes.CDLL({str(old)!r}); rocm_sdk.preload_libraries('amdhip64')")
-    assert "RocmLibraryConflictWarning" in result.stderr
-    assert str(old) in result.stderr
-
-
-@pytest.mark.parametrize("rpath", ["none", "rpath", "runpath"])
-def test_foreign_rocm_in_ld_library_path_supplies_nothing(tmp_path: Path, rpath: str) -> None:
-    site = Site(tmp_path / "site", rpath=rpath)
-    hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
-    site.library("libamdhip64.so.7", "int hsa(void); int version(void) { return hsa(); }", (hsa,))
-    foreign = tmp_path / "opt-rocm"
-    foreign.mkdir()
-    compile_library(foreign / "libhsa-runtime64.so.1", "libhsa-runtime64.so.1", "int hsa(void) { return 2; }")
-    program = (
-        "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64'); print(rocm_sdk._ALL_CDLLS['amdhip64'].version())"
-    )
-    assert site.output(program, LD_LIBRARY_PATH=str(foreign)) == "1"
 
 
 def test_verbose_names_each_library_before_it_is_loaded(chain: Site) -> None:

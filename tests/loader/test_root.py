@@ -1,14 +1,13 @@
 """ROCM_SDK_ROOT: the SDK in a directory in place of the one that sys.path leads to."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from other_user import OtherUser, program_with_rights, variables_of_program
-from sample_site import CORE, DIST_INFO, LIBRARIES, Site, compile_library
+from sample_site import CORE, DIST_INFO, LIBRARIES, Site
 
 TELL = """
 import json, rocm_sdk
@@ -63,49 +62,6 @@ def test_it_is_the_sdk(installed: Site, image: Site, end: str) -> None:
 def test_an_empty_value_is_none(installed: Site) -> None:
     program = "import rocm_sdk; print(rocm_sdk.__version__, rocm_sdk._native.sdk_facts()['root'])"
     assert installed.output(program, ROCM_SDK_ROOT="") == "7.10.0 None"
-
-
-def test_packages_of_two_directories_are_never_mixed(installed: Site, image: Site) -> None:
-    """Not if the versions are the same either: RPATHs lead to the siblings of a package."""
-    image.write("rocm_sdk_core/_dist_info.py", DIST_INFO)
-    shutil.rmtree(image.path / LIBRARIES)
-    kind, code, message, fix = tell(installed, image.path)
-    assert (kind, code) == ("PackageNotInstalledError", "E-PKG-014")
-    assert message.endswith(f"rocm-sdk-libraries; ROCM_SDK_ROOT={image.path}: no other directory is searched")
-    assert str(image.path) in fix
-    assert fix.endswith("  # or unset ROCM_SDK_ROOT")
-
-
-def test_places_to_fall_back_to_do_not_count(installed: Site, tmp_path: Path) -> None:
-    (tmp_path / "rocm/lib").mkdir(parents=True)
-    compile_library(tmp_path / "rocm/lib/libamdhip64.so.6", "libamdhip64.so.6")
-    (tmp_path / "empty").mkdir()
-    assert tell(installed, tmp_path / "empty", ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/rocm")[1] == "E-ENV-008"
-
-
-def test_a_package_behind_an_import_hook_does_not_count(installed: Site, image: Site, tmp_path: Path) -> None:
-    """As in an editable installation of another SDK."""
-    shutil.rmtree(image.path / LIBRARIES)
-    hook = f"""
-        import importlib.util, sys
-        class Finder:
-            @staticmethod
-            def find_spec(name, path=None, target=None):
-                place = {str(installed.path)!r} + "/" + name
-                if name.startswith("_rocm_sdk"):
-                    found = [place]
-                    return importlib.util.spec_from_file_location(
-                        name, place + "/__init__.py", submodule_search_locations=found
-                    )
-        sys.meta_path.append(Finder)
-        import rocm_sdk
-        try:
-            print(rocm_sdk.locate("hipsparse").path)
-        except rocm_sdk.PackageNotInstalledError as error:
-            print(error.code)
-    """
-    elsewhere = Site(tmp_path / "elsewhere")
-    assert elsewhere.output(hook, ROCM_SDK_ROOT=str(image.path)) == "E-PKG-014"
 
 
 @pytest.mark.parametrize(

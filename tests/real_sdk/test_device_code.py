@@ -31,27 +31,6 @@ def test_all_bundles(debian_sdk: Callable[[str], Path], name: str) -> None:
     assert all(image.target == image.object_target for image in images)
 
 
-def test_a_bundle_as_the_bundler_sees_it(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
-    assert CLANG is not None
-    path = debian_sdk("none") / "_rocm_sdk_libraries/lib/librocrand.so.1"
-    (bundle,) = device_code(path).bundles
-    cut = tmp_path / "bundle"
-    with path.open("rb") as file:
-        file.seek(bundle.offset)
-        cut.write_bytes(file.read(bundle.size))
-    tool = subprocess.check_output([CLANG, "--print-prog-name=clang-offload-bundler"], text=True).strip()
-    listed = subprocess.check_output([tool, "-list", "-type=o", f"-inputs={cut}"], text=True).split()
-    assert sorted(each.id for each in bundle.images if each.id) == sorted(name for name in listed if "amdgcn" in name)
-    for image in bundle.images:
-        output = tmp_path / "image"
-        subprocess.run(
-            [tool, "-unbundle", "-type=o", f"-targets={image.id}", f"-inputs={cut}", f"-outputs={output}"], check=True
-        )
-        with path.open("rb") as file:
-            file.seek(image.offset)
-            assert file.read(image.size) == output.read_bytes()
-
-
 def test_libraries_without_device_code(debian_sdk: Callable[[str], Path]) -> None:
     for name in ("_rocm_sdk_core/lib/libamd_comgr.so.2", "_rocm_sdk_core/lib/librocm_smi64.so.1"):
         code = device_code(debian_sdk("none") / name)

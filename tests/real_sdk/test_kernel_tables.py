@@ -120,14 +120,3 @@ def test_an_index_for_each_processor(lazy: Path) -> None:
             assert all((lazy / f"{name}.dat").exists() for name in names)
     assert counts["tuned"] > 2
     assert counts["none"] > 1
-
-
-def test_a_table_that_is_taken_away(lazy: Path) -> None:
-    (name, *_) = [name for _, library in rows(lazy / "TensileLibrary_lazy_gfx1100.dat") for name in tables(library)]
-    path = lazy / f"{name}.dat"
-    path.rename(path.with_suffix(".away"))
-    try:
-        (row,) = coverage(["gfx1100"], lazy).libraries
-        assert row.gpus[0].missing_table == str(path)
-    finally:
-        path.with_suffix(".away").rename(path)

@@ -2,14 +2,11 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-from programs import completed
 from sample_prefix import run_on_prefix
 from sample_report import Said
-from sample_site import clean_environment
 
 from rocm_sdk_build.debian import Source, apt_of
 
@@ -117,13 +114,3 @@ def test_a_real_clang_and_device_libraries_as_in_rocm(destdir: Path, tmp_path: P
         found = said.only("E-PREFIX-010")
         assert "cannot find ROCm device library" in found["cause"]
         assert f"they are in {root}/amdgcn/bitcode" in found["cause"]
-
-
-def test_without_network_and_rights(destdir: Path) -> None:
-    """In a network namespace, and with nothing that may be written."""
-    command = [sys.executable, "-m", "rocm_sdk", "test", "--sdk", destdir / "usr", "--destdir", destdir]
-    quiet = ["unshare", "-rn", *map(str, command), "--skip", "E-PREFIX-004,E-PREFIX-009"]
-    done = completed(quiet, env=clean_environment())
-    if "unshare failed" in done.stderr:
-        pytest.skip(f"this machine makes no network namespace: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stdout + done.stderr
