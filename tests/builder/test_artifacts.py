@@ -27,6 +27,7 @@ from established_extractor import extract
 from programs import completed
 from sample_site import run_python
 from small_debian import install
+from succeeded import succeeded
 from web_server import serving
 
 from rocm_sdk.base.zstd import import_zstd
@@ -274,12 +275,9 @@ def test_profilers_have_names_to_preload(kpack: Path, tmp_path: Path) -> None:
         (versioned,) = (each for each in archive.namelist() if each.startswith(f"{name}."))
         assert archive.read(name) == archive.read(versioned)
     site = install(kpack.glob("*.whl"), tmp_path / "site")
-    done = subprocess.run(
+    done = succeeded(
         [sys.executable, "-c", "print(open('/proc/self/maps').read())"],
         env={**os.environ, "LD_PRELOAD": str(site / PROFILER)},
-        capture_output=True,
-        text=True,
-        check=True,
     )
     assert (str(site / PROFILER) in done.stdout, done.stderr) == (True, "")
     assert problems(site) == set()

@@ -16,6 +16,7 @@ from other_user import USER, OtherUser
 from programs import completed
 from sample_site import run_python
 from small_debian import LIBRARIES, OS_RELEASE, Archive, add_rocm_library, compile_library, install
+from succeeded import succeeded
 
 import rocm_sdk
 import rocm_sdk_build
@@ -51,7 +52,7 @@ def names_in(directory: Path) -> set[str]:
 
 def search_paths(library: Path) -> dict[str, str]:
     """Tag -> value of RPATH and RUNPATH, as readelf tells."""
-    output = subprocess.run(["readelf", "-dW", str(library)], capture_output=True, text=True, check=True).stdout
+    output = succeeded(["readelf", "-dW", str(library)]).stdout
     lines = [line for line in output.splitlines() if "PATH)" in line]
     return {line.split("(")[1].split(")")[0]: line.split("[")[1].rstrip("]") for line in lines}
 
@@ -60,13 +61,7 @@ def load(library: Path, **environment: str) -> str:
     """What the dynamic linker says to opening a library in a new process; empty if it loads."""
     script = "import ctypes, sys\ntry: ctypes.CDLL(sys.argv[1])\nexcept OSError as error: print(error)"
     clean = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-    return subprocess.run(
-        [sys.executable, "-c", script, str(library)],
-        env={**clean, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    return succeeded([sys.executable, "-c", script, str(library)], env={**clean, **environment}).stdout
 
 
 @pytest.mark.parametrize("shape", ["none", "rpath", "runpath"])
@@ -86,7 +81,7 @@ def test_installed_wheels_hold_one_file_per_library_under_its_soname(
 def test_a_link_to_a_script_starts_it_where_its_modules_are(make_wheels: MakeWheels, tmp_path: Path) -> None:
     site = install(wheels_of(make_wheels("none")), tmp_path / "site")
     for program in (site / "bin/rocm-smi", site / "_rocm_sdk_core/bin/rocm-smi"):
-        assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "its bindings\n"
+        assert succeeded([program]).stdout == "its bindings\n"
 
 
 def test_libraries_find_each_other_as_the_shape_says(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
@@ -157,7 +152,7 @@ def test_wheels_say_what_the_sdk_is(make_wheels: MakeWheels, tmp_path: Path) -> 
         "d.AVAILABLE_TARGET_FAMILIES, [entry.get_py_package_name('gfx90a') for entry in d.ALL_PACKAGES.values()][1:4], "
         "d.THIS_PACKAGE_ENTRY.get_dist_package_require())"
     )
-    output = subprocess.run([sys.executable, "-c", script], cwd=site, capture_output=True, text=True, check=True).stdout
+    output = succeeded([sys.executable, "-c", script], cwd=site).stdout
     assert output.strip() == (
         "5.2.3 5.2.3 gfx1030 ['gfx803', 'gfx90a', 'gfx1030', 'gfx1100'] "
         "['_rocm_sdk_core', '_rocm_sdk_libraries', '_rocm_sdk_device_gfx90a'] rocm-sdk-core==5.2.3"

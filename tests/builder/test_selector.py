@@ -14,6 +14,7 @@ from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from programs import completed
 from sample_machine import GIB, TOPOLOGY, Machine
+from succeeded import succeeded
 
 from rocm_sdk import _native, targets
 from rocm_sdk_build.output.rocm_selector import backend
@@ -42,13 +43,10 @@ def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | No
 def called(directory: Path, call: str, *options: str, before: str = "", **variables: str) -> str:
     """What a function of the backend of the unpacked selector returns; "-S" leaves the standard library alone."""
     program = f"{before}import sys; sys.path.insert(0, '.'); from rocm_selector import backend; print(backend.{call})"
-    done = subprocess.run(
+    done = succeeded(
         [sys.executable, "-I", *options, "-c", program],
         cwd=directory / "rocm-7.10.0",
         env={"PATH": os.environ["PATH"], **variables},
-        check=True,
-        capture_output=True,
-        text=True,
     )
     return done.stdout
 

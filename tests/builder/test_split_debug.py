@@ -15,6 +15,7 @@ from installed_rocm import usual_rocm
 from programs import completed
 from sample_device_code import bundle, code_object
 from sample_site import clean_environment
+from succeeded import succeeded
 
 from rocm_sdk import RocmSdkError, _native
 from rocm_sdk_build.code.debug_split import debuggable, split
@@ -64,7 +65,7 @@ def compiled(path: Path, soname: str, *flags: str, code: bytes = b"code") -> Pat
 
 def sections(path: Path) -> dict[str, tuple[str, ...]]:
     """Name -> type, address, offset, size, as readelf prints them."""
-    text = subprocess.run(["readelf", "-SW", str(path)], capture_output=True, text=True, check=True).stdout
+    text = succeeded(["readelf", "-SW", str(path)]).stdout
     rows = re.findall(r"^ +\[ *\d+\] (\S+) +(\S+) +(\w+) (\w+) (\w+)", text, re.MULTILINE)
     return {name: tuple(rest) for name, *rest in rows}
 
@@ -132,7 +133,7 @@ def test_artifacts(tree: ArtifactTree, tmp_path: Path) -> None:
     targets = [{entry.target for entry in _native.device_code(str(path)).targets} for path in (original, library)]
     assert targets[0] == targets[1] != set()
     loaded = "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); print(library.outer(5))"
-    run = subprocess.run([sys.executable, "-c", loaded, str(library)], capture_output=True, text=True, check=True)
+    run = succeeded([sys.executable, "-c", loaded, str(library)])
     assert run.stdout == "16\n"
 
 
@@ -242,12 +243,12 @@ def installed(tree: ArtifactTree, tmp_path: Path) -> Path:
 
 def test_eu_addr2line_shows_function_and_line(installed: Path) -> None:
     library, directory = installed / "_rocm_sdk_core/lib/libfat.so.1", installed / "_rocm_debug_core/lib/debug"
-    symbols = subprocess.run(["nm", "-D", str(library)], capture_output=True, text=True, check=True).stdout
+    symbols = succeeded(["nm", "-D", str(library)]).stdout
     (address,) = re.findall(r"^(\w+) T inner$", symbols, re.MULTILINE)
     command = ["eu-addr2line", "-f", "-e", str(library), f"0x{address}"]
-    with_it = subprocess.run([*command, f"--debuginfo-path={directory}"], capture_output=True, text=True, check=True)
+    with_it = succeeded([*command, f"--debuginfo-path={directory}"])
     assert re.search(r"^inner\n.*fat\.c:[78]", with_it.stdout), with_it.stdout
-    without = subprocess.run([*command, "--debuginfo-path=/nowhere"], capture_output=True, text=True, check=True)
+    without = succeeded([*command, "--debuginfo-path=/nowhere"])
     assert "fat.c" not in without.stdout
 
 
@@ -273,9 +274,7 @@ def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "rocm_sdk", "info", "--build-id", "--json"]
     library = installed / "_rocm_sdk_core/lib/libfat.so.1"
     environment = clean_environment() | {"PYTHONPATH": str(installed)}
-    run = subprocess.run(
-        [*words[:-1], str(library), "--json"], env=environment, capture_output=True, text=True, check=True
-    )
+    run = succeeded([*words[:-1], str(library), "--json"], env=environment)
     (found,) = json.loads(run.stdout)["files"]
     assert found["debuginfod"] == f"/buildid/{found['build_id']}/debuginfo"
     assert Path(found["installed_debug_file"]).is_relative_to(installed / "_rocm_debug_core/lib/debug/.build-id")
@@ -289,7 +288,7 @@ def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
         "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),
     }
     command = ["debuginfod-find", "debuginfo", found["build_id"]]
-    got = subprocess.run(command, env=client, capture_output=True, text=True, check=True).stdout.strip()
+    got = succeeded(command, env=client).stdout.strip()
     assert Path(got).read_bytes() == served.read_bytes()
 
 

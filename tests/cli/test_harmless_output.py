@@ -12,6 +12,7 @@ from sample_devel import DevelSite, core_files
 from sample_device_code import bundle, objects
 from sample_device_code import library as library_with_code
 from sample_site import clean_environment
+from succeeded import succeeded
 
 from rocm_sdk.base.value_text import harmless, one_line
 
@@ -107,9 +108,7 @@ def test_what_programs_read_is_exact(tmp_path: Path) -> None:
     assert site.command("path", "--root").stdout == f"{site.tree}\n"
     sh = '. /dev/stdin; printf %s "$ROCM_PATH"'
     env = site.command("env").stdout
-    shell = subprocess.run(
-        ["sh", "-c", sh], input=env, capture_output=True, text=True, check=True, env=clean_environment()
-    )
+    shell = succeeded(["sh", "-c", sh], input=env, env=clean_environment())
     assert shell.stdout == str(site.tree)
     facts = json.loads(site.command("info", "--json").stdout)
     assert str(site.core) in {package["directory"] for package in facts["packages"]}

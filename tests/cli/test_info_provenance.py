@@ -12,6 +12,7 @@ from hostile_input import TEXTS
 from programs import completed
 from sample_report import install
 from sample_site import CORE, LIBRARIES, Site
+from succeeded import succeeded
 
 from rocm_sdk.doctor.provenance.closed_source import TABLE, state_of
 from rocm_sdk.doctor.provenance.manifest import read_manifest
@@ -64,7 +65,7 @@ def metadata(site: Site, name: str, *fields: str) -> Path:
 
 
 def readelf(option: str, path: str) -> str:
-    return subprocess.run(["readelf", option, path], capture_output=True, text=True, check=True).stdout
+    return succeeded(["readelf", option, path]).stdout
 
 
 def test_the_manifest(call: Call, sdk: Site) -> None:
@@ -102,9 +103,7 @@ def test_libraries_as_readelf_reads_them(call: Call, sdk: Site) -> None:
     for each in libraries.values():
         assert f"Build ID: {each['build_id']}\n" in readelf("-n", each["path"])
         assert each["compilers"]
-        comment = subprocess.run(
-            ["readelf", "-p", ".comment", each["path"]], capture_output=True, text=True, check=True
-        ).stdout
+        comment = succeeded(["readelf", "-p", ".comment", each["path"]]).stdout
         assert all(f"{compiler}\n" in comment for compiler in each["compilers"])
         assert each["source"] is None
     assert libraries["libhipsparse.so.1"]["package"] == "rocm-sdk-libraries"

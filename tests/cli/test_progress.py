@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from programs import completed
 from sample_site import CORE, Site, clean_environment
+from succeeded import succeeded
 
 QUICK = "from rocm_sdk.terminal import progress; progress._FIRST_TICK = progress._TICK = 0.05"
 LINES = "from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN_LINES = 0.05"
@@ -47,9 +48,7 @@ def on_terminal(code: str, *words: str, **variables: str) -> str:
 def in_log(code: str, *words: str, **variables: str) -> list[str]:
     """The lines of stderr where it is no terminal."""
     environment = clean_environment() | variables
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, check=True
-    )
+    done = succeeded([sys.executable, "-c", code, *words], env=environment)
     assert done.stdout == ""
     return done.stderr.splitlines()
 

@@ -12,6 +12,7 @@ from programs import completed
 from sample_device_code import bundle, library, objects
 from sample_machine import Machine, machine_of
 from sample_site import CORE, LIBRARIES, Site
+from succeeded import succeeded
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -41,9 +42,7 @@ def test_a_tool_of_the_sdk_with_options(call: Call, sdk: Site) -> None:
 @pytest.mark.parametrize("before", [{}, {"LD_LIBRARY_PATH": "/before"}], ids=["unset", "set"])
 def test_nothing_else_in_the_environment_changes(script: Path, sdk: Site, before: dict[str, str]) -> None:
     environment = {"PYTHONPATH": str(sdk.path), "PATH": "/usr/bin:/bin", "ODD": "line\nline", **before}
-    result = subprocess.run(
-        [str(script), "run", "env", "-0"], env=environment, capture_output=True, text=True, check=True
-    )
+    result = succeeded([str(script), "run", "env", "-0"], env=environment)
     after = dict(line.split("=", 1) for line in result.stdout.split("\0") if line)
     ours = f"{sdk.path}/{CORE}/lib:{sdk.path}/{LIBRARIES}/lib"
     expected = ":".join([ours, *before.values()])
@@ -98,9 +97,7 @@ def test_directories_only_where_rpaths_do_not_lead(script: Path, tmp_path: Path)
         flags = (f"-Wl,-rpath,{host.parent}",) if rpath == "rpath" else ()
         site.library("libamdhip64.so.7", needed=(host,), flags=flags)
         command = [str(script), "run", "printenv", "LD_LIBRARY_PATH"]
-        result = subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": str(site.path)}, capture_output=True, text=True, check=True
-        )
+        result = succeeded(command, env={**os.environ, "PYTHONPATH": str(site.path)})
         assert (str(host.parent) in result.stdout) is wanted
 
 

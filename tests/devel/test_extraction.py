@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, core_files, devel_files, libraries_files, link, member, sample_members
+from succeeded import succeeded
 
 from rocm_sdk.base.zstd import ZSTD_FIX
 
@@ -329,7 +330,5 @@ def test_archive_of_a_clean_build_is_byte_for_byte(make_site: MakeSite) -> None:
 def test_get_devel_root(devel_site: DevelSite) -> None:
     code = "from rocm_sdk._devel import get_devel_root; print(repr(get_devel_root()))"
     for _ in range(2):
-        run = subprocess.run(
-            [sys.executable, "-c", code], env=devel_site.environment(), capture_output=True, text=True, check=True
-        )
+        run = succeeded([sys.executable, "-c", code], env=devel_site.environment())
         assert (run.stdout, run.stderr) == (f"PosixPath('{devel_site.tree}')\n", "")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, link, member, sample_members, write
+from succeeded import succeeded
 
 TREE = "_rocm_sdk_devel"
 CORE = "_rocm_sdk_core"
@@ -48,9 +49,7 @@ try:
 except rocm_sdk.RocmSdkError as error:
     print(json.dumps([type(error).__name__, error.message, error.fix]))
 """
-    answer = subprocess.run(
-        [sys.executable, "-c", code], env=site.environment(), capture_output=True, text=True, check=True
-    )
+    answer = succeeded([sys.executable, "-c", code], env=site.environment())
     assert answer.stderr == ""
     result: list[str] = json.loads(answer.stdout)
     return result

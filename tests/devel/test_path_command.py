@@ -1,12 +1,12 @@
 """`rocm-sdk path` with the directories of the development tree and of the packages beside it."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, directory, libraries_files, sample_members
+from succeeded import succeeded
 
 import rocm_sdk
 
@@ -70,12 +70,9 @@ def test_next_to_nothing_is_imported(devel_site: DevelSite, option: str) -> None
     code = "import os, sys; before = set(sys.modules); from rocm_sdk.cli import main; main(sys.argv[1:]); "
     code += "print(*sorted(set(sys.modules) - before), file=sys.stderr)"
     package = str(Path(rocm_sdk.__file__).parent.parent)
-    result = subprocess.run(
+    result = succeeded(
         [sys.executable, "-S", "-c", code, "path", option],
         env=devel_site.environment(PYTHONPATH=f"{package}:{devel_site.path}"),
-        capture_output=True,
-        text=True,
-        check=True,
     )
     imported = set(result.stderr.split())
     assert {name for name in imported if not name.startswith("rocm_sdk")} == set()

@@ -1,11 +1,11 @@
 """Code objects: the target that e_flags tell, in each version. Judge: clang, which makes them."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from sample_device_code import CLANG, code_object, need_version
+from succeeded import succeeded
 
 from rocm_sdk import device_code
 
@@ -28,13 +28,7 @@ def test_what_clang_makes(tmp_path: Path, target: str, version: int) -> None:
         "-o",
         str(path),
     ]
-    subprocess.run(
-        [*command, f"-mcode-object-version={version}"],
-        input="void f(void) {}",
-        text=True,
-        check=True,
-        capture_output=True,
-    )
+    succeeded([*command, f"-mcode-object-version={version}"], input="void f(void) {}")
     code = device_code(path)
     (image,) = code.bundles[0].images
     assert (code.kind, image.format, image.version, image.size) == (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 from fetched_packages import BUILD
 from sample_site import clean_environment
+from succeeded import succeeded
 
 SMALL = {"amdsmi-7.0.2", "hip-python-10.0.0.0.1.2", "pyrsmi-1.1.0", "rocm-bindings-core-10.0.0.0.1.2"}
 SMALL |= {"jax-rocm7-plugin-0.10.2", "rocm-bindings-hip-10.0.0.0.1.2", "pyamdgpuinfo-2.1.8", "numba-hip-0.2.1"}
@@ -87,8 +88,5 @@ def absent_by_ldd(wheel: Path, directory: Path) -> set[str]:
         archive.extractall(directory)
     found = (path for path in directory.rglob("*.so*") if not path.parent.name.endswith(".libs"))
     libraries = [path for path in found if path.read_bytes()[:4] == b"\x7fELF"]
-    told = "".join(
-        subprocess.run(["ldd", str(path)], env=clean_environment(), capture_output=True, text=True, check=True).stdout
-        for path in libraries
-    )
+    told = "".join(succeeded(["ldd", str(path)], env=clean_environment()).stdout for path in libraries)
     return {line.split()[0] for line in told.splitlines() if line.endswith("not found")}

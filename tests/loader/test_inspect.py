@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sample_site import compile_library
+from succeeded import succeeded
 
 from rocm_sdk import BadLibraryError, LibraryNotFoundError, _native
 from rocm_sdk_build.code.search_path import set_rpath
@@ -54,13 +55,7 @@ def test_a_library_for_another_machine(tmp_path: Path) -> None:
 
 def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
     library = compile_library(tmp_path / "libx.so", "libx.so", "int f(void) { return 1; } static char block[9000];")
-    listing = subprocess.run(
-        ["readelf", "--section-headers", "--wide", library],
-        text=True,
-        capture_output=True,
-        check=True,
-        env={"LC_ALL": "C"},
-    ).stdout
+    listing = succeeded(["readelf", "--section-headers", "--wide", library], env={"LC_ALL": "C"}).stdout
     rows = re.findall(r"^ +\[ *\d+\] (\S*) +[A-Z_]+ +[0-9a-f]{16} ([0-9a-f]+) ([0-9a-f]+)", listing, re.MULTILINE)
     sections = _native.inspect_library(library).sections
     assert [(s.name, s.offset, s.size) for s in sections] == [(n, int(o, 16), int(z, 16)) for n, o, z in rows]

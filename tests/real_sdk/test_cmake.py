@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from debian_sdk import rocm
 from programs import completed
 from sample_site import clean_environment
+from succeeded import succeeded
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 
@@ -76,22 +76,16 @@ def test_a_project_finds_the_sdk_links_and_runs(
 def test_tools_and_pkgconfig_know_where_they_are(copy_of_debian_sdk: Callable[[str], Path]) -> None:
     site = copy_of_debian_sdk("none")
     environment = clean_environment() | {"PYTHONPATH": str(site)}
-    variables = json.loads(
-        subprocess.run(
-            [SCRIPTS / "rocm-sdk", "env", "--json"], env=environment, capture_output=True, text=True, check=True
-        ).stdout
-    )
+    variables = json.loads(succeeded([SCRIPTS / "rocm-sdk", "env", "--json"], env=environment).stdout)
     root = variables["set"]["ROCM_PATH"]
     assert root == str(site / "_rocm_sdk_devel")
     assert Path(variables["set"]["HIP_DEVICE_LIB_PATH"], "ocml.bc").is_file()
     assert shutil.which("perl"), "hipconfig is a Perl program; Debian always has Perl"
-    told = subprocess.run(
-        [f"{root}/bin/hipconfig", "--rocmpath"], env=environment, capture_output=True, text=True, check=True
-    )
+    told = succeeded([f"{root}/bin/hipconfig", "--rocmpath"], env=environment)
     assert Path(told.stdout).samefile(root)
     pkgconf = ["pkgconf", "--cflags", "--libs", "libhsakmt"]
     environment["PKG_CONFIG_PATH"] = variables["prepend"]["PKG_CONFIG_PATH"]
-    flags = subprocess.run(pkgconf, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    flags = succeeded(pkgconf, env=environment).stdout.split()
     places = {Path(flag[2:]).resolve() for flag in flags if flag.startswith(("-I", "-L"))}
     assert places == {Path(root, "include"), Path(root, "lib")}
     assert "-lhsakmt" in flags

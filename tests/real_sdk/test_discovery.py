@@ -6,7 +6,6 @@ The table in docs/devel.md says the same. Those that have to be downloaded are s
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -18,6 +17,7 @@ from fetched_packages import BUILD, install, install_torch, tag
 from programs import completed
 from sample_report import run_test
 from sample_site import CORE, clean_environment
+from succeeded import succeeded
 
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages.trampoline import Place, write_trampoline
@@ -45,7 +45,7 @@ def site(copy_of_debian_sdk: Callable[[str], Path]) -> Path:
 
 def rocm_sdk(site: Path, *words: str) -> str:
     environment = clean_environment() | {"PYTHONPATH": str(site)}
-    done = subprocess.run([SCRIPT, *words], env=environment, capture_output=True, text=True, check=True)
+    done = succeeded([SCRIPT, *words], env=environment)
     return done.stdout.rstrip("\n")
 
 
@@ -89,13 +89,7 @@ def discovery_of(release: str, torch: Path) -> Path:
 def home_of_torch(release: str, torch: Path, site: Path, **variables: str) -> tuple[Path, str]:
     """What a release of torch takes for ROCm's root, and what it says about it."""
     environment = clean_environment() | {"PYTHONPATH": f"{site}:{torch}"} | variables
-    done = subprocess.run(
-        [sys.executable, "-c", FIND_ROCM_HOME, str(discovery_of(release, torch))],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = succeeded([sys.executable, "-c", FIND_ROCM_HOME, str(discovery_of(release, torch))], env=environment)
     return Path(done.stdout.splitlines()[-1]), done.stderr
 
 
@@ -132,9 +126,7 @@ def test_hipconfig(site: Path) -> None:
     assert write_trampoline(environment / "bin/hipconfig", Script("hipconfig", "bin/hipconfig", True), place)
 
     def told(program: Path, **variables: str) -> Path:
-        done = subprocess.run(
-            [program, "--rocmpath"], env=clean_environment() | variables, capture_output=True, text=True, check=True
-        )
+        done = succeeded([program, "--rocmpath"], env=clean_environment() | variables)
         return Path(done.stdout.strip()).resolve()
 
     rocm_sdk(packages, "path", "--home")
@@ -155,13 +147,7 @@ def test_find_hip_of_cmake(site: Path, tmp_path: Path) -> None:
 
     def found(**variables: str) -> str:
         command = [SCRIPT.with_name("cmake"), "-S", tmp_path, "-B", tmp_path / "build", "--fresh"]
-        subprocess.run(
-            [*command, f"-DCMAKE_MODULE_PATH={tree}/lib/cmake/hip"],
-            env=clean_environment() | variables,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        succeeded([*command, f"-DCMAKE_MODULE_PATH={tree}/lib/cmake/hip"], env=clean_environment() | variables)
         return (tmp_path / "build/found").read_text()
 
     assert found() == "HIP_ROOT_DIR-NOTFOUND"
@@ -177,5 +163,5 @@ def test_triton(site: Path) -> None:
         shutil.rmtree(triton / "triton/backends/nvidia" / name, ignore_errors=True)
     program = "from triton.backends.amd import driver\nprint(driver._get_path_to_hip_runtime_dylib())"
     environment = clean_environment() | {"PYTHONPATH": f"{site}:{triton}"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    done = succeeded([sys.executable, "-c", program], env=environment)
     assert Path(done.stdout.strip()) == site / CORE / "lib/libamdhip64.so.5"

@@ -7,7 +7,6 @@ import ast
 import json
 import os
 import re
-import subprocess
 import sys
 import venv
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from fetched_packages import BUILD, install, install_torch, tag
 from linker_bindings import compare, debugging, linker_bindings
 from programs import completed
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
+from succeeded import succeeded
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 
@@ -308,12 +308,9 @@ def test_virtual_environment_with_the_sdk_beside_an_editable_loader(
     import rocm_sdk
 
     (site / "loader.pth").write_text(f"{Path(rocm_sdk.__file__).parents[1]}\n")
-    result = subprocess.run(
+    result = succeeded(
         [str(python), "-c", "import rocm_sdk; print(rocm_sdk.__version__, rocm_sdk.locate('amdhip64').path)"],
         env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=True,
     )
     assert result.stdout.split() == [rocm().version, f"{debian_sdk('none')}/_rocm_sdk_core/lib/libamdhip64.so.5"]
 

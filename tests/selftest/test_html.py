@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sample_report import install
 from sample_site import CORE, Site, run_interpreter
+from succeeded import succeeded
 from written_page import Page
 
 
@@ -76,9 +77,7 @@ def test_in_a_browser(page: Path, tmp_path: Path) -> None:
         pytest.skip("no chromium: apt-get install chromium")
     common = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile"]
     environment = {**os.environ, "HOME": str(tmp_path)}
-    dom = subprocess.run(
-        [*common, "--dump-dom", page.as_uri()], env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
+    dom = succeeded([*common, "--dump-dom", page.as_uri()], env=environment, timeout=120)
     assert " is damaged (and 1 more)" in dom.stdout
     assert "lib&lt;b&gt;bold&amp;.so" in dom.stdout
     picture = tmp_path / "page.png"

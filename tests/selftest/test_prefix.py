@@ -12,6 +12,7 @@ from other_user import become_possible, open_directory
 from programs import completed
 from sample_prefix import Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment, run_interpreter
+from succeeded import succeeded
 
 from rocm_sdk.installed.prefix_versions import Said, agree
 
@@ -49,13 +50,7 @@ def test_a_sound_prefix_passes_and_stays_as_it_is(stage: Stage) -> None:
 def test_the_text_says_where_it_will_be(stage: Stage) -> None:
     command = [sys.executable, "-m", "rocm_sdk", "test", "--sdk", stage.root]
     for variable in ("DESTDIR", "RPM_BUILD_ROOT"):
-        done = subprocess.run(
-            command,
-            env=clean_environment() | {variable: str(stage.destdir)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = succeeded(command, env=clean_environment() | {variable: str(stage.destdir)})
         assert done.stdout.splitlines()[0] == f"ROCm 7.1.0 in {stage.root}    for /opt/rocm-7.1"
         assert done.stdout.splitlines()[-1].startswith("no problems")
 
