@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,10 +59,7 @@ def test_preloads_what_is_named(program: Path, site: Path) -> None:
 
 
 def test_says_what_is_wrong(program: Path, site: Path) -> None:
-    result = run(program, site, "roctx65")
-    assert result.returncode == 1
-    assert "unknown ROCm library name 'roctx65'" in result.stderr
-    assert "did you mean roctx64" in result.stderr
+    assert_failed(run(program, site, "roctx65"), 1, "unknown ROCm library name 'roctx65'", "did you mean roctx64")
 
 
 def test_a_program_that_stands_for_a_function_that_it_calls_is_no_fault(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from programs import completed
 from promised.commands import commands
 
@@ -86,8 +87,7 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
     change(root / TABLE, "    ROW(1, E, SDK, 001,", f"    ROW({count + 1}, E, NEW, 001, NULL)\n    ROW(1, E, SDK, 001,")
     change(root / MANUAL, "tell the sizes, write nothing", "tell nothing")
     shown = generate(root, "--check")
-    assert shown.returncode == 1
-    assert "+tell the sizes, write nothing" in shown.stderr
+    assert_failed(shown, 1, "+tell the sizes, write nothing")
     assert {f"+    RSDK_E_NEW_001 = {count + 1},", '+    "E-NEW-001",', "+    path: int"} <= {
         *shown.stderr.splitlines()
     }
@@ -111,6 +111,4 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
 def test_tables_that_contradict_themselves(tmp_path: Path, file: str, before: str, after: str, why: str) -> None:
     root = copy(tmp_path)
     change(root / file, before, after)
-    result = generate(root)
-    assert result.returncode == 1
-    assert why in result.stderr
+    assert_failed(generate(root), 1, why)

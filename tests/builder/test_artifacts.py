@@ -21,13 +21,13 @@ from pathlib import Path
 import pytest
 from artifact_packages import VERSION, build, wheel
 from artifact_tree import ArtifactTree, usual_tree
+from ended import assert_refused, succeeded
 from environments import UV, environment_with_pip
 from established_extractor import contents as tree_contents
 from established_extractor import extract
 from programs import completed
 from sample_site import run_python
 from small_debian import install
-from succeeded import succeeded
 from web_server import serving
 
 from rocm_sdk.base.zstd import import_zstd
@@ -204,8 +204,7 @@ def test_the_loader_beside_the_packages(tmp_path: Path) -> None:
     for name in ("rocm_sdk_build-0.1.0-py3-none-any.whl", "loader.whl", "rocm_sdk_loader-0.1.0-py3-none-any.whl"):
         (tmp_path / name).write_text("no archive")
         refused = build(tree, tmp_path / "other", "--loader", str(tmp_path / name))
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert f"--loader {tmp_path / name}: is not a wheel of rocm-sdk-loader" in refused.stderr
+        assert_refused(refused, 1, f"--loader {tmp_path / name}: is not a wheel of rocm-sdk-loader")
         assert not (tmp_path / "other/dist").exists()
 
 

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 import pytest
 from artifact_tree import usual_tree
+from ended import assert_failed, assert_refused
 from environments import UV, environment_with_pip
 from other_user import OtherUser
 from packaging.requirements import Requirement
@@ -218,8 +219,7 @@ def test_a_directory_that_another_user_keeps_to_himself(
     make_wheel(open_directory / "below", "rocm_sdk_libraries", "1.1rc1")
     (open_directory / "below").chmod(0o700)
     done = other_user.run("-m", "rocm_sdk_build", *command, open_directory)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"{open_directory}/below: Permission denied\n  fix: let this user read it, or keep the" in done.stderr
+    assert_refused(done, 1, f"{open_directory}/below: Permission denied\n  fix: let this user read it, or keep the")
 
 
 def test_other_names_of_a_directory(tmp_path: Path) -> None:
@@ -274,8 +274,7 @@ def test_a_selector_that_claims_much(tmp_path: Path, content: bytes) -> None:
     ask = "import sys; from rocm_sdk_build.__main__ import main; sys.exit(main(sys.argv[1:]))"
     limited = ["prlimit", f"--as={1 << 30}", sys.executable, "-c", ask, "index", str(tmp_path)]
     done = completed(limited, timeout=60)
-    assert done.returncode == 1
-    assert "rocm-1.0.tar.gz" in done.stderr
+    assert_failed(done, 1, "rocm-1.0.tar.gz")
     assert "Traceback" not in done.stderr
     assert "MemoryError" not in done.stderr
 

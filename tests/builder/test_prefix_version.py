@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from installed_rocm import usual_rocm
 from programs import completed
 
@@ -45,15 +46,10 @@ def test_the_name_of_hips_file(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_root_that_is_none(tmp_path: Path) -> None:
-    done = build(tmp_path / "nothing", tmp_path / "dist")
-    assert done.returncode == 2
-    assert "nothing: there is no such directory" in done.stderr
+    assert_failed(build(tmp_path / "nothing", tmp_path / "dist"), 2, "nothing: there is no such directory")
 
 
 def test_nothing_says_it(tmp_path: Path) -> None:
     (tmp_path / "rocm/lib").mkdir(parents=True)
-    done = build(tmp_path / "rocm", tmp_path / "dist")
-    assert done.returncode == 1
-    assert "no ROOT says which ROCm it has" in done.stderr
-    assert "--version 7.1.2" in done.stderr
+    assert_failed(build(tmp_path / "rocm", tmp_path / "dist"), 1, "no ROOT says which ROCm it has", "--version 7.1.2")
     assert not (tmp_path / "dist").exists()

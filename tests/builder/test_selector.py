@@ -9,12 +9,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from ended import succeeded
 from environments import empty_environment, installer_command
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from programs import completed
 from sample_machine import GIB, TOPOLOGY, Machine
-from succeeded import succeeded
 
 from rocm_sdk import _native, targets
 from rocm_sdk_build.output.rocm_selector import backend

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from ended import assert_failed, succeeded
 from installed_rocm import usual_rocm
 from programs import completed
 from sample_device_code import bundle, code_object
 from sample_site import clean_environment
-from succeeded import succeeded
 
 from rocm_sdk import RocmSdkError, _native
 from rocm_sdk_build.code.debug_split import debuggable, split
@@ -224,8 +224,7 @@ def test_without_the_tool(tree: ArtifactTree, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), "--version", "1", "--split-debug"]
     environment = os.environ | {"PATH": str(tmp_path / "bin")}
     done = completed([*command, "--output", str(tmp_path / "out")], env=environment)
-    assert done.returncode == 1
-    assert "rocm-sdk-build: eu-strip: is not installed\n  fix: install elfutils" in done.stderr
+    assert_failed(done, 1, "rocm-sdk-build: eu-strip: is not installed\n  fix: install elfutils")
     assert not list((tmp_path / "out").glob("*.whl"))
 
 

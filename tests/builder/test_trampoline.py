@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from ended import assert_failed, assert_refused
 from environments import empty_environment, installer_command
 from programs import completed
 from stored_builds import stored
@@ -173,10 +174,7 @@ def test_what_is_wrong_is_said(environment: Path) -> None:
     program.unlink()
     assert f"{program}: no such file" in run(command).stderr
     shutil.rmtree(site / "_rocm_sdk_core")
-    done = run(command)
-    assert done.returncode == 1
-    assert f"  {site}\n" in done.stderr
-    assert f"  {environment}\n" in done.stderr
+    assert_failed(run(command), 1, f"  {site}\n", f"  {environment}\n")
 
 
 # ---- the development tree
@@ -211,8 +209,7 @@ def test_an_extraction_that_fails(dist: Path, tmp_path: Path) -> None:
     python = empty_environment(tmp_path / "venv")
     install("uv", python, wheels(dist, "sdk_core", "sdk_devel"))
     done = run(tmp_path / "venv/bin/amdclang", "x")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "No module named rocm_sdk" in done.stderr
+    assert_refused(done, 1, "No module named rocm_sdk")
     assert done.stderr.endswith(
         "amdclang: the development tree cannot be extracted\nfix: python -m rocm_sdk init says why\n"
     )

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
@@ -96,9 +97,7 @@ def test_which_commit(directory: Path) -> None:
     assert f".dev0+{SHA}\n" in given_sha.stdout
     assert f".dev0+{other}\n" in run(directory, "--release-type", "dev", GITHUB_SHA=other).stdout
     subprocess.run(["git", "init", "-q"], cwd=directory, check=True)
-    none = run(directory, "--release-type", "dev")
-    assert none.returncode == 1
-    assert "fix: --override-git-sha SHA" in none.stderr
+    assert_failed(run(directory, "--release-type", "dev"), 1, "fix: --override-git-sha SHA")
     words = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"]
     subprocess.run(words, cwd=directory, check=True)
     head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=directory, text=True).strip()
@@ -135,9 +134,7 @@ def test_files_without_a_date(tmp_path: Path) -> None:
         path = write(tmp_path, {"rocm-version": "7.0.0", "release-metadata": metadata})
         assert read_version_file(path) == VersionFile("7.0.0", "")
     for kind in ("dev-bkc", "nightly-bkc"):
-        done = run(tmp_path, "--release-type", kind, "--override-git-sha", SHA)
-        assert done.returncode == 1
-        assert "release-metadata.base-date" in done.stderr
+        assert_failed(run(tmp_path, "--release-type", kind, "--override-git-sha", SHA), 1, "release-metadata.base-date")
 
 
 def test_what_is_refused(directory: Path) -> None:

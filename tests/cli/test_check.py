@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from checked_files import Call, codes, compile_library, document, wheel
 from compiled_files import compile_file
+from ended import assert_failed
 from sample_device_code import FLAGS, bundle, code_object, kernel_index, library, objects
 from sample_site import CORE, LIBRARIES, Site
 
@@ -249,9 +250,7 @@ def test_text(call: Call, tmp_path: Path, name: str, is_damaged: bool) -> None:
 @pytest.mark.parametrize("name", ["../out.so", "/out.so", "sample//out.so"])
 def test_a_wheel_that_leads_out_of_its_directory(call: Call, tmp_path: Path, name: str) -> None:
     path = wheel(tmp_path / "sample-1-py3-none-any.whl", {name: compile_library(tmp_path / "app.so", None)})
-    said = call("check", str(path), *GPU)
-    assert said.returncode == 1
-    assert "its name leads out of the wheel [E-CODE-004]" in said.stderr
+    assert_failed(call("check", str(path), *GPU), 1, "its name leads out of the wheel [E-CODE-004]")
 
 
 def test_a_wheel_with_deep_directories(call: Call, tmp_path: Path) -> None:
@@ -259,8 +258,7 @@ def test_a_wheel_with_deep_directories(call: Call, tmp_path: Path) -> None:
         tmp_path / "sample-1-py3-none-any.whl", {f"{'d/' * 1000}app.so": compile_library(tmp_path / "app.so", None)}
     )
     said = call("check", str(path), *GPU)
-    assert said.returncode == 1
-    assert "...: it lies in more than 128 directories [E-CODE-004]" in said.stderr
+    assert_failed(said, 1, "...: it lies in more than 128 directories [E-CODE-004]")
     assert len(said.stderr) < 1000
 
 
@@ -310,8 +308,7 @@ def test_an_sdk_in_a_directory(call: Call, hip: Path, tmp_path: Path) -> None:
 
 def test_a_name_that_stands_for_nothing(call: Call) -> None:
     said = call("check", "no-such-thing", *GPU)
-    assert said.returncode == 2
-    assert "no-such-thing: there is no such file, and no such distribution is installed" in said.stderr
+    assert_failed(said, 2, "no-such-thing: there is no such file, and no such distribution is installed")
 
 
 def test_several_names(call: Call, tmp_path: Path) -> None:

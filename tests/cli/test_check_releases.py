@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from checked_files import Call, codes, compile_library, document, wheel
+from ended import assert_failed, assert_refused
 from other_user import OtherUser
 from sample_site import LIBRARIES, Site
 
@@ -246,8 +247,7 @@ def test_another_sdk_says_its_releases(call: Call, tmp_path: Path) -> None:
 def test_an_sdk_that_is_none_is_wrong_usage(call: Call, tmp_path: Path, name: str, what: str) -> None:
     (tmp_path / "file").touch()
     said = call("check", str(tmp_path), "--sdk", str(tmp_path / name), *GPU)
-    assert (said.returncode, said.stdout) == (2, "")
-    assert f"--sdk {tmp_path / name}: {what}" in said.stderr
+    assert_refused(said, 2, f"--sdk {tmp_path / name}: {what}")
 
 
 @pytest.mark.parametrize("name", ["libapp.so", "a-1-py3-none-any.whl"])
@@ -255,9 +255,7 @@ def test_a_file_that_the_user_may_not_read(other_user: OtherUser, open_directory
     path = compile_library(open_directory / "libapp.so", None).rename(open_directory / name)
     path.chmod(0o600)
     said = other_user.run("-m", "rocm_sdk", "check", path, *GPU)
-    assert said.returncode == 1
-    assert f"{path}: this user may not read it" in said.stderr
-    assert "ask its owner for the right to read it" in said.stderr
+    assert_failed(said, 1, f"{path}: this user may not read it", "ask its owner for the right to read it")
 
 
 @pytest.mark.parametrize("word", ["closed", "closed/libapp.so"])
@@ -273,8 +271,7 @@ def test_a_directory_that_the_user_may_not_read(other_user: OtherUser, open_dire
 def test_a_link_that_leads_to_itself(call: Call, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     said = call("check", str(tmp_path / "loop"), *GPU)
-    assert said.returncode == 1
-    assert "loop: Too many levels of symbolic links" in said.stderr
+    assert_failed(said, 1, "loop: Too many levels of symbolic links")
     said = call("check", "--sdk", str(tmp_path / "loop"), *GPU)
     assert "loop: Too many levels of symbolic links" in said.stderr
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, assert_refused
 from other_user import OtherUser
 from programs import completed
 from sample_device_code import BUNDLE_MAGIC, bundle, code_object, compressed, kpack, library, objects
@@ -151,9 +152,7 @@ def test_a_damaged_member_does_not_hide_the_others(files: Path, tmp_path: Path) 
 
 def refusal(path: Path) -> str:
     result = ask(path)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert str(path) in result.stderr
-    assert "[E-CODE-004]" in result.stderr
+    assert_refused(result, 1, str(path), "[E-CODE-004]")
     assert "Traceback" not in result.stderr
     return result.stderr
 
@@ -193,8 +192,7 @@ def test_more_members_than_any_wheel(tmp_path: Path, zip64: bool, offset: int) -
     begin = os.times()
     done = completed([sys.executable, "-c", program, "code", str(path)])
     assert os.times().children_user - begin.children_user < 5
-    assert done.returncode == 1
-    assert f"{path}: it has more than 131072 members, more than any wheel has [E-CODE-004]" in done.stderr
+    assert_failed(done, 1, f"{path}: it has more than 131072 members, more than any wheel has [E-CODE-004]")
     path.write_bytes(list_of_members(800_000, offset=offset, zip64=zip64))
     assert "its list of members would have 38400000 bytes" in refusal(path)
 
@@ -214,9 +212,7 @@ def test_a_stored_member_that_does_not_lie_in_the_archive(tmp_path: Path) -> Non
     data = one_member(path, CONTENT, zipfile.ZIP_STORED)
     patch_sizes(data, packed=900_000_000, plain=900_000_000)
     path.write_bytes(data)
-    result = ask(path)
-    assert result.returncode == 1
-    assert "does not lie in its archive" in result.stderr
+    assert_failed(ask(path), 1, "does not lie in its archive")
 
 
 def test_a_bomb_with_right_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,9 +351,7 @@ def test_tar_archives_that_lie(tmp_path: Path) -> None:
     info = tarfile.TarInfo("lib.co")
     info.size = 1 << 40
     path.write_bytes(info.tobuf() + CONTENT)
-    result = ask(path)
-    assert result.returncode == 1
-    assert "does not lie in its archive" in result.stderr
+    assert_failed(ask(path), 1, "does not lie in its archive")
     packed = tmp_path / "x.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
         archive.addfile(tarfile.TarInfo("a"), io.BytesIO(b""))
@@ -413,9 +407,12 @@ def test_what_another_user_keeps_for_himself(
     path.write_bytes(CONTENT)
     (open_directory / closed).chmod(0o600)
     said = other_user.run("-m", "rocm_sdk", "code", path)
-    assert said.returncode == 1
-    assert f"{path}: cannot open: Permission denied [E-FILE-007]\n" in said.stderr
-    assert f"  fix: by hand: as root: chmod {right} {open_directory / closed}\n" in said.stderr
+    assert_failed(
+        said,
+        1,
+        f"{path}: cannot open: Permission denied [E-FILE-007]\n",
+        f"  fix: by hand: as root: chmod {right} {open_directory / closed}\n",
+    )
 
 
 # ---- sizes

@@ -6,6 +6,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from ended import assert_refused
 from programs import completed
 from sample_site import CORE, Site, clean_environment
 
@@ -50,29 +51,22 @@ def test_answers_are_one_line_on_stdout(sdk: Site, words: list[str], answer: str
     ],
 )
 def test_no_answer_is_status_1_and_said_on_stderr(sdk: Site, words: list[str], said: str) -> None:
-    result = call(sdk.path, *words)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert said in result.stderr
+    assert_refused(call(sdk.path, *words), 1, said)
 
 
 @pytest.mark.parametrize("words", [["path"], ["nonsense"], ["version", "nonsense"]])
 def test_wrong_usage_is_status_2(sdk: Site, words: list[str]) -> None:
-    result = call(sdk.path, *words)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "usage: rocm-sdk" in result.stderr
+    assert_refused(call(sdk.path, *words), 2, "usage: rocm-sdk")
 
 
 def test_without_an_sdk(tmp_path: Path) -> None:
     for words in (["version"], ["targets"], ["path", "amdhip64"]):
         result = call(tmp_path, *words)
-        assert (result.returncode, result.stdout) == (1, "")
-        assert " install --upgrade --index-url https://stable.repo.amd.com/rocm/whl-next/ " in result.stderr
+        assert_refused(result, 1, " install --upgrade --index-url https://stable.repo.amd.com/rocm/whl-next/ ")
 
 
 def test_an_sdk_that_does_not_name_its_targets(site: Site) -> None:
-    result = call(site.path, "targets")
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "dist_info.json" in result.stderr
+    assert_refused(call(site.path, "targets"), 1, "dist_info.json")
 
 
 @pytest.mark.parametrize("command", ["version", "targets", "path"])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import assert_refused
 from sample_machine import Machine
 from sample_site import Site
 
@@ -92,9 +93,7 @@ def test_for_extensions_of_torch(call: Call, devel_tree: Path) -> None:
     assert call("path", "--home").stdout == f"{devel_tree}\n"
     document = json.loads(call("path", "--home", "--json").stdout)
     assert (document["path"], document["package"]) == (str(devel_tree), "devel")
-    wrong = call("env", "--for", "cmake")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "fix: take one of build, torch-extension" in wrong.stderr
+    assert_refused(call("env", "--for", "cmake"), 2, "fix: take one of build, torch-extension")
 
 
 def test_without_a_development_package_home_is_core(call: Call, sdk: Site) -> None:
@@ -132,9 +131,7 @@ def test_what_the_tree_has_not_is_left_out(call: Call, devel_tree: Path) -> None
 
 def test_opencl(call: Call, sdk: Site, devel_tree: Path) -> None:
     assert devel_tree.parent == sdk.path
-    refused = call("env", "--opencl")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "amdocl64" in refused.stderr
+    assert_refused(call("env", "--opencl"), 1, "amdocl64")
     library = sdk.library("libamdocl64.so.2")
     assert json.loads(call("env", "--opencl", "--json").stdout)["set"]["OCL_ICD_VENDORS"] == str(library)
     icd = sdk.write("_rocm_sdk_core/etc/OpenCL/vendors/amdocl64.icd", "libamdocl64.so.2\n")
@@ -191,9 +188,7 @@ def test_targets_of_the_machine(call: Call, devel_tree: Path, clang: Path, tmp_p
     assert devel_tree
     empty = Machine(tmp_path / "empty")
     words = ("env", "--compiler", str(clang / "clang"), "--json")
-    refused = call(*words, ROCM_SDK_ROOTFS=str(empty.root))
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "fix: name the targets: --targets gfx942,gfx1100" in refused.stderr
+    assert_refused(call(*words, ROCM_SDK_ROOTFS=str(empty.root)), 1, "fix: name the targets: --targets gfx942,gfx1100")
 
 
 @pytest.mark.parametrize(

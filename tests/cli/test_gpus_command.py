@@ -8,6 +8,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, assert_refused
 from own_terminal import terminal_output
 from programs import completed
 from sample_machine import GIB, TOPOLOGY, Machine, machine_of
@@ -177,9 +178,7 @@ def test_an_obstacle_of_many_gpus_is_one_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["--arch"], ["--json"], ["--all"], ["--visible"], ["--arch", "--visible"]])
 def test_no_gpu_is_status_1_with_the_reason(tmp_path: Path, words: list[str]) -> None:
     result = call(Machine(tmp_path / "empty"), "gpus", *words)
-    assert result.returncode == 1
-    assert "the kernel's compute driver knows no GPU" in result.stderr
-    assert "lspci" in result.stderr
+    assert_failed(result, 1, "the kernel's compute driver knows no GPU", "lspci")
     assert (result.stdout == "") == (words != ["--json"])
 
 
@@ -206,8 +205,7 @@ def test_a_damaged_topology_is_one_message(machine: Machine) -> None:
     machine.write(f"{TOPOLOGY}/nodes/10/properties", "simd_count ten\n")
     for words in (["--arch"], [], ["--json"]):
         result = call(machine, "gpus", *words)
-        assert (result.returncode, result.stdout) == (1, "")
-        assert f"{machine.root}/{TOPOLOGY}/nodes/10/properties" in result.stderr
+        assert_refused(result, 1, f"{machine.root}/{TOPOLOGY}/nodes/10/properties")
         assert "Traceback" not in result.stderr
 
 
@@ -239,8 +237,7 @@ def test_the_condition_of_the_gpus(machine: Machine) -> None:
     assert [line for line in lines if line.startswith("10 ")] == ["10    power    fact     asleep, rest not read"]
     machine.write(f"{device}/ras/umc_err_count", "ue: 2\nce: 7\nde: 0\n")
     result = call(machine, "gpus", "--health", "--json")
-    assert result.returncode == 1
-    assert "counted errors that it could not correct" in result.stderr
+    assert_failed(result, 1, "counted errors that it could not correct")
     health = json.loads(result.stdout)["health"]
     (bad,) = [each for each in health if each["state"] == "bad"]
     assert (bad["check"], bad["node"], bad["problem"]["code"]) == ("errors", 2, "W-GPU-032")
@@ -262,8 +259,7 @@ def test_a_table_fits_a_terminal(machine: Machine) -> None:
 
 def test_the_condition_of_no_gpu(tmp_path: Path) -> None:
     result = call(Machine(tmp_path / "machine"), "gpus", "--health")
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "the kernel's compute driver knows no GPU" in result.stderr
+    assert_refused(result, 1, "the kernel's compute driver knows no GPU")
 
 
 def add_process(machine: Machine, number: int, name: str, queue: int | None = None, **memory: int) -> None:
@@ -314,6 +310,4 @@ def test_fields_for_scripts(machine: Machine) -> None:
     ],
 )
 def test_wrong_fields(machine: Machine, words: list[str], said: str) -> None:
-    result = call(machine, "gpus", *words)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert_refused(call(machine, "gpus", *words), 2, said)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from ended import assert_refused
 from programs import completed
 from sample_machine import GIB, TOPOLOGY, Machine, machine_of
 from sample_site import clean_environment
@@ -99,13 +100,10 @@ def test_lines_of_json(machine: Machine) -> None:
 )
 def test_wrong_usage(machine: Machine, words: list[str], said: str) -> None:
     environment = clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)}
-    result = completed([str(SCRIPT), "gpus", *words], env=environment, timeout=60)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert_refused(completed([str(SCRIPT), "gpus", *words], env=environment, timeout=60), 2, said)
 
 
 def test_no_gpu(tmp_path: Path) -> None:
     environment = clean_environment() | {"ROCM_SDK_ROOTFS": str(tmp_path)}
     result = completed([str(SCRIPT), "gpus", "--watch", "1"], env=environment, timeout=60)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "this machine has no AMD GPU" in result.stderr
+    assert_refused(result, 1, "this machine has no AMD GPU")

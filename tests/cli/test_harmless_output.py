@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import succeeded
 from sample_devel import DevelSite, core_files
 from sample_device_code import bundle, objects
 from sample_device_code import library as library_with_code
 from sample_site import clean_environment
-from succeeded import succeeded
 
 from rocm_sdk.base.value_text import harmless, one_line
 

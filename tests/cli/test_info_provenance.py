@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ended import succeeded
 from hostile_input import TEXTS
 from programs import completed
 from sample_report import install
 from sample_site import CORE, LIBRARIES, Site
-from succeeded import succeeded
 
 from rocm_sdk.doctor.provenance.closed_source import TABLE, state_of
 from rocm_sdk.doctor.provenance.manifest import read_manifest

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ended import assert_failed
 from other_user import OtherUser
 from sample_site import CORE, LIBRARIES, Site
 
@@ -46,9 +47,7 @@ def test_a_library_that_cannot_be_loaded(call: Call, sdk: Site) -> None:
     absent = sdk.library("libabsent.so.1")
     sdk.library("librocblas.so.5", needed=(absent,), package=LIBRARIES)
     absent.unlink()
-    done = call("init", "--record-pages")
-    assert done.returncode == 1
-    assert "libabsent.so.1" in done.stderr
+    assert_failed(call("init", "--record-pages"), 1, "libabsent.so.1")
     assert not (sdk.path / LIST).exists()
 
 
@@ -57,5 +56,4 @@ def test_a_user_who_may_not_write(other_user: OtherUser, open_directory: Path, s
     shutil.copytree(sdk.path, site)
     for words in (["init", "--record-pages"], ["run", "--record-pages", "true"]):
         done = other_user.run("-m", "rocm_sdk", *words, ROCM_SDK_ROOT=str(site))
-        assert done.returncode == 1
-        assert f"{site}/{CORE}/lib cannot be written to" in done.stderr
+        assert_failed(done, 1, f"{site}/{CORE}/lib cannot be written to")

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from ended import succeeded
 from programs import completed
 from sample_site import CORE, Site, clean_environment
-from succeeded import succeeded
 
 QUICK = "from rocm_sdk.terminal import progress; progress._FIRST_TICK = progress._TICK = 0.05"
 LINES = "from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN_LINES = 0.05"

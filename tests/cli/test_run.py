@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from ended import assert_failed, succeeded
 from programs import completed
 from sample_device_code import bundle, library, objects
 from sample_machine import Machine, machine_of
 from sample_site import CORE, LIBRARIES, Site
-from succeeded import succeeded
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -84,8 +84,7 @@ def test_no_program_without_a_gpu(call: Call, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "machine")
     machine.gpu(1, "gfx1100")
     result = call("run", "--gpu", "integrated", "touch", str(tmp_path / "started"), ROCM_SDK_ROOTFS=str(machine.root))
-    assert result.returncode == 1
-    assert "[E-GPU-008]" in result.stderr
+    assert_failed(result, 1, "[E-GPU-008]")
     assert not (tmp_path / "started").exists()
 
 

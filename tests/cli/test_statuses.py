@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import assert_refused
 from programs import completed
 from sample_site import clean_environment
 
@@ -31,9 +32,7 @@ OF_TARGETS = (
 
 @pytest.mark.parametrize("words", [*OF_FILES, "info --build-id"])
 def test_a_file_that_is_not_there(call: Call, tmp_path: Path, words: str) -> None:
-    said = call(*words.split(), str(tmp_path / "absent.so"))
-    assert (said.returncode, said.stdout) == (2, "")
-    assert "absent.so: " in said.stderr
+    assert_refused(call(*words.split(), str(tmp_path / "absent.so")), 2, "absent.so: ")
 
 
 @pytest.mark.parametrize("words", [*OF_FILES, "info --build-id"])
@@ -59,16 +58,12 @@ def test_an_option_with_its_value_in_one_word(call: Call, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("words", OF_TARGETS)
 def test_a_target_that_there_is_not(call: Call, words: str) -> None:
-    said = call(*words.split(), "gfx9999")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert '"gfx9999" is not a known GPU target or family' in said.stderr
+    assert_refused(call(*words.split(), "gfx9999"), 2, '"gfx9999" is not a known GPU target or family')
 
 
 @pytest.mark.parametrize("words", ["path", "path --json", "tree", "info --build-id"])
 def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
-    said = call(*words.split(), "nothing")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert "unknown ROCm library name 'nothing'" in said.stderr
+    assert_refused(call(*words.split(), "nothing"), 2, "unknown ROCm library name 'nothing'")
 
 
 @pytest.mark.parametrize(
@@ -90,9 +85,7 @@ def test_without_an_sdk(tmp_path: Path, words: str, said: str) -> None:
 @pytest.mark.parametrize("words", ["test --target", "test --json --output", "check --sdk", "init --store"])
 def test_a_name_that_is_empty(call: Call, words: str) -> None:
     """`--target "$DIR"` without such a variable."""
-    said = call(*words.split(), "")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert f"argument {words.rsplit(maxsplit=1)[-1]}: the name is empty" in said.stderr
+    assert_refused(call(*words.split(), ""), 2, f"argument {words.rsplit(maxsplit=1)[-1]}: the name is empty")
 
 
 @pytest.mark.parametrize("words", ["check", "code", "info --build-id"])
@@ -121,9 +114,7 @@ def test_a_code_that_there_is_not(call: Call) -> None:
 )
 def test_install(call: Call, words: str, said: str) -> None:
     """Before a GPU is looked for, or an index asked."""
-    done = call("install", *words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert_refused(call("install", *words.split()), 2, said)
 
 
 @pytest.mark.parametrize("words", ["rocm_sdk store verify --store s", "rocm_sdk_build index ."])

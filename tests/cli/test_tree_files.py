@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from checked_files import Call, compile_library, wheel
+from ended import assert_failed, assert_refused
 from sample_site import LIBRARIES, Site
 from written_page import Page
 
@@ -126,8 +127,7 @@ def test_without_an_sdk(call: Call, extension: Path) -> None:
 
 def test_what_stands_for_nothing(call: Call, tmp_path: Path) -> None:
     absent = call("tree", str(tmp_path / "absent.so"))
-    assert absent.returncode == 2
-    assert "there is no such file, and no such distribution is installed" in absent.stderr
+    assert_failed(absent, 2, "there is no such file, and no such distribution is installed")
     assert "did you mean hipsparse" in call("tree", "hipsparce").stderr
 
 
@@ -148,9 +148,7 @@ def test_all_that_a_file_needs_is_below_it(call: Call, sdk: Site, tmp_path: Path
 
 @pytest.mark.parametrize("option", ["--load", "--bindings"])
 def test_a_file_is_not_loaded(call: Call, extension: Path, option: str) -> None:
-    said = call("tree", str(extension), option)
-    assert (said.returncode, said.stdout) == (2, "")
-    assert f"{option} is for short names, and {extension} is none" in said.stderr
+    assert_refused(call("tree", str(extension), option), 2, f"{option} is for short names, and {extension} is none")
 
 
 def test_hostile_files(call: Call, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from other_user import OtherUser
 from sample_site import LIBRARIES, Site, compile_library
 
@@ -101,22 +102,17 @@ def test_what_libraries_print_and_break(call: Call, sdk: Site) -> None:
     assert json.loads(call("tree", "roctx64", "--timing", "--json").stdout)["timing"]["warm"]["seconds"] > 0
     for code in ("_exit(7);", 'puts("[1, [2]]"); fflush(stdout); _exit(0);', "_exit(0);"):
         sdk.library("libroctx64.so.4", source.format(code))
-        done = call("tree", "roctx64", "--timing")
-        assert done.returncode == 1
-        assert "the process that loads ends with status" in done.stderr
+        assert_failed(call("tree", "roctx64", "--timing"), 1, "the process that loads ends with status")
 
 
 @pytest.mark.parametrize("words", [("--load",), ("--bindings",), ("--svg",), ("--dot",), ("--html",)])
 def test_it_stands_alone(call: Call, words: tuple[str, ...]) -> None:
-    done = call("tree", "hipsparse", "--timing", *words)
-    assert done.returncode == 2
-    assert "--timing stands alone" in done.stderr
+    assert_failed(call("tree", "hipsparse", "--timing", *words), 2, "--timing stands alone")
 
 
 def test_a_file_is_not_loaded(call: Call, sdk: Site) -> None:
     done = call("tree", str(sdk.path / LIBRARIES / "lib/libhipsparse.so.1"), "--timing")
-    assert done.returncode == 2
-    assert "--timing is for short names" in done.stderr
+    assert_failed(done, 2, "--timing is for short names")
 
 
 # ---- sections

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from sample_site import Site, clean_environment, compile_library
 
 from rocm_sdk.cli.watch import explained
@@ -101,13 +102,10 @@ def test_a_program_that_waits_for_something_else_is_left_alone(call: Call) -> No
 
 
 def test_a_program_that_is_not_there(call: Call) -> None:
-    result = call("run", "--watch", "1", "no-such-program")
-    assert result.returncode == 127
-    assert "no such program" in result.stderr
+    assert_failed(call("run", "--watch", "1", "no-such-program"), 127, "no such program")
 
 
 @pytest.mark.parametrize("seconds", ["0", "x", "nan"])
 def test_wrong_seconds(call: Call, seconds: str) -> None:
     result = call("run", "--watch", seconds, "true")
-    assert result.returncode == 2
-    assert f"argument --watch: not a number of seconds, 0.05 or more: {seconds}" in result.stderr
+    assert_failed(result, 2, f"argument --watch: not a number of seconds, 0.05 or more: {seconds}")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from ended import assert_failed
 from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
 from sample_devel import as_root
@@ -168,10 +169,8 @@ def test_an_application_for_another_release(sdk: Path, tmp_path: Path) -> None:
     extension = compile_library(tmp_path / "ext.so", None, "", (older,))
     older.unlink()
     done = closure(sdk, "--for", extension, "--output", tmp_path / "out", check=False)
-    assert done.returncode == 1
-    assert (
-        "rocm-sdk-build: E-LIB-024: ext.so was built for ROCm 5.0 to 5.7, the SDK is 7.10.0 and has libamd"
-        in done.stderr
+    assert_failed(
+        done, 1, "rocm-sdk-build: E-LIB-024: ext.so was built for ROCm 5.0 to 5.7, the SDK is 7.10.0 and has libamd"
     )
     assert not (tmp_path / "out").exists()
 
@@ -231,9 +230,7 @@ CODE_LIMIT = 30_000
 
 def test_no_code_for_a_gpu_at_all(sdk: Path, tmp_path: Path) -> None:
     words = ("--library", "hipsparse", "--gpu", "gfx1030,gfx1100", "--output", tmp_path / "out")
-    done = closure(sdk, *words, check=False)
-    assert done.returncode == 1
-    assert "nothing that is needed has code for gfx1100" in done.stderr
+    assert_failed(closure(sdk, *words, check=False), 1, "nothing that is needed has code for gfx1100")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -391,9 +388,7 @@ def test_the_proof_looks_for_every_symbol(sdk: Path, tmp_path: Path) -> None:
     write_distribution(site, "lazy", "1.0", ("lazy",))
     words = ("--library", "hipsparse", "--for", "lazy", "--output", tmp_path / "out")
     done = closure(sdk, PROVED, *words, check=False, PYTHONPATH=f"{sdk}:{site}")
-    assert done.returncode == 1
-    assert "import lazy: " in done.stderr
-    assert "undefined symbol: nobody_has_it" in done.stderr
+    assert_failed(done, 1, "import lazy: ", "undefined symbol: nobody_has_it")
 
 
 def test_the_sdk_is_no_file_of_an_application(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,8 +427,7 @@ def test_a_wheel_with_a_name_twice(sdk: Path, tmp_path: Path) -> None:
     members = [("app/__init__.py", b"# one"), ("app/__init__.py", b"# two"), ("app/app.so", extension.read_bytes())]
     wheel = wheel_of(tmp_path / "app/app-1.0-py3-none-any.whl", *members)
     done = closure(sdk, "--for", wheel, "--output", tmp_path / "out", check=False)
-    assert done.returncode == 1
-    assert f"{wheel}: it has two members of the name 'app/__init__.py'" in done.stderr
+    assert_failed(done, 1, f"{wheel}: it has two members of the name 'app/__init__.py'")
     assert not (tmp_path / "out").exists()
 
 

@@ -11,6 +11,7 @@ from types import FrameType
 
 import pytest
 from deep_directories import deep_directory
+from ended import assert_failed
 from other_user import USER, OtherUser, has_user_namespaces
 from sample_closure import PROVED, VERSION, closure, names_in, write_application, write_distribution
 from sample_site import CORE, LIBRARIES, clean_environment
@@ -205,8 +206,7 @@ def test_a_user_without_rights(sdk: Path, open_directory: Path, other_user: Othe
     words = ("-m", "rocm_sdk_build", "closure", "--library", "hipsparse", "--gpu", "gfx1030", "--output", place / "out")
     done = other_user.run(*words, PYTHONPATH=str(site))
     if not has_user_namespaces():
-        assert done.returncode == 1
-        assert "this system gives no namespaces to run its code in with no rights (unshare --user:" in done.stderr
+        assert_failed(done, 1, "this system gives no namespaces to run its code in with no rights (unshare --user:")
         return
     assert done.returncode == 0, done.stderr
     assert "tried where nothing else is" in done.stdout
@@ -224,8 +224,7 @@ def test_the_same_bytes_elsewhere(sdk: Path, tmp_path: Path) -> None:
 def test_an_application_with_deep_directories(sdk: Path, tmp_path: Path) -> None:
     with deep_directory(tmp_path / "application", 1000) as deep:
         done = closure(sdk, "--for", deep, "--output", tmp_path / "out", check=False)
-        assert done.returncode == 1
-        assert f"{deep}: cannot read: directories lie in each other more than 128 deep" in done.stderr
+        assert_failed(done, 1, f"{deep}: cannot read: directories lie in each other more than 128 deep")
         assert "Traceback" not in done.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["application"]
 

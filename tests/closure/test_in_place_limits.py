@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from deep_directories import deep_directory
+from ended import assert_failed
 from environment import HIPSPARSE, Environment
 from other_user import USER
 from programs import completed
@@ -57,9 +58,7 @@ def layer(tmp_path: Path) -> Path:
 def test_installed_in_a_lower_layer(environment: Environment, layer: Path) -> None:
     before = environment.files()
     done = in_namespace(OVERLAY, str(environment.prefix), str(layer), *environment.command(*WORDS))
-    assert done.returncode == 1, done.stdout
-    assert "is in a lower layer of this container" in done.stderr
-    assert "prune in the same RUN as the installation" in done.stderr
+    assert_failed(done, 1, "is in a lower layer of this container", "prune in the same RUN as the installation")
     assert not [path for path in (layer / "upper").rglob("*") if path.is_file()], "nothing was copied up"
     assert environment.files() == before
 
@@ -134,8 +133,7 @@ def test_a_full_disk(environment: Environment, room: int) -> None:
     tree = environment.prefix / "lib"
     done = in_namespace(FULL, str(tree), str(room), str(environment.site), *environment.command(*WORDS))
     shutil.rmtree(f"{tree}.copy")
-    assert done.returncode == 1, done.stdout
-    assert "No space left on device" in done.stderr
+    assert_failed(done, 1, "No space left on device")
     assert done.stdout == ""
 
 
@@ -257,9 +255,7 @@ def test_a_hostile_journal_is_refused(environment: Environment, case: str) -> No
     (journal / "journal.json").write_text(content if isinstance(content, str) else json.dumps(content))
     before = environment.files()
     done = environment.prune(check=False)
-    assert done.returncode == 1, done.stdout
-    assert ".rocm-sdk-closure" in done.stderr
-    assert "rm -r" in done.stderr
+    assert_failed(done, 1, ".rocm-sdk-closure", "rm -r")
     assert "Traceback" not in done.stderr
     assert environment.files() == before
     assert [victim.read_text() for victim in victims] == ["12345", "12345"]
@@ -297,8 +293,7 @@ def test_something_is_installed_meanwhile(environment: Environment) -> None:
     command = [*environment.command(*WORDS), *install]
     before = environment.files()
     done = completed(environment.file_by_file(command), env=clean_environment())
-    assert done.returncode == 1, done.stdout
-    assert f"{environment.site}/new.py changed meanwhile" in done.stderr
+    assert_failed(done, 1, f"{environment.site}/new.py changed meanwhile")
     assert environment.files() == before | {f"{environment.site.relative_to(environment.prefix)}/new.py": b"new\n"}
     assert environment.leftovers() == []
 
@@ -322,8 +317,7 @@ def test_something_is_installed_before_the_exchange(environment: Environment) ->
     before = environment.files()
     words = [str(environment.site), "closure", *WORDS, "--in-place"]
     done = completed([environment.python, "-c", _INSTALLS, *words], env=clean_environment())
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert f"{environment.site}/new.py changed meanwhile" in done.stderr
+    assert_failed(done, 1, f"{environment.site}/new.py changed meanwhile")
     assert environment.files() == before | {f"{environment.site.relative_to(environment.prefix)}/new.py": b"new"}
     assert environment.leftovers() == []
 
@@ -366,7 +360,6 @@ def test_a_link_to_what_goes_goes_too(environment: Environment) -> None:
 def test_deep_directories(environment: Environment, place: str) -> None:
     with deep_directory(environment.site / place, 1000):
         done = environment.prune(*WORDS, check=False)
-        assert done.returncode == 1
-        assert f"{environment.site}: cannot read: directories lie in each other more than 128 deep" in done.stderr
+        assert_failed(done, 1, f"{environment.site}: cannot read: directories lie in each other more than 128 deep")
         assert "Traceback" not in done.stderr
     assert environment.prune(*WORDS).returncode == 0

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from programs import completed
 from sample_closure import PROVED, closure
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library, run_interpreter
@@ -94,9 +95,7 @@ def test_a_closure_of_a_closure(site: Path, tmp_path: Path) -> None:
 )
 def test_where_nothing_loads(sdk: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
     place = () if "--in-place" in words else ("--output", tmp_path / "out")
-    done = closure(sdk, *words, "--record-pages", *place, check=False)
-    assert done.returncode == 2
-    assert "--record-pages" in done.stderr
+    assert_failed(closure(sdk, *words, "--record-pages", *place, check=False), 2, "--record-pages")
     assert not (tmp_path / "out").exists()
 
 
@@ -192,8 +191,7 @@ def test_what_libraries_put_into_its_place(hostile: Path, tmp_path: Path, name: 
         tmp_path / "out",
         check=False,
     )
-    assert done.returncode == 1, done.stdout
-    assert why in done.stderr
+    assert_failed(done, 1, why)
     assert not (tmp_path / "out").exists()
 
 

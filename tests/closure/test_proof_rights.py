@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from ended import assert_failed
 from other_user import has_user_namespaces, need_user_namespaces
 from programs import completed
 from sample_closure import PROVED, closure, write_application, write_distribution
@@ -28,9 +29,7 @@ def test_code_that_lacks_rights(sdk: Path, tmp_path: Path) -> None:
     compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "app/libapp.so", source)
     words = ("--library", "hipsparse", "--for", tmp_path / "app", "--output", tmp_path / "out")
     done = closure(sdk, PROVED, *words, check=False)
-    assert done.returncode == 1
-    assert f"{tmp_path}/app/libapp.so: app: Read-only file system" in done.stderr
-    assert "the proof gives no rights" in done.stderr
+    assert_failed(done, 1, f"{tmp_path}/app/libapp.so: app: Read-only file system", "the proof gives no rights")
     closure(sdk, *words)
 
 
@@ -63,8 +62,7 @@ def test_names_with_slashes_are_opened_in_the_proof_alone(sdk: Path, tmp_path: P
     needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     assert f"[{planted}]" in needed
     done = closure(site, PROVED, "--library", "hipsparse", "--output", tmp_path / "out", check=False)
-    assert done.returncode == 1
-    assert f"{planted}: cannot open shared object file" in done.stderr
+    assert_failed(done, 1, f"{planted}: cannot open shared object file")
     assert not ran.exists()
 
 
@@ -117,9 +115,7 @@ def test_what_the_code_says_does_not_reach_the_terminal(sdk: Path, tmp_path: Pat
     library = compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "libapp.so", source)
     words = ("--library", "hipsparse", "--for", library, "--output", tmp_path / "out")
     done = closure(sdk, PROVED, *words, check=False)
-    assert done.returncode == 1
-    assert r"\x1b]0;harm\x07" in done.stderr
-    assert r"\x1b[2Jlast" in done.stderr
+    assert_failed(done, 1, "\\x1b]0;harm\\x07", "\\x1b[2Jlast")
     assert "\033" not in done.stderr
 
 

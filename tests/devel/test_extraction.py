@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, assert_refused, succeeded
 from sample_devel import DevelSite, core_files, devel_files, libraries_files, link, member, sample_members
-from succeeded import succeeded
 
 from rocm_sdk.base.zstd import ZSTD_FIX
 
@@ -153,10 +153,7 @@ def test_without_zstandard(make_site: MakeSite) -> None:
     site = make_site()
     site.install_sdk("_devel.tar.zst")
     hide(site, "_zstd" if sys.version_info >= (3, 14) else "backports")
-    result = site.command("init", check=False)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "_devel.tar.zst is compressed with Zstandard" in result.stderr
-    assert ZSTD_FIX in result.stderr
+    assert_refused(site.command("init", check=False), 1, "_devel.tar.zst is compressed with Zstandard", ZSTD_FIX)
 
 
 def hide(site: DevelSite, module: str) -> None:
@@ -169,11 +166,12 @@ def test_without_lzma(make_site: MakeSite) -> None:
     site.install_sdk("_devel.tar.xz")
     hide(site, "_lzma")
     result = site.command("init", check=False)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert (
-        "_devel.tar.xz is compressed with xz, which this Python cannot read (No module named '_lzma')" in result.stderr
+    assert_refused(
+        result,
+        1,
+        "_devel.tar.xz is compressed with xz, which this Python cannot read (No module named '_lzma')",
+        "use a Python that was built with liblzma",
     )
-    assert "use a Python that was built with liblzma" in result.stderr
 
 
 def test_lzma_is_needed_for_archives_alone(devel_site: DevelSite) -> None:
@@ -190,8 +188,7 @@ def test_lzma_is_needed_for_archives_alone(devel_site: DevelSite) -> None:
 def test_without_record(devel_site: DevelSite) -> None:
     devel_site.record("rocm-sdk-devel").unlink()
     result = devel_site.command("init", check=False)
-    assert result.returncode == 1
-    assert "has no RECORD" in result.stderr
+    assert_failed(result, 1, "has no RECORD")
     index = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
     command = f"python3 -m venv ~/rocm && ~/rocm/bin/pip install {index} 'rocm[libraries,devel]==7.10.0'"
     assert f"  fix: {command}  # into a virtual environment\n" in result.stderr
@@ -201,13 +198,11 @@ def test_not_installed_and_lost(make_site: MakeSite) -> None:
     site = make_site()
     site.install("rocm-sdk-core", core_files())
     result = site.command("path", "--root", check=False)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "'rocm[devel]==7.10.0'" in result.stderr
+    assert_refused(result, 1, "'rocm[devel]==7.10.0'")
     site.install("rocm-sdk-devel", devel_files(b""))
     (site.path / "rocm_sdk_devel/_devel.tar").unlink()
     result = site.command("path", "--root", check=False)
-    assert result.returncode == 1
-    assert "neither its archive nor its tree" in result.stderr
+    assert_failed(result, 1, "neither its archive nor its tree")
 
 
 def test_only_the_development_package(make_site: MakeSite) -> None:

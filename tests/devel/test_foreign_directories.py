@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, assert_refused
 from sample_devel import DevelSite
 
 MARKER = "rocm-sdk-store.json"
@@ -36,8 +37,7 @@ def foreign(tmp_path: Path) -> Path:
 def test_a_directory_that_is_no_store(devel_site: DevelSite, foreign: Path, action: str) -> None:
     before = everything(foreign)
     result = devel_site.command("store", action, "--store", str(foreign), check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert f"{foreign} is not a store: it has no {MARKER}" in result.stderr
+    assert_refused(result, 2, f"{foreign} is not a store: it has no {MARKER}")
     assert everything(foreign) == before
 
 
@@ -49,8 +49,7 @@ def test_a_marker_of_another_kind(devel_site: DevelSite, foreign: Path, action: 
     (foreign / MARKER).write_bytes(content)
     before = everything(foreign)
     result = devel_site.command("store", action, "--store", str(foreign), check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "does not say that this is a store of format 1" in result.stderr
+    assert_refused(result, 2, "does not say that this is a store of format 1")
     assert everything(foreign) == before
 
 
@@ -65,9 +64,7 @@ def test_a_marker_that_is_a_link(devel_site: DevelSite, foreign: Path, tmp_path:
 def test_init_makes_no_store_of_it(devel_site: DevelSite, foreign: Path) -> None:
     before = everything(foreign)
     result = devel_site.command("init", "--store", str(foreign), check=False)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert f"{foreign} is not a store: it has no {MARKER}" in result.stderr
-    assert "fix: use an absent or empty directory" in result.stderr
+    assert_refused(result, 1, f"{foreign} is not a store: it has no {MARKER}", "fix: use an absent or empty directory")
     assert everything(foreign) == before
     assert not devel_site.tree.exists()
 
@@ -145,6 +142,5 @@ def test_a_store_whose_directory_is_a_link(devel_site: DevelSite, tmp_path: Path
     before = everything(victim)
     for words in (["store", "prune"], ["store", "verify"]):
         result = devel_site.command(*words, "--store", str(store), check=False)
-        assert result.returncode == 1
-        assert f"the store {store} is damaged: {store}/{name}: Not a directory" in result.stderr
+        assert_failed(result, 1, f"the store {store} is damaged: {store}/{name}: Not a directory")
     assert everything(victim) == before

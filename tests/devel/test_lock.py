@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from sample_devel import DevelSite, sample_members
 
 from rocm_sdk.devel.lock import exclusive
@@ -73,10 +74,7 @@ def test_32_at_once(devel_site: DevelSite) -> None:
 def test_the_holder_is_named(devel_site: DevelSite) -> None:
     with holder(devel_site) as process:
         result = devel_site.command("init", "--timeout", "1.5", check=False)
-    assert result.returncode == 1
-    assert f"waiting for process {process.pid} on " in result.stderr
-    assert "is not done after 1.5 s" in result.stderr
-    assert "--timeout" in result.stderr
+    assert_failed(result, 1, f"waiting for process {process.pid} on ", "is not done after 1.5 s", "--timeout")
     assert devel_site.command("init").returncode == 0
 
 
@@ -116,9 +114,12 @@ def test_a_link_in_place_of_the_lock_file(devel_site: DevelSite) -> None:
     target = devel_site.path.parent / "target"
     (devel_site.path / LOCK).symlink_to(target)
     result = devel_site.command("init", check=False)
-    assert result.returncode == 1
-    assert f"the lock file {devel_site.path / LOCK} is not a regular file" in result.stderr
-    assert f"fix: rm {devel_site.path / LOCK}\n" in result.stderr
+    assert_failed(
+        result,
+        1,
+        f"the lock file {devel_site.path / LOCK} is not a regular file",
+        f"fix: rm {devel_site.path / LOCK}\n",
+    )
     assert not os.path.lexists(target)
 
 
@@ -144,8 +145,7 @@ def test_a_directory_in_place_of_the_lock_file(devel_site: DevelSite, store: Pat
     (lock / "kept").mkdir(parents=True)
     words = [word.replace("STORE", str(store)) for word in words]
     result = devel_site.command(*words, check=False)
-    assert result.returncode == 1
-    assert f"the lock file {lock} is not a regular file" in result.stderr
+    assert_failed(result, 1, f"the lock file {lock} is not a regular file")
     fix = result.stderr.splitlines()[-1].removeprefix("  fix: ")
     assert fix == f"mv {lock} {lock}.old"
     subprocess.run(fix.split(), check=True)
@@ -175,9 +175,7 @@ def test_a_pipe_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, wo
     lock = place_of_lock(devel_site, store, words)
     os.mkfifo(lock)
     result = devel_site.command(*(word.replace("STORE", str(store)) for word in words), check=False, timeout=30)
-    assert result.returncode == 1
-    assert f"the lock file {lock} is not a regular file" in result.stderr
-    assert f"fix: rm {lock}" in result.stderr
+    assert_failed(result, 1, f"the lock file {lock} is not a regular file", f"fix: rm {lock}")
 
 
 def test_a_lock_file_with_another_name(devel_site: DevelSite) -> None:

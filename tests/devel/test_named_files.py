@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import assert_refused, succeeded
 from sample_devel import DevelSite, link, member, sample_members, write
-from succeeded import succeeded
 
 TREE = "_rocm_sdk_devel"
 CORE = "_rocm_sdk_core"
@@ -148,8 +148,7 @@ def test_without_the_development_package(site: DevelSite) -> None:
 
 def test_the_command_says_it_in_its_own_words(site: DevelSite) -> None:
     result = site.command("path", "--tool", "hipc", check=False)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "rocm-sdk: the SDK has no tool 'hipc'" in result.stderr
+    assert_refused(result, 1, "rocm-sdk: the SDK has no tool 'hipc'")
     assert "Traceback" not in result.stderr
     assert "not allowed with" in site.command("path", "--tool", "hipcc", "--header", "hip", check=False).stderr
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, assert_refused
 from other_user import USER, OtherUser
 from programs import completed
 from sample_devel import DevelSite, as_root, member, sample_members
@@ -77,9 +78,7 @@ def test_a_file_that_is_larger_than_the_process_may_write(
     result = devel_site.command(
         "init", check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     )
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "a file of it is larger than this process may write" in result.stderr
-    assert fix in result.stderr
+    assert_refused(result, 1, "a file of it is larger than this process may write", fix)
     assert devel_site.names() - {".rocm_sdk_devel.lock"} == before
     devel_site.command("init")
 
@@ -107,9 +106,7 @@ def test_a_directory_of_another_user(open_site: DevelSite, other_user: OtherUser
     os.chown(open_site.path / closed, 0, 0)
     before = open_site.names()
     result = other_user.run("-m", "rocm_sdk", "init", **open_site.variables)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert f"cannot write to {os.path.normpath(open_site.path / closed)}" in result.stderr
-    assert "virtual environment" in result.stderr
+    assert_refused(result, 1, f"cannot write to {os.path.normpath(open_site.path / closed)}", "virtual environment")
     assert open_site.names() == before
 
 
@@ -130,9 +127,7 @@ def test_a_read_only_file_system(mount_small: Callable[[str], DevelSite]) -> Non
     site.install_sdk()
     subprocess.run(["mount", "-o", "remount,ro", str(site.path.parent)], check=True)
     before = site.names()
-    result = site.command("init", check=False)
-    assert result.returncode == 1
-    assert "cannot write to" in result.stderr
+    assert_failed(site.command("init", check=False), 1, "cannot write to")
     assert site.names() == before
 
 

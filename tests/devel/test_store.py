@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, assert_refused
 from other_user import OtherUser
 from sample_devel import DevelSite, member
 
@@ -117,8 +118,7 @@ def test_no_store(devel_site: DevelSite, words: list[str]) -> None:
     """An empty variable is none, as for `init`."""
     variables = devel_site.environment(ROCM_SDK_STORE="")
     result = devel_site.command("store", *words, check=False, cwd=devel_site.path, env=variables)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert ("ROCM_SDK_STORE" if words == ["prune"] else "absent is not a directory") in result.stderr
+    assert_refused(result, 2, "ROCM_SDK_STORE" if words == ["prune"] else "absent is not a directory")
 
 
 @pytest.mark.parametrize("closed", ["store", "above/store"])
@@ -136,9 +136,7 @@ def test_a_store_that_this_user_may_not_read(open_directory: Path, other_user: O
 def test_a_store_that_cannot_be_made(devel_site: DevelSite) -> None:
     file = devel_site.path.parent / "file"
     file.touch()
-    result = devel_site.command("init", "--store", str(file), check=False)
-    assert result.returncode == 1
-    assert f"cannot create the store {file}" in result.stderr
+    assert_failed(devel_site.command("init", "--store", str(file), check=False), 1, f"cannot create the store {file}")
     assert not devel_site.tree.exists()
 
 
@@ -152,6 +150,5 @@ def test_prune_waits_for_an_extraction(two_sites: list[DevelSite], store: Path) 
         assert user.stdout is not None
         user.stdout.readline()
         result = two_sites[0].command("store", "prune", "--store", str(store), "--timeout", "0.1", check=False)
-        assert result.returncode == 1
-        assert "is not done after 0.1 s" in result.stderr
+        assert_failed(result, 1, "is not done after 0.1 s")
         user.communicate("\n")

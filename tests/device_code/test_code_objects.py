@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from ended import succeeded
 from sample_device_code import CLANG, code_object, need_version
-from succeeded import succeeded
 
 from rocm_sdk import device_code
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from ended import succeeded
 from fetched_packages import BUILD
 from sample_site import clean_environment
-from succeeded import succeeded
 
 SMALL = {"amdsmi-7.0.2", "hip-python-10.0.0.0.1.2", "pyrsmi-1.1.0", "rocm-bindings-core-10.0.0.0.1.2"}
 SMALL |= {"jax-rocm7-plugin-0.10.2", "rocm-bindings-hip-10.0.0.0.1.2", "pyamdgpuinfo-2.1.8", "numba-hip-0.2.1"}

@@ -1,6 +1,7 @@
 """initialize_process: what it preloads and checks, for modules of a framework."""
 
 import pytest
+from ended import assert_refused
 from sample_site import Site, run_python
 
 
@@ -136,6 +137,4 @@ def test_an_sdk_that_does_not_say_its_version(site: Site) -> None:
     assert "matching '*', and the installed SDK does not say its version; " in first
     assert known == "False"
     told = site.run("import sys, rocm_sdk.cli; sys.exit(rocm_sdk.cli.main(['version']))", check=False)
-    assert (told.returncode, told.stdout) == (1, "")
-    assert "None is not a version: the SDK's _dist_info.py is missing" in told.stderr
-    assert "rocm-sdk-core" in told.stderr
+    assert_refused(told, 1, "None is not a version: the SDK's _dist_info.py is missing", "rocm-sdk-core")

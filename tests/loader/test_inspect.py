@@ -8,8 +8,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from ended import succeeded
 from sample_site import compile_library
-from succeeded import succeeded
 
 from rocm_sdk import BadLibraryError, LibraryNotFoundError, _native
 from rocm_sdk_build.code.search_path import set_rpath

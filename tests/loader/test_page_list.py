@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from ended import assert_failed
 from sample_site import CORE, Site
 
 LOAD = "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['roctx64'])"
@@ -35,9 +36,7 @@ def test_without_a_list(site: Site) -> None:
 def test_what_is_no_answer(site: Site, value: str) -> None:
     site.library("libroctx64.so.4")
     done = site.run(LOAD, check=False, ROCM_SDK_READ_AHEAD=value)
-    assert done.returncode == 1
-    assert "EnvironmentOverrideError" in done.stderr
-    assert f"ROCM_SDK_READ_AHEAD={value} is not 0 or 1" in done.stderr
+    assert_failed(done, 1, "EnvironmentOverrideError", f"ROCM_SDK_READ_AHEAD={value} is not 0 or 1")
 
 
 def test_a_list_that_cannot_be_written(site: Site) -> None:

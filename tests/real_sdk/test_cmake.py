@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from debian_sdk import rocm
+from ended import succeeded
 from programs import completed
 from sample_site import clean_environment
-from succeeded import succeeded
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import succeeded
 from fetched_packages import BUILD, install, install_torch, tag
 from programs import completed
 from sample_report import run_test
 from sample_site import CORE, clean_environment
-from succeeded import succeeded
 
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages.trampoline import Place, write_trampoline

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 from debian_sdk import rocm
+from ended import succeeded
 from fetched_packages import BUILD, install, install_torch, tag
 from linker_bindings import compare, debugging, linker_bindings
 from programs import completed
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
-from succeeded import succeeded
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from ended import assert_failed, assert_refused
 from programs import completed
 from sample_machine import Machine, machine_of
 from sample_report import break_library, command, install, run_test
@@ -101,8 +102,7 @@ def test_only_and_skip(sdk: Site) -> None:
     names, _ = subjects("--skip", "api,bindings,tools,devel,gpus,opencl,environment")
     assert names == ["packages", "files", "libraries"]
     result = command(sdk, "--only", "filez")
-    assert result.returncode == 2
-    assert "neither a subject nor a code: filez; the subjects are packages, files" in result.stderr
+    assert_failed(result, 2, "neither a subject nor a code: filez; the subjects are packages, files")
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,7 @@ def test_only_and_skip(sdk: Site) -> None:
     ],
 )
 def test_a_test_of_nothing_does_not_pass(sdk: Site, words: tuple[str, ...], said: str) -> None:
-    result = command(sdk, *words)
-    assert result.returncode == 2
-    assert said in result.stderr
+    assert_failed(command(sdk, *words), 2, said)
 
 
 def test_many_missing_files_by_their_own_code(sdk: Site) -> None:
@@ -130,9 +128,7 @@ def test_many_missing_files_by_their_own_code(sdk: Site) -> None:
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "86401", "1" * 5000])
 def test_wrong_seconds(sdk: Site, seconds: str) -> None:
-    result = command(sdk, f"--seconds={seconds}")
-    assert result.returncode == 2
-    assert "not a number of seconds from 1 to 86400" in result.stderr
+    assert_failed(command(sdk, f"--seconds={seconds}"), 2, "not a number of seconds from 1 to 86400")
 
 
 def test_a_subject_that_fails_itself(sdk: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,9 +153,7 @@ def test_another_directory(sdk: Site, tmp_path: Path) -> None:
     assert {each["subject"] for each in said.document["subjects"]} == {"packages", "files", "libraries", "devel"}
     assert said.only("E-LIB-006")["path"] == str(path)
     assert run_test(tmp_path, "--target", str(other)).codes == {"E-PKG-001"}
-    absent = command(sdk, "--target", str(tmp_path / "absent"))
-    assert (absent.returncode, absent.stdout) == (2, "")
-    assert "absent is not a directory" in absent.stderr
+    assert_refused(command(sdk, "--target", str(tmp_path / "absent")), 2, "absent is not a directory")
 
 
 # ---- what is written
@@ -225,8 +219,7 @@ def test_a_bundle_has_no_names_of_users(sdk: Site, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written(sdk: Site, tmp_path: Path, option: str) -> None:
     target = tmp_path / "absent/file"
     result = command(sdk, "--only", "files", option, str(target))
-    assert result.returncode == 1
-    assert f"rocm-sdk: cannot write {target}: No such file or directory\n  fix: mkdir -p -- " in result.stderr
+    assert_failed(result, 1, f"rocm-sdk: cannot write {target}: No such file or directory\n  fix: mkdir -p -- ")
     assert "no problems" in result.stdout
 
 

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ended import assert_failed, succeeded
 from sample_report import install
 from sample_site import CORE, Site, run_interpreter
-from succeeded import succeeded
 from written_page import Page
 
 
@@ -66,8 +66,7 @@ def test_a_page_that_cannot_be_written(sdk: Site, tmp_path: Path) -> None:
     result = run_interpreter(
         "-m", "rocm_sdk", "test", "--only", "files", "--html", str(path), check=False, PYTHONPATH=str(sdk.path)
     )
-    assert result.returncode == 1
-    assert f"cannot write {path}: No such file or directory\n  fix: mkdir -p -- {path.parent}\n" in result.stderr
+    assert_failed(result, 1, f"cannot write {path}: No such file or directory\n  fix: mkdir -p -- {path.parent}\n")
 
 
 def test_in_a_browser(page: Path, tmp_path: Path) -> None:

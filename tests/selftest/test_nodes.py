@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ended import assert_failed
 from sample_machine import machine_of
 from sample_report import install
 from sample_site import Site, run_interpreter
@@ -301,18 +302,14 @@ MISUSES = {
 
 @pytest.mark.parametrize("message", MISUSES)
 def test_options_that_do_not_go_together(message: str) -> None:
-    done = rocm_sdk("test", *MISUSES[message])
-    assert done.returncode == 2
-    assert message in done.stderr
+    assert_failed(rocm_sdk("test", *MISUSES[message]), 2, message)
 
 
 def test_a_directory_without_reports(tmp_path: Path) -> None:
     assert rocm_sdk("test", "--merge", tmp_path).returncode == 2
     assert "has no reports" in rocm_sdk("test", "--merge", tmp_path).stderr
     assert "No such file" in rocm_sdk("test", "--merge", tmp_path / "gone").stderr
-    written = rocm_sdk("test", "--json", "--only", "gpus", "--output", tmp_path / "gone/x.json")
-    assert written.returncode == 1
-    assert "cannot write" in written.stderr
+    assert_failed(rocm_sdk("test", "--json", "--only", "gpus", "--output", tmp_path / "gone/x.json"), 1, "cannot write")
 
 
 LISTS = {

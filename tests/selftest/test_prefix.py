@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from ended import assert_failed, succeeded
 from other_user import become_possible, open_directory
 from programs import completed
 from sample_prefix import Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment, run_interpreter
-from succeeded import succeeded
 
 from rocm_sdk.installed.prefix_versions import Said, agree
 
@@ -227,9 +227,7 @@ def test_an_empty_prefix_is_an_error_that_names_it(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_words(words: list[str], message: str) -> None:
-    done = run_interpreter("-m", "rocm_sdk", "test", *words, check=False)
-    assert done.returncode == 2
-    assert message in done.stderr
+    assert_failed(run_interpreter("-m", "rocm_sdk", "test", *words, check=False), 2, message)
 
 
 def test_an_explanation_does_not_say_that_it_was_tested_here() -> None:
