@@ -61,30 +61,22 @@ def test_a_need_of_core_that_another_package_meets(tmp_path: Path) -> None:
     assert "-manylinux_" in core.name
 
 
-@pytest.mark.parametrize("linker", ["bfd", "lld"])
-def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
-    """lld leaves no entry to spare: patchelf writes there."""
+@pytest.mark.parametrize(
+    "flags", [("-fuse-ld=bfd",), ("-fuse-ld=lld",), ("-no-pie", "-Wl,-rpath,$ORIGIN/y")], ids=" ".join
+)
+def test_search_paths_of_what_linkers_make(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    """lld leaves no entry to spare: patchelf writes there. A program may be for a fixed address, or have a path."""
     tree = usual_tree(tmp_path / "artifacts")
-    tree.library("core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=(f"-fuse-ld={linker}",))
-    tree.program("base_run_generic", "bin/x", f"-fuse-ld={linker}")
+    tree.library(
+        "core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=tuple(each for each in flags if each != "-no-pie")
+    )
+    tree.program("base_run_generic", "bin/x", *flags)
     done = build(tree, tmp_path)
     assert done.returncode == 0, done.stderr
     core = wheel(tmp_path / "dist", "rocm_sdk_core")
     for path, own in (("_rocm_sdk_core/lib/libx.so.1", "$ORIGIN"), ("_rocm_sdk_core/bin/x", "$ORIGIN/../lib")):
-        assert rpath(core, path, tmp_path).startswith(f"{own}:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:")
-    (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
-    assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
-
-
-def test_search_paths_of_programs_for_a_fixed_address(tmp_path: Path) -> None:
-    tree = usual_tree(tmp_path / "artifacts")
-    tree.program("base_run_generic", "bin/x", "-no-pie", "-Wl,-rpath,$ORIGIN/y")
-    done = build(tree, tmp_path)
-    assert done.returncode == 0, done.stderr
-    core = wheel(tmp_path / "dist", "rocm_sdk_core")
-    assert rpath(core, "_rocm_sdk_core/bin/x", tmp_path).startswith(
-        "$ORIGIN/y:$ORIGIN/../lib:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:"
-    )
+        kept = "$ORIGIN/y:" if "-no-pie" in flags else ""
+        assert rpath(core, path, tmp_path).startswith(f"{kept}{own}:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:")
     (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
     assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
 

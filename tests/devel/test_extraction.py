@@ -149,29 +149,28 @@ def test_killed_before_the_archive_was_removed(devel_site: DevelSite) -> None:
     check_record(devel_site)
 
 
-def test_without_zstandard(make_site: MakeSite) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "module", "said", "fix"),
+    [
+        ("zst", "_zstd" if sys.version_info >= (3, 14) else "backports", "compressed with Zstandard", ZSTD_FIX),
+        (
+            "xz",
+            "_lzma",
+            "compressed with xz, which this Python cannot read (No module named '_lzma')",
+            "use a Python that was built with liblzma",
+        ),
+    ],
+)
+def test_without_a_module_that_decompresses(make_site: MakeSite, suffix: str, module: str, said: str, fix: str) -> None:
     site = make_site()
-    site.install_sdk("_devel.tar.zst")
-    hide(site, "_zstd" if sys.version_info >= (3, 14) else "backports")
-    assert_refused(site.command("init", check=False), 1, "_devel.tar.zst is compressed with Zstandard", ZSTD_FIX)
+    site.install_sdk(f"_devel.tar.{suffix}")
+    hide(site, module)
+    assert_refused(site.command("init", check=False), 1, f"_devel.tar.{suffix} is {said}", fix)
 
 
 def hide(site: DevelSite, module: str) -> None:
     """As a Python that was built without liblzma, for example."""
     (site.path / f"{module}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{module}'\")\n")
-
-
-def test_without_lzma(make_site: MakeSite) -> None:
-    site = make_site()
-    site.install_sdk("_devel.tar.xz")
-    hide(site, "_lzma")
-    result = site.command("init", check=False)
-    assert_refused(
-        result,
-        1,
-        "_devel.tar.xz is compressed with xz, which this Python cannot read (No module named '_lzma')",
-        "use a Python that was built with liblzma",
-    )
 
 
 def test_lzma_is_needed_for_archives_alone(devel_site: DevelSite) -> None:

@@ -129,32 +129,30 @@ def test_a_directory_of_no_environment(tmp_path: Path) -> None:
     assert " rocm-sdk-core==7.10.0 rocm-sdk-libraries==7.10.0" in command
 
 
-def test_a_package_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its package manager reinstalls it, never pip."""
+@pytest.fixture
+def of_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DevelSite:
+    """The packages of a system."""
     prefix = tmp_path / "usr"
     site = DevelSite(prefix / "lib/python3/dist-packages")
     (prefix / "bin").mkdir(parents=True)
     (prefix / "bin/python3").symlink_to(sys.executable)
     site.install("rocm-sdk-core", core_files())
     monkeypatch.setattr(installer, "_SYSTEM_PREFIXES", (str(prefix),))
-    assert installer.installation_facts(str(site.path))["installer"] == "system"
-    assert "pip" not in fix(site).replace("dist-packages", "")
+    return site
+
+
+def test_a_package_of_the_system(of_system: DevelSite) -> None:
+    """Its package manager reinstalls it, never pip."""
+    assert installer.installation_facts(str(of_system.path))["installer"] == "system"
+    assert "pip" not in fix(of_system).replace("dist-packages", "")
 
 
 @pytest.mark.parametrize("recorded", ["pip", "uv"])
-def test_what_pip_put_beside_the_systems_packages(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, recorded: str
-) -> None:
+def test_what_pip_put_beside_the_systems_packages(of_system: DevelSite, recorded: str) -> None:
     """The package manager does not know it."""
-    prefix = tmp_path / "usr"
-    site = DevelSite(prefix / "lib/python3/dist-packages")
-    (prefix / "bin").mkdir(parents=True)
-    (prefix / "bin/python3").symlink_to(sys.executable)
-    site.install("rocm-sdk-core", core_files())
-    (site.path / "pip").mkdir()
-    monkeypatch.setattr(installer, "_SYSTEM_PREFIXES", (str(prefix),))
-    (site.path / "rocm_sdk_core-7.10.0.dist-info/INSTALLER").write_text(f"{recorded}\n")
-    assert installer.installation_facts(str(site.path))["installer"] == "pip"
+    (of_system.path / "pip").mkdir()
+    (of_system.path / "rocm_sdk_core-7.10.0.dist-info/INSTALLER").write_text(f"{recorded}\n")
+    assert installer.installation_facts(str(of_system.path))["installer"] == "pip"
 
 
 def test_a_virtual_environment_below_the_systems_prefix(site: DevelSite, monkeypatch: pytest.MonkeyPatch) -> None:

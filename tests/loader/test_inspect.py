@@ -41,16 +41,25 @@ def test_text_relocations(tmp_path: Path) -> None:
     assert _native.inspect_library(library).text_relocations
 
 
-def test_a_library_for_another_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "value", "code", "detail"),
+    [(18, 8, "E-LIB-012", "library for another machine"), (62, 999, "E-LIB-006", "names of its sections")],
+    ids=["EM_MIPS", "e_shstrndx"],
+)
+def test_a_field_of_the_header_that_is_a_damage(tmp_path: Path, place: int, value: int, code: str, detail: str) -> None:
     library = compile_library(tmp_path / "libx.so", "libx.so")
     content = bytearray(library.read_bytes())
-    content[18:20] = (8).to_bytes(2, "little")  # EM_MIPS
+    content[place : place + 2] = value.to_bytes(2, "little")
     library.write_bytes(content)
     facts = _native.inspect_library(library)
     (damage,) = facts.damages
-    assert damage.code == "E-LIB-012"
-    assert "library for another machine" in damage.detail
+    assert damage.code == code
+    assert detail in damage.detail
     assert damage.message == f"{library}: {damage.detail}"
+    if code == "E-LIB-006":
+        assert (facts.soname, facts.sections) == ("libx.so", ())
+        with pytest.raises(BadLibraryError, match=detail):
+            _native.section_extents(bytes(library))
 
 
 def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
@@ -75,21 +84,6 @@ def test_a_file_without_sections(tmp_path: Path) -> None:
     facts = _native.inspect_library(library)
     assert (facts.sections, facts.damages) == ((), ())
     assert _native.section_extents(library) == ()
-
-
-def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
-    library = compile_library(tmp_path / "libx.so", "libx.so")
-    content = bytearray(library.read_bytes())
-    content[62:64] = (999).to_bytes(2, "little")  # e_shstrndx
-    library.write_bytes(content)
-    facts = _native.inspect_library(library)
-    assert (facts.soname, facts.sections) == ("libx.so", ())
-    (damage,) = facts.damages
-    assert damage.code == "E-LIB-006"
-    assert "names of its sections" in damage.detail
-    assert damage.message == f"{library}: {damage.detail}"
-    with pytest.raises(BadLibraryError, match="names of its sections"):
-        _native.section_extents(bytes(library))
 
 
 def objcopy(library: Path, *options: str) -> None:

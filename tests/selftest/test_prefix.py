@@ -11,7 +11,7 @@ from compiled_files import compile_file
 from ended import assert_failed, succeeded
 from other_user import become_possible, open_directory
 from programs import completed
-from sample_prefix import Stage, run_on_prefix, sound_stage
+from sample_prefix import CLANG, Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment, run_interpreter
 
 from rocm_sdk.installed.prefix_versions import Said, agree
@@ -327,3 +327,36 @@ def test_hostile_files(stage: Stage) -> None:
     said = stage.test()
     assert said.status == 1
     assert {each["code"] for each in said.problems if each["severity"] != "note"} == {"E-PREFIX-002", "E-DEVEL-003"}
+
+
+# As a clang that is told where the device libraries are.
+_ASKED = """
+case "$CCC_OVERRIDE_OPTIONS $*" in
+*--rocm-device-lib-path=*-###*) echo ' "-mlink-builtin-bitcode" "/other/ocml.bc"'; exit ;;
+esac
+"""
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    stage = sound_stage(tmp_path / "stage")
+    stage.file("lib/llvm/bin/clang", CLANG.replace("\n", _ASKED, 1), 0o755)
+    stage.file("bin/hipconfig", '#!/bin/sh\ntest -z "$HIP_PLATFORM" || exit 3\n', 0o755)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "broken"),
+    [
+        ("CCC_OVERRIDE_OPTIONS", "+--rocm-device-lib-path=/other", "E-PREFIX-010"),
+        ("HIP_PLATFORM", "nvidia", "E-TOOL-001"),
+    ],
+)
+def test_a_variable_is_the_cause(stage: Stage, name: str, value: str, broken: str) -> None:
+    """What programs of a prefix fail by comes from the shell: they run again without it, and it is named."""
+    assert stage.test().status == 0
+    said = stage.test(**{name: value})
+    found = said.only("E-ENV-010")
+    assert found["fix"] == f"unset {name}"
+    assert broken not in said.codes
+    assert said.status == 1
