@@ -1,8 +1,7 @@
-/* The grammars of the visibility variables and of the version override, case by case. */
+/* The grammars of the visibility variables, case by case. */
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/override.h"
 #include "gpu/visibility.h"
 #include "suite.h"
 
@@ -172,59 +171,11 @@ static void devices_without_serial_number(void **state) {
     assert_string_equal(uuid, "GPU-ffffffffffffffff");
 }
 
-static void override_grammar(void **state) {
-    static const char *const invalid[] = {
-        "",
-        "11.0.0 ",
-        "10 .3.0",
-        "10.3",
-        "64.0.0",
-        "10.256.0",
-        "10.3.256",
-        "10.3.0.",
-        "10..0",
-        ".3.0",
-        "10.-3.0",
-        "9.0.a",
-        "gfx1030",
-        "10.3.",
-        "10,3,0",
-        "0x9.0.0",
-        "+-9.0.0",
-        "9.0.10\n",
-        "+ 10.3.0",
-        "9.4.2.1",
-        "-9.4.2",
-        "10.3.+",
-        "18446744073709551626.3.0",
-    };
-    rsdk_isa_version version;
-    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
-        if (rsdk_override_parse(invalid[i], &version)) {
-            fail_msg("\"%s\" is taken for a version", invalid[i]);
-        }
-    }
-    assert_true(rsdk_override_parse("9.0.10", &version));
-    assert_true(version.major == 9 && version.minor == 0 && version.stepping == 10);
-    assert_true(rsdk_override_parse("63.255.255", &version));
-    assert_true(version.major == 63 && version.minor == 255 && version.stepping == 255);
-    /* Decimal, never octal; blanks and signs before each number; 32 bits of a number count. */
-    static const char *const same[] = {"010.03.00", " 10.3.0",   "+10.3.0",        "10. 3.\t0",
-                                       "10.3.-0",   "\n10.3.+0", "4294967306.3.0", "-4294967286.3.0"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        if (!rsdk_override_parse(same[i], &version) || version.major != 10 || version.minor != 3 ||
-            version.stepping != 0) {
-            fail_msg("\"%s\" is not taken for 10.3.0", same[i]);
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rocr_grammar),
         cmocka_unit_test(hip_grammar),
         cmocka_unit_test(devices_without_serial_number),
-        cmocka_unit_test(override_grammar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,17 +112,6 @@ static void host_packages_are_sorted_sonames(void **state) {
     }
 }
 
-static void nearest_names_are_few_and_near(void **state) {
-    const char *nearest[3] = {NULL};
-    assert_int_equal(rsdk_catalog_nearest("hipsparce", nearest, 3) > 0, 1);
-    assert_string_equal(nearest[0], "hipsparse");
-    assert_true(rsdk_catalog_nearest("AMDHIP64", nearest, 3) > 0);
-    assert_string_equal(nearest[0], "amdhip64");
-    assert_true(rsdk_catalog_nearest("libMIOpen.so", nearest, 3) <= 3);
-    assert_int_equal(rsdk_catalog_nearest("hip", nearest, 0), 0);
-    assert_int_equal(rsdk_catalog_nearest("zzzzzzzzzzzz", nearest, 3), 0);
-}
-
 static void names_fit_as_fnmatch_says(void **state) {
     static const char *const names[] = {"libamdhip64.so.7",
                                         "libamdhip64.so",
@@ -303,7 +292,6 @@ int main(void) {
                                        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog),
                                        cmocka_unit_test(interpositions_lead_to_the_catalog),
                                        cmocka_unit_test(host_packages_are_sorted_sonames),
-                                       cmocka_unit_test(nearest_names_are_few_and_near),
                                        cmocka_unit_test(every_code_has_a_whole_row),
                                        cmocka_unit_test(a_code_and_its_name_lead_to_each_other),
                                        cmocka_unit_test(an_alias_is_no_code_of_today),

@@ -102,19 +102,13 @@ def left(environment: Environment) -> set[str]:
     return {name for name in names if "devel" in name or not (environment.site.path / name).is_dir()}
 
 
-def test_nothing_is_left(environment: Environment, wheel: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("first", [None, "rocm-sdk-core", "rocm-sdk-devel"])
+def test_nothing_is_left(environment: Environment, wheel: Callable[..., Path], first: str | None) -> None:
+    """All at once, or one package first: its files are then missing in the tree, or the tree for its links."""
     environment.install(*map(wheel, SDK))
     environment.site.command("init")
-    environment.uninstall(*SDK)
-    assert left(environment) == set()
-
-
-@pytest.mark.parametrize("first", ["rocm-sdk-core", "rocm-sdk-devel"])
-def test_nothing_is_left_in_other_orders(environment: Environment, wheel: Callable[..., Path], first: str) -> None:
-    """One package goes first: its files are then missing in the tree, or the tree for its links."""
-    environment.install(*map(wheel, SDK))
-    environment.site.command("init")
-    environment.uninstall(first)
+    if first is not None:
+        environment.uninstall(first)
     environment.uninstall(*(name for name in SDK if name != first))
     assert left(environment) == set()
 
@@ -129,15 +123,6 @@ def test_upgrade(environment: Environment, wheel: Callable[..., Path]) -> None:
     environment.check()
     environment.uninstall(*SDK)
     assert left(environment) == set()
-
-
-def test_runtime_upgraded_alone(environment: Environment, wheel: Callable[..., Path]) -> None:
-    environment.install(*map(wheel, SDK))
-    environment.site.command("init")
-    environment.install(wheel("rocm-sdk-core"))
-    environment.site.command("path", "--root")
-    name = "lib/libamdhip64.so.7"
-    assert (environment.site.tree / name).samefile(environment.site.core / name)
 
 
 def test_the_development_package_reinstalled(environment: Environment, wheel: Callable[..., Path]) -> None:

@@ -91,16 +91,6 @@ def test_overrides(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "W-GPU-025" in [found.code for found in rocm_sdk.check_gpu_access(root=machine.root)]
 
 
-def test_features_that_the_environment_decides(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.gpu(1, "gfx90a")
-    (gpu,) = rocm_sdk.gpus(root=machine.root)
-    assert (gpu.target, gpu.xnack_guessed) == ("gfx90a:sramecc-:xnack-", True)
-    monkeypatch.setenv("HSA_XNACK", "1")
-    monkeypatch.setenv("HSA_ENABLE_SRAMECC", "1")
-    (gpu,) = rocm_sdk.gpus(root=machine.root)
-    assert (gpu.target, gpu.xnack, gpu.sramecc) == ("gfx90a:sramecc+:xnack+", True, True)
-
-
 def test_the_root_of_the_whole_process(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.gpu(1, "gfx1100")
     monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))

@@ -136,18 +136,7 @@ def test_hip_numbers_what_rocr_leaves(machine: Machine, outer: str, inner: str) 
         assert seen == left[int(inner) : int(inner) + 1]
 
 
-@given(
-    value=st.one_of(
-        st.tuples(*[st.tuples(st.sampled_from(["", " ", "+", "-", "\t+"]), st.integers(0, 70).map(str))] * 3).map(
-            lambda parts: ".".join(blank + number for blank, number in parts)
-        ),
-        st.text("0123456789.+- x\t", max_size=12),
-    )
-)
-@example(value="4294967306.3.0")
-@example(value="-4294967286.3.0")
-@example(value="99999999999999999999.3.0")
-def test_an_override_is_what_sscanf_reads(machine: Machine, value: str) -> None:
+def check_override(machine: Machine, value: str) -> None:
     parts, behind = [ctypes.c_uint() for _ in range(3)], ctypes.c_char()
     found = C.sscanf(value.encode(), b"%u.%u.%u%c", *map(ctypes.byref, parts), ctypes.byref(behind))
     major, minor, stepping = (part.value for part in parts)
@@ -159,3 +148,43 @@ def test_an_override_is_what_sscanf_reads(machine: Machine, value: str) -> None:
         assert (gpu.overridden, gpu.processor) == (False, "gfx942")
     else:
         assert (gpu.overridden, gpu.processor) == (True, f"gfx{major}{minor}{stepping:x}")
+
+
+# Decimal, never octal; blanks and signs before each number; 32 bits of a number count.
+OVERRIDES = (
+    *(
+        "9.0.10",
+        "63.255.255",
+        "64.0.0",
+        "10.256.0",
+        "10.3.256",
+        "010.03.00",
+        " 10.3.0",
+        "+10.3.0",
+        "10. 3.\t0",
+        "10.3.-0",
+    ),
+    *("\n10.3.+0", "11.0.0 ", "10 .3.0", "10.3", "10.3.", "10.3.0.", "10..0", ".3.0", "10.-3.0", "9.0.a", "gfx1030"),
+    *("10,3,0", "0x9.0.0", "+-9.0.0", "9.0.10\n", "+ 10.3.0", "9.4.2.1", "-9.4.2", "10.3.+", ""),
+)
+
+
+@pytest.mark.parametrize("value", OVERRIDES)
+def test_an_override_of_each_form(machine: Machine, value: str) -> None:
+    check_override(machine, value)
+
+
+@given(
+    value=st.one_of(
+        st.tuples(*[st.tuples(st.sampled_from(["", " ", "+", "-", "\t+"]), st.integers(0, 70).map(str))] * 3).map(
+            lambda parts: ".".join(blank + number for blank, number in parts)
+        ),
+        st.text("0123456789.+- x\t", max_size=12),
+    )
+)
+@example(value="4294967306.3.0")
+@example(value="-4294967286.3.0")
+@example(value="99999999999999999999.3.0")
+@example(value="18446744073709551626.3.0")
+def test_an_override_is_what_sscanf_reads(machine: Machine, value: str) -> None:
+    check_override(machine, value)

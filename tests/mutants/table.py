@@ -126,7 +126,7 @@ MUTATIONS = (
     Mutation("csrc/gpu/visibility.c", "selection.count = fault == RSDK_TOKEN_ABORTS ? 0 : selection.count;", "", ("test_gpu_visibility",)),
     Mutation("csrc/sdk/runtime_rules.c", "has_message && !has_others", "has_message", ("tests/gpu/test_runtime_rules.py",)),
     Mutation("csrc/gpu/override.c", "is_known &= strcmp(processor, unknown[i]) != 0;", "", ("test_gpu_overrides",)),
-    Mutation("csrc/gpu/override.c", "is_too_large ? UINT64_MAX :", "false ? UINT64_MAX :", ("test_gpu_visibility",)),
+    Mutation("csrc/gpu/override.c", "is_too_large ? UINT64_MAX :", "false ? UINT64_MAX :", ("tests/gpu/test_visibility_property.py",)),
     Mutation("csrc/gpu/device_numbering.c", "real == NULL || real->major > 8", "real == NULL || real->major > 0", ("test_gpu_overrides",)),
     Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
     # what runs on a GPU, and what an archive may claim
