@@ -328,13 +328,6 @@ def test_without_a_fit_patchelf(tmp_path: Path, version: str | None, message: st
     assert "PackagingError" in result.stderr
 
 
-def test_a_file_in_the_place_of_the_output_directory(make_wheels: MakeWheels, tmp_path: Path) -> None:
-    (tmp_path / "wheels").write_text("")
-    result = make_wheels("none")
-    assert_failed(result, 1, str(tmp_path / "wheels"))
-    assert "Traceback" not in result.stderr
-
-
 def test_a_killed_run_leaves_nothing_that_passes_for_finished(make_wheels: MakeWheels, tmp_path: Path) -> None:
     """The third package is unpacked by a program that kills the run in the middle of it."""
     programs = tmp_path / "programs"
