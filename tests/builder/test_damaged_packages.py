@@ -10,6 +10,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -65,30 +66,6 @@ def patched(
     path.write_bytes(data)
 
 
-def bad_crc(path: Path, member: str) -> None:
-    patched(path, member, central=(16, b"abcd"))
-
-
-def encrypted(path: Path, member: str) -> None:
-    patched(path, member, local=(6, b"\x01\0"), central=(8, b"\x01\0"))
-
-
-def strongly_encrypted(path: Path, member: str) -> None:
-    patched(path, member, local=(6, b"\x40\0"), central=(8, b"\x40\0"))
-
-
-def unknown_method(path: Path, member: str) -> None:
-    patched(path, member, local=(8, b"\x63\0"), central=(10, b"\x63\0"))
-
-
-def bad_lzma(path: Path, member: str) -> None:
-    patched(path, member, local=(8, b"\x0e\0"), central=(10, b"\x0e\0"))
-
-
-def bad_bzip2(path: Path, member: str) -> None:
-    patched(path, member, local=(8, b"\x0c\0"), central=(10, b"\x0c\0"))
-
-
 def bad_deflate(path: Path, member: str) -> None:
     with zipfile.ZipFile(path) as archive:
         info = archive.getinfo(member)
@@ -98,10 +75,18 @@ def bad_deflate(path: Path, member: str) -> None:
     path.write_bytes(data)
 
 
-DAMAGES = (bad_crc, encrypted, strongly_encrypted, unknown_method, bad_lzma, bad_bzip2, bad_deflate)
+DAMAGES: dict[str, Callable[[Path, str], None]] = {
+    "CRC": partial(patched, central=(16, b"abcd")),
+    "encrypted": partial(patched, local=(6, b"\x01\0"), central=(8, b"\x01\0")),
+    "strongly encrypted": partial(patched, local=(6, b"\x40\0"), central=(8, b"\x40\0")),
+    "unknown method": partial(patched, local=(8, b"\x63\0"), central=(10, b"\x63\0")),
+    "LZMA": partial(patched, local=(8, b"\x0e\0"), central=(10, b"\x0e\0")),
+    "bzip2": partial(patched, local=(8, b"\x0c\0"), central=(10, b"\x0c\0")),
+    "deflate": bad_deflate,
+}
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_members(tmp_path: Path, damage: Callable[[Path, str], None]) -> None:
     plain = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=9000))])
     path = wheel(tmp_path / "in", plain)

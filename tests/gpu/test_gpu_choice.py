@@ -46,6 +46,14 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
     return machine_of(tmp_path / "machine", request.param)
 
 
+@pytest.fixture
+def apu_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
+    """This machine's GPUs, whose first is an APU."""
+    machine = machine_of(tmp_path / "machine", APU_FIRST)
+    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+    return machine
+
+
 @pytest.mark.parametrize("layer", ["hip", "rocr"])
 @pytest.mark.parametrize(
     ("words", "wanted"),
@@ -65,9 +73,8 @@ def test_words_mean_the_same_in_both_orders(
     assert visible(machine) == wanted
 
 
-def test_numbers_are_those_of_hip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine", APU_FIRST)
-    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+@pytest.mark.usefixtures("apu_first")
+def test_numbers_are_those_of_hip(monkeypatch: pytest.MonkeyPatch) -> None:
     assert variables_for("2,0", "hip") == {"HIP_VISIBLE_DEVICES": "2,0"}
     monkeypatch.setenv("HIP_VISIBLE_DEVICES", "2,1")
     assert variables_for("0", "hip") == {"HIP_VISIBLE_DEVICES": "2"}
@@ -78,37 +85,32 @@ def test_numbers_are_those_of_hip(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert variables_for("0", "rocr") == expected, "an index into the kernel's GPUs"
 
 
-def test_a_uuid_names_one_gpu_or_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine", APU_FIRST)
-    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+def test_a_uuid_names_one_gpu_or_none(apu_first: Machine) -> None:
     assert variables_for("gpu-000000000000AB02", "hip") == {"HIP_VISIBLE_DEVICES": "1"}
     with pytest.raises(rocm_sdk.EmptySelectionError, match="UUID of no GPU"):
         variables_for("GPU-XX", "hip")
-    machine.gpu(4, "gfx1100", unique_id=0xAB02)
+    apu_first.gpu(4, "gfx1100", unique_id=0xAB02)
     with pytest.raises(rocm_sdk.EmptySelectionError, match="UUID of several GPUs"):
         variables_for("GPU-000000000000ab02", "hip")
 
 
+@pytest.mark.usefixtures("apu_first")
 @pytest.mark.parametrize("words", ["gfx942", "3", "99999999999999999999999", "", "0,,1", "supported,"])
-def test_nothing_chosen_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str) -> None:
-    machine = machine_of(tmp_path / "machine", APU_FIRST)
-    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+def test_nothing_chosen_is_an_error(words: str) -> None:
     with pytest.raises(rocm_sdk.EmptySelectionError) as caught:
         rocm_sdk._native.choose_gpus(words, "hip", ())
     assert caught.value.code == "E-GPU-008"
     assert "HIP sees 0 (gfx1036, integrated)" in str(caught.value)
 
 
-def test_an_unknown_word_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine", APU_FIRST)
-    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+@pytest.mark.usefixtures("apu_first")
+def test_an_unknown_word_is_an_error() -> None:
     with pytest.raises(rocm_sdk.UnknownTargetError, match="discreet"):
         variables_for("discreet", "hip")
 
 
-def test_a_hidden_gpu_is_never_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine", APU_FIRST)
-    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+@pytest.mark.usefixtures("apu_first")
+def test_a_hidden_gpu_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "0")
     with pytest.raises(rocm_sdk.EmptySelectionError, match="HIP sees 0"):
         variables_for("discrete", "hip")
@@ -176,13 +178,12 @@ def test_limits_are_never_widened(
         assert new_opencl == left
 
 
+@pytest.mark.usefixtures("apu_first")
 def test_the_document_of_env_names_what_is_removed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from rocm_sdk.cli import main
 
-    machine = machine_of(tmp_path / "machine", APU_FIRST)
-    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     assert main(["env", "--gpu", "gfx1100", "--layer", "rocr", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

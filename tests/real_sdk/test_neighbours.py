@@ -41,13 +41,17 @@ NAMES_OF_TORCH = (
 tried: set[str] = set()
 
 
+def installed(name: str, *requirements: str, alone: bool = True) -> Path:
+    directory = BUILD / f"{name}-{tag()}"
+    if problem := install(directory, *requirements, alone=alone):
+        pytest.skip(f"{name} cannot be installed for this Python: {problem}")
+    tried.add(name)
+    return directory
+
+
 @pytest.fixture(scope="module")
 def bindings() -> Path:
-    directory = BUILD / f"bindings-{tag()}"
-    if problem := install(directory, *BINDINGS):
-        pytest.skip(f"AMD's bindings cannot be installed for this Python: {problem}")
-    tried.add("bindings")
-    return directory
+    return installed("bindings", *BINDINGS)
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +65,12 @@ def torch() -> Path:
 
 @pytest.fixture(scope="module")
 def kernel() -> Path:
-    directory = BUILD / f"kernel-{tag()}"
-    if problem := install(directory, *KERNEL, alone=False):
-        pytest.skip(f"ipykernel cannot be installed for this Python: {problem}")
-    tried.add("ipykernel")
-    return directory
+    return installed("ipykernel", *KERNEL, alone=False)
 
 
 @pytest.fixture(scope="module")
 def amdsmi() -> Path:
-    directory = BUILD / f"amdsmi-{tag()}"
-    if problem := install(directory, *AMDSMI):
-        pytest.skip(f"amdsmi cannot be installed for this Python: {problem}")
-    tried.add("amdsmi")
-    return directory
+    return installed("amdsmi", *AMDSMI)
 
 
 def torch_with_hook(torch: Path, directory: Path, names: tuple[str, ...], version: str) -> Path:
