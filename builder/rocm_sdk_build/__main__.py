@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from collections.abc import Sequence
 
@@ -24,60 +23,62 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
 
 
 def _run(arguments: Sequence[str], program: str) -> int:
-    from rocm_sdk import RocmSdkError
-    from rocm_sdk.base.scratch import removed_at_signals
-    from rocm_sdk.base.value_text import harmless
-    from rocm_sdk.terminal.output import (
-        complain,
-        complain_fix,
-        end_without_output,
-        explained,
-        flushed,
-        is_of_output,
-        status_of,
-    )
+    import rocm_sdk
+    from rocm_sdk.terminal.output import complain, end_without_output, explained, flushed, is_of_output, status_of
     from rocm_sdk.terminal.output_options import given, open_standard_streams, take_output_options
-    from rocm_sdk_build.code.pieces import NO_SPACE
 
     open_standard_streams()
-    logging.basicConfig(format="%(message)s")
     given.program = program
-    options, status = argparse.Namespace(), 1
+    options = argparse.Namespace()
     try:
-        with removed_at_signals():
-            options = _parse(arguments)
-            take_output_options(options)
-            logging.getLogger().setLevel(_level())
-            status = int(options.run(options))
-        return flushed(status)
+        options = _parse(arguments)
+        take_output_options(options)
+        return flushed(_run_command(options))
     except SystemExit as ended:  # of argparse
         return flushed(ended.code if isinstance(ended.code, int) else 1)
     except KeyboardInterrupt as interruption:
         complain(f"interrupted{f': {interruption}' if interruption.args else ''}")
         return 130
     except PackagingError as error:
-        message, fix, status = str(error), error.fix, error.status
-    except RocmSdkError as error:
-        message, fix, status = f"{error.message} [{error.code}]", error.fix or "", status_of(error, arguments)
+        _complain(str(error), error.fix)
+        return error.status
+    except rocm_sdk.RocmSdkError as error:
+        _complain(f"{error.message} [{error.code}]", error.fix)
+        return status_of(error, arguments)
     except OSError as error:
+        from rocm_sdk_build.code.pieces import NO_SPACE
+
         if is_of_output(error):
             return end_without_output(error)
-        message, advice = explained(error, getattr(options, "output", None) if error.errno in NO_SPACE else None)
-        fix = advice or ""
+        _complain(*explained(error, getattr(options, "output", None) if error.errno in NO_SPACE else None))
+        return 1
+
+
+def _run_command(options: argparse.Namespace) -> int:
+    """The status of a command, which can be ended by a signal at any time, and tells of its steps."""
+    import logging
+
+    from rocm_sdk.base.scratch import removed_at_signals
+    from rocm_sdk.terminal.output_options import given
+
+    # All on a terminal or with -v, and with -q only what the user should know.
+    tells_all = given.verbose or (sys.stderr.isatty() and not given.quiet)
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger().setLevel(logging.INFO if tells_all else logging.WARNING)
+    with removed_at_signals():
+        return int(options.run(options))
+
+
+def _complain(message: str, fix: str | None) -> None:
+    from rocm_sdk.base.value_text import harmless
+    from rocm_sdk.terminal.output import complain, complain_fix
+
     first, *others = message.split("\n")
     complain(first)
     for line in others:
         print(harmless(line), file=sys.stderr)  # it may hold what a file has, or a program says
     if fix:
         complain_fix(fix)
-    return status
-
-
-def _level() -> int:
-    """What is told of the steps: all on a terminal or with -v, and with -q only what the user should know."""
-    from rocm_sdk.terminal.output_options import given
-
-    return logging.INFO if given.verbose or (sys.stderr.isatty() and not given.quiet) else logging.WARNING
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

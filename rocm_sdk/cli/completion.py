@@ -3,8 +3,7 @@
 scripts/completion_scripts.py makes the scripts, and they are files beside this one.
 """
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

@@ -263,13 +263,13 @@ def test_a_page_for_which_no_room_is_left(
 ) -> None:
     """The closure is there, and told."""
     from rocm_sdk_build.__main__ import main
-    from rocm_sdk_build.commands import closure as command
+    from rocm_sdk_build.closure.telling import page as writer
 
     def full(*_words: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.syspath_prepend(str(sdk))
-    monkeypatch.setattr(command, "write_page", full)
+    monkeypatch.setattr(writer, "write_page", full)
     output, page = str(tmp_path / "out"), str(tmp_path / "page")
     words = ["closure", "--no-proof", "--library", "hipsparse", "--output", output, "--html", page]
     assert main(words) == 1

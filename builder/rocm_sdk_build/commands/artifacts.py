@@ -6,17 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rocm_sdk.web.server import SCHEMES, Limits
-from rocm_sdk_build.building.artifacts import build, choice_of, estimate
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.files.named_directory import require_directory
-from rocm_sdk_build.inputs.catalog import NAME_IT, everything
-from rocm_sdk_build.inputs.download import download
-from rocm_sdk_build.inputs.overlay import OVERLAY
-from rocm_sdk_build.inputs.rules import read_rules
-from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimates
-from rocm_sdk_build.packages.families import expand, names_in
-from rocm_sdk_build.packages.version import default_version
 
 from .options import add_count, add_version_file, add_writing, names, tell_made, wish_of
 
@@ -70,6 +60,20 @@ def run(options: argparse.Namespace) -> int:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
     if options.json and not options.dry_run:
         raise WrongUsageError("--json is the form of the answer of --dry-run", "--dry-run --json")
+    return _make(places, options)
+
+
+def _make(places: Sequence[str], options: argparse.Namespace) -> int:
+    """Makes the packages, or with --dry-run tells what they would be."""
+    from rocm_sdk.web.server import SCHEMES
+    from rocm_sdk_build.building.artifacts import build, choice_of, estimate
+    from rocm_sdk_build.files.named_directory import require_directory
+    from rocm_sdk_build.inputs.catalog import NAME_IT, everything
+    from rocm_sdk_build.inputs.overlay import OVERLAY
+    from rocm_sdk_build.inputs.rules import read_rules
+    from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimates
+    from rocm_sdk_build.packages.version import default_version
+
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
     output = options.output or options.dest_dir
 
@@ -106,6 +110,10 @@ def _local(
 
     limit: megabytes of an archive; 0: the usual ones. is_wanted: whether an artifact of this name is downloaded.
     """
+    from rocm_sdk.web.server import SCHEMES, Limits
+    from rocm_sdk_build.inputs.download import download
+    from rocm_sdk_build.packages.families import expand, names_in
+
     if not place.startswith(SCHEMES):
         return Path(place)
     wanted = {*names_in(",".join(text or "" for text in families))}.union(*(expand(text) or () for text in families))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from rocm_sdk.base.value_text import counted
-from rocm_sdk.terminal.output import tell
-from rocm_sdk_build.checking.check import Checked, check
-from rocm_sdk_build.output.extras import LOADER_FIX
-from rocm_sdk_build.packages.parts import short_name
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk_build.checking.check import Checked
 
 _SCHEMA = 1
 
@@ -31,6 +28,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer; status 1 if there is a problem."""
+    from rocm_sdk_build.checking.check import check
+
     directory: Path = options.directory
     found = check(directory, options.scratch or directory)
     if options.json:
@@ -41,6 +40,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_text(directory: Path, found: Checked) -> None:
+    from rocm_sdk.base.value_text import counted
+    from rocm_sdk.terminal.output import tell
+    from rocm_sdk_build.output.extras import LOADER_FIX
+
     for problem in found.problems:
         tell(f"{problem.file}: {problem.what}")
         tell(f"  fix: {problem.fix}")
@@ -55,6 +58,10 @@ def _print_text(directory: Path, found: Checked) -> None:
 
 
 def _print_document(directory: Path, found: Checked) -> None:
+    import json
+
+    from rocm_sdk_build.packages.parts import short_name
+
     document = {
         "schema": _SCHEMA,
         "directory": str(directory),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from rocm_sdk_build.code import installed_stack
-
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Which library."""
@@ -15,4 +13,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints what was done; status 1 if the library is unchanged."""
+    from rocm_sdk_build.code import installed_stack
+
     return installed_stack.run(options)

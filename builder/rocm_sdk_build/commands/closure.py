@@ -8,15 +8,12 @@ import shlex
 import sys
 from pathlib import Path
 
-from rocm_sdk.terminal.output import complain_of_output, remember_done
 from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
-from rocm_sdk_build.closure.closure import Made, Request, make_closure
-from rocm_sdk_build.closure.in_place.pruning import prune_environment
-from rocm_sdk_build.closure.telling.page import write_page
-from rocm_sdk_build.closure.telling.report import report_json, tell_report
-from rocm_sdk_build.code.choice import chosen_gpus
 from rocm_sdk_build.errors import AbsentInputError, WrongUsageError
-from rocm_sdk_build.files.new_file import refuse_output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk_build.closure.closure import Made, Request
 
 DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
 LINK_MODES = ("copy", "hardlink")
@@ -91,7 +88,18 @@ def run(options: argparse.Namespace) -> int:
     output = options.output or DEFAULT_OUTPUT
     if options.html is not None:
         _refuse_page(options.html, None if options.in_place else output)
-    request = Request(
+    made = _make(_request_of(options, output), options)
+    if made is None:
+        print("completed what was interrupted")
+        return 0
+    return _tell(made, options)
+
+
+def _request_of(options: argparse.Namespace, output: Path) -> Request:
+    from rocm_sdk_build.closure.closure import Request
+    from rocm_sdk_build.code.choice import chosen_gpus
+
+    return Request(
         words=tuple(options.words),
         libraries=tuple(options.library),
         preloads=tuple(options.preload),
@@ -110,11 +118,29 @@ def run(options: argparse.Namespace) -> int:
         output=output,
         command=_command_text(options),
     )
-    made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
-    remember_done(f"{request.output} is written" if not options.in_place else "the SDK of this environment is smaller")
-    if made is None:
-        print("completed what was interrupted")
-        return 0
+
+
+def _make(request: Request, options: argparse.Namespace) -> Made | None:
+    """None if an interrupted change of this environment was completed, and nothing else was to do."""
+    from rocm_sdk.terminal.output import remember_done
+
+    if options.in_place:
+        from rocm_sdk_build.closure.in_place.pruning import prune_environment
+
+        made = prune_environment(request, tuple(options.also))
+        remember_done("the SDK of this environment is smaller")
+        return made
+    from rocm_sdk_build.closure.closure import make_closure
+
+    made = make_closure(request)
+    remember_done(f"{request.output} is written")
+    return made
+
+
+def _tell(made: Made, options: argparse.Namespace) -> int:
+    """Writes the page and the report; status 1 if the page cannot be written."""
+    from rocm_sdk_build.closure.telling.report import report_json, tell_report
+
     status = 0 if options.html is None or _is_written(made, options.html) else 1
     if options.json:
         sys.stdout.write(report_json(made))
@@ -125,6 +151,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _refuse_page(page: Path, output: Path | None) -> None:
     """Refuses a page that could not be written when the closure is there. output: what the run makes."""
+    from rocm_sdk_build.files.new_file import refuse_output
+
     refuse_output(str(page))
     place = Path(os.path.realpath(page))
     made = Path(os.path.realpath(output)) if output is not None else None
@@ -138,6 +166,9 @@ def _refuse_page(page: Path, output: Path | None) -> None:
 
 def _is_written(made: Made, page: Path) -> bool:
     """False after a message if the page cannot be written: the closure is there, and the report says so."""
+    from rocm_sdk.terminal.output import complain_of_output
+    from rocm_sdk_build.closure.telling.page import write_page
+
     try:
         write_page(made, page)
     except OSError as error:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 
 from rocm_sdk.gpu_code.options import add_rewrite_arguments
-from rocm_sdk_build.code import command as writing
-from rocm_sdk_build.inputs.data_selection import select_for
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -17,4 +15,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Writes each file; the status is that of `code.command`."""
+    from rocm_sdk_build.code import command as writing
+    from rocm_sdk_build.inputs.data_selection import select_for
+
     return writing.run(options, select_for)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.building.prefix import Wish
-from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import WrongUsageError
 
 from .options import add_cache, add_parts, add_shape, add_writing, names, tell_made, wish_of
@@ -33,6 +30,11 @@ def run(options: argparse.Namespace) -> int:
     """Prints the packages that are made."""
     if options.mirror and not options.suite:
         raise WrongUsageError("--mirror is the address of a suite's packages", "--suite SUITE")
+
+    from rocm_sdk_build.building.prefix import Wish
+    from rocm_sdk_build.code.patchelf import Shape
+    from rocm_sdk_build.debian import Source, build_wheels
+
     packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
     wish = Wish(packages, families=options.families, is_split=options.split)
     tell_made(build_wheels(Source(options.cache, options.suite, options.mirror, options.packages), wish, options.rules))

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from rocm_sdk.base.starting import find_program
-from rocm_sdk_build.building import prefix
-from rocm_sdk_build.building.wish import Wish
-from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_wheels, release_of_source
-from rocm_sdk_build.demo.environment import Environment
-from rocm_sdk_build.demo.sample import write_sample_wheels
-from rocm_sdk_build.demo.table import library_table, user_code
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.inputs.debian_packages import offered
 
 from .options import add_cache, add_shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rocm_sdk_build.code.patchelf import Shape
+    from rocm_sdk_build.demo.environment import Environment
 
 # What is shown, where the release has it: Debian's package -> shortname.
 LIBRARIES = {
@@ -37,9 +32,9 @@ LIBRARIES = {
 MORE_PACKAGES = ("libhiprtc-builtins",)
 SAMPLE_NAMES: tuple[str, ...] = ("libamd-comgr", "libamdhip64", "librocm-smi64", "libhiprand", "libhipsparse")
 SHAPES = {
-    Shape.NONE: "none (no library says where others are)",
-    Shape.RPATH: "rpath (DT_RPATH, as in AMD's wheels)",
-    Shape.RUNPATH: "runpath (DT_RUNPATH)",
+    "none": "none (no library says where others are)",
+    "rpath": "rpath (DT_RPATH, as in AMD's wheels)",
+    "runpath": "runpath (DT_RUNPATH)",
 }
 _PROCESS = Path(__file__).parents[1] / "demo/process.py"
 
@@ -59,6 +54,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the demonstration and prints its results; PackagingError or OSError if something fails."""
+    from rocm_sdk_build.code.patchelf import Shape
+    from rocm_sdk_build.demo.environment import Environment
+    from rocm_sdk_build.demo.sample import write_sample_wheels
+    from rocm_sdk_build.demo.table import user_code
+
     if options.loader is None or options.directory is None:
         _refuse_directory_of_another()
     loader = options.loader or _built_loader()
@@ -88,6 +88,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str, ...], list[Path]]:
     """The names in LIBRARIES that this system's release has, and the packages of an SDK with them."""
+    from rocm_sdk_build.building import prefix
+    from rocm_sdk_build.building.wish import Wish
+    from rocm_sdk_build.debian import Source, build_wheels, release_of_source
+    from rocm_sdk_build.inputs.debian_packages import offered
+
     source = Source(options.cache)
     release = release_of_source(source)
     names = tuple(name for name in LIBRARIES if name in offered(release))
@@ -119,6 +124,10 @@ def _built_loader() -> Path:
 
 def _why_no_debian() -> str:
     """Why the packages are not available; empty if they probably are."""
+    import platform
+
+    from rocm_sdk.base.starting import find_program
+
     if find_program("apt-get") is None:
         return "apt is not on PATH"
     try:
@@ -133,6 +142,8 @@ def _announce(what: str) -> None:
 
 
 def _in_environment(environment: Environment, action: str, check: str, shortnames: Sequence[str]) -> Any:
+    import json
+
     return json.loads(environment.run(_PROCESS, action, check, *shortnames).splitlines()[-1])
 
 
@@ -142,8 +153,12 @@ def _site(environment: Environment) -> Path:
 
 
 def _print_result(plan: Any, loaded: Any, cmake: str, shape: Shape, site: Path, *, sample: bool) -> None:
+    import platform
+
+    from rocm_sdk_build.demo.table import library_table
+
     origin = "sample libraries" if sample else "Debian's ROCm"
-    print(f"\nSDK {loaded['version']} of {origin}, shape {SHAPES[shape]}")
+    print(f"\nSDK {loaded['version']} of {origin}, shape {SHAPES[shape.value]}")
     print(f"preloaded by rocm_sdk {loaded['loader_version']} in Python {platform.python_version()}")
     print(f"site-packages: {site}\n")
     print("\n".join(library_table(plan, loaded, site)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.code.dlopen_dependencies import find_dlopen_dependencies
-
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Of which SDK."""
@@ -15,6 +13,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints a line for each pair."""
+    from rocm_sdk_build.code.dlopen_dependencies import find_dlopen_dependencies
+
     for dependency in find_dlopen_dependencies(options.directory):
         print(f"{dependency.library} -> {dependency.name}")
     return 0

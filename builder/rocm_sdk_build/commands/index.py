@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.output.index import write_index
-
 from .options import tell_made
 
 
@@ -28,5 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the pages."""
+    from rocm_sdk_build.output.index import write_index
+
     tell_made(write_index(options.directory, options.root))
     return 0

@@ -7,13 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-from rocm_sdk import RocmSdkError
-from rocm_sdk._native import sdk_facts
-from rocm_sdk.terminal.output import remember_done
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.new_file import new_file
-from rocm_sdk_build.output.init_module import ESTABLISHED, checked, make, shortnames_for
-
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Which libraries, and where the module goes."""
@@ -28,12 +21,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Writes the module, and prints what it requires."""
-    version = options.version
-    if version is None:
-        try:
-            version = str(sdk_facts()["version"])
-        except RocmSdkError as error:
-            raise PackagingError(error.message, "--version VERSION") from error
+    from rocm_sdk.terminal.output import remember_done
+    from rocm_sdk_build.files.new_file import new_file
+    from rocm_sdk_build.output.init_module import ESTABLISHED, checked, make, shortnames_for
+
+    version = _installed_version() if options.version is None else options.version
     names = shortnames_for(options.files) if options.files else checked(options.shortnames or ESTABLISHED)
     module = make(names, version)
     if options.output is None:
@@ -44,3 +36,14 @@ def run(options: argparse.Namespace) -> int:
         remember_done(f"{options.output} is written")
     print(f"requires: {module.requirement}", file=sys.stderr if options.output is None else sys.stdout)
     return 0
+
+
+def _installed_version() -> str:
+    from rocm_sdk import RocmSdkError
+    from rocm_sdk._native import sdk_facts
+    from rocm_sdk_build.errors import PackagingError
+
+    try:
+        return str(sdk_facts()["version"])
+    except RocmSdkError as error:
+        raise PackagingError(error.message, "--version VERSION") from error

@@ -7,11 +7,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocm_sdk.base.value_text import counted
-from rocm_sdk.terminal.output import remember_done
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.packages.families import names_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk_build.building.wish import Wish
 
 
 def add_shape(command: argparse.ArgumentParser, usual: str) -> None:
@@ -93,6 +93,8 @@ def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text:
 
 def names(text: str) -> tuple[str, ...]:
     """Of targets or packages, at least one."""
+    from rocm_sdk_build.packages.families import names_in
+
     if not (found := names_in(text)):
         raise ValueError(text)
     return found
@@ -112,6 +114,9 @@ def _size(text: str) -> int | None:
 
 def tell_made(paths: Sequence[Path]) -> None:
     """Prints the files that were made."""
+    from rocm_sdk.base.value_text import counted
+    from rocm_sdk.terminal.output import remember_done
+
     if paths:
         remember_done(f"{counted(len(paths), 'file')} in {os.path.commonpath([path.parent for path in paths])}")
     for path in paths:
@@ -120,6 +125,8 @@ def tell_made(paths: Sequence[Path]) -> None:
 
 def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) -> Wish:
     """What `add_writing` has asked for."""
+    from rocm_sdk_build.building.wish import Wish
+
     if options.record_pages and not options.check:
         raise PackagingError("--record-pages loads the packages where they are tested", "add --check")
     return Wish(

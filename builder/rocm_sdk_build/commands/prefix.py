@@ -6,12 +6,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from rocm_sdk.installed.prefix import Prefix
-from rocm_sdk.installed.prefix_versions import release_of
-from rocm_sdk_build.building.prefix import Wish, build
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.inputs.prefix.roots import directories_of
-from rocm_sdk_build.inputs.rules import read_rules
 
 from .options import add_parts, add_writing, tell_made, wish_of
 
@@ -38,6 +33,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the packages that are made."""
+    from rocm_sdk_build.building.prefix import Wish, build
+    from rocm_sdk_build.inputs.rules import read_rules
+
     options.version = options.version or _version_of(options.roots)
     packages = wish_of(options, options.roots, options.output)
     wish = Wish(packages, options.files, options.families, options.split, options.llvm)
@@ -47,6 +45,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _version_of(roots: Iterable[Path]) -> str:
     """What a root says of its ROCm, or its HIP."""
+    from rocm_sdk.installed.prefix import Prefix
+    from rocm_sdk.installed.prefix_versions import release_of
+    from rocm_sdk_build.inputs.prefix.roots import directories_of
+
     for root in directories_of(roots):
         version = release_of(Prefix(str(root.absolute())))
         if version is not None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.output.promotion import promote
-
 from .options import names, tell_made
 
 
@@ -22,6 +20,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the packages of the release."""
+    from rocm_sdk_build.output.promotion import promote
+
     targets = None if options.keep_targets is None else frozenset(options.keep_targets)
     tell_made(promote(options.directory, options.output, options.version, targets))
     return 0

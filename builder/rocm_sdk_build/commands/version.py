@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 from pathlib import Path
 
 from rocm_sdk_build.packages.release_types import RELEASE_TYPES
-from rocm_sdk_build.packages.version import (
-    VersionFile,
-    check_version,
-    commit,
-    read_version_file,
-    versions,
-    versions_of_suffix,
-)
 
 from .options import add_version_file
 
@@ -33,6 +24,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints a line for each format, and appends them to the file $GITHUB_OUTPUT."""
+    import datetime
+
+    from rocm_sdk_build.packages.version import (
+        VersionFile,
+        check_version,
+        commit,
+        read_version_file,
+        versions,
+        versions_of_suffix,
+    )
+
     base = options.override_base_version
     file = (
         VersionFile(base, "") if base and not options.version_file.exists() else read_version_file(options.version_file)
