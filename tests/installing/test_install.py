@@ -309,14 +309,14 @@ def test_a_project_of_uv_is_locked(install: Run, tmp_path: Path, whl_next: str) 
     project.mkdir()
     text = install("torch", "--print", "--installer", "uv", "--format", "pyproject").stdout
     (project / "pyproject.toml").write_text(text)
-    subprocess.run(["uv", "lock", "--quiet", "--no-config", "--default-index", whl_next], cwd=project, check=True)
+    locking = ["uv", "lock", "--no-config", "--python", sys.executable, "--default-index"]  # no other may be there
+    subprocess.run([*locking, whl_next, "--quiet"], cwd=project, check=True)
     assert 'name = "amd-torch-device-gfx1100"' in (project / "uv.lock").read_text()
     text = re.sub(r'^    "(?!torch).*\n', "", text, flags=re.MULTILINE)  # torch alone is a direct dependency
     (project / "pyproject.toml").write_text(text)
     (project / "uv.lock").unlink()
     (tmp_path / "empty").mkdir()
-    locking = ["uv", "lock", "--no-config", "--default-index", f"file://{tmp_path}/empty"]
-    refused = completed(locking, cwd=project)
+    refused = completed([*locking, f"file://{tmp_path}/empty"], cwd=project)
     assert refused.returncode != 0
     assert "rocm" in refused.stderr
 
