@@ -15,11 +15,15 @@ from artifact_tree import ArtifactTree, usual_tree
 from environments import UV
 from programs import completed
 from sample_devel import as_root
+from sample_site import CORE as CORE_PACKAGE
+from sample_site import Site
 
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import NESTING_LIMIT
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.packages.absent_libraries import facts_text
 
 VERSION = "7.10.0"
 CORE, BASE = "core-hip_lib_generic", "base_run_generic"
@@ -149,15 +153,31 @@ FACTS = "base_lib_generic/base/aux-overlay/stage/share/therock"
 DEEP = "[" * 100_000
 
 
+def nested(count: int) -> str:
+    """An object with lists in each other."""
+    return '{"deep": ' + "[" * (count - 1) + "]" * (count - 1) + "}"
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", '{"dist_amdgpu_targets": 1}', "\udcff", DEEP, '{"deep": ' + "[" * 3000 + "]" * 3000 + "}"],
-    ids=["nothing", "a list", "a number", "bytes", "too deep", "too deep to be written, since Python 3.12"],
+    ["", "[]", '{"dist_amdgpu_targets": 1}', "\udcff", DEEP, nested(3000), nested(NESTING_LIMIT + 1)],
+    ids=["nothing", "a list", "a number", "bytes", "too deep", "too deep before Python 3.13", "too deep for loaders"],
 )
 def test_facts_that_are_none(tree: ArtifactTree, tmp_path: Path, text: str) -> None:
     path = tree.root / FACTS / "dist_info.json"
     path.write_text(text, errors="surrogateescape")
     refused(tree, tmp_path / "out", f"{path}: ")
+
+
+def test_facts_as_deep_as_loaders_read(site: Site, tmp_path: Path) -> None:
+    """They refuse one list more."""
+    path = tmp_path / "dist_info.json"
+    path.write_text(nested(NESTING_LIMIT).replace("{", '{"dist_amdgpu_targets": "gfx942", '))
+    ask = "import rocm_sdk._native; print(rocm_sdk._native.built_targets())"
+    facts = site.write(f"{CORE_PACKAGE}/share/therock/dist_info.json", facts_text(path, ()))
+    assert site.run(ask).stdout == "gfx942\n"
+    facts.write_text(path.read_text().replace("[", "[[", 1).replace("]", "]]", 1))
+    assert "brackets are nested too deep" in site.run(ask, check=False).stderr
 
 
 @pytest.mark.parametrize("text", ["", DEEP, "{}" + " " * (1 << 24)], ids=["nothing", "too deep", "too large"])

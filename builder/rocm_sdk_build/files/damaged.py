@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -17,7 +17,9 @@ from rocm_sdk_build.errors import PackagingError
 _KINDS = (*DAMAGE, tarfile.TarError, AttributeError, SyntaxError, TypeError, MemoryError)
 
 
-SMALL_LIMIT = 1 << 24  # bytes; docs/reliability.md has the reason
+# docs/reliability.md has the reasons.
+SMALL_LIMIT = 1 << 24  # bytes
+NESTING_LIMIT = 64  # objects and lists in each other, as in csrc/sdk/literal.c
 
 
 def read_small(stream: IO[bytes] | gzip.GzipFile) -> bytes:
@@ -62,4 +64,21 @@ def unreadable(path: Path) -> Callable[[str], PackagingError]:
 def read_document(path: Path) -> object:
     """The JSON of a small file. PackagingError for one that has none; raises OSError."""
     with path.open("rb") as file, refusing_damage(unreadable(path)):
-        return json.loads(read_small(file))
+        document: object = json.loads(read_small(file))
+        _refuse_nested(document)
+        return document
+
+
+def _refuse_nested(document: object) -> None:
+    """ValueError for values in each other that no loader reads. How many Python itself reads depends on its version."""
+    inner = [document]
+    for _ in range(NESTING_LIMIT):
+        inner = [each for value in inner for each in _values_of(value)]
+    if any(isinstance(each, (dict, list)) for each in inner):
+        raise ValueError(f"more than {NESTING_LIMIT} values are in each other")
+
+
+def _values_of(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

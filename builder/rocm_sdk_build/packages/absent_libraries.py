@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from rocm_sdk._native import catalog
 from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import read_document, refusing_damage, unreadable
+from rocm_sdk_build.files.damaged import read_document
 
 FACTS = "share/therock/dist_info.json"
 FACTS_OF_LIBRARIES = "share/therock/libraries_dist_info.json"  # no path is in two packages
@@ -31,5 +31,4 @@ def facts_text(path: Path | None, absent: Iterable[str]) -> str:
     document = {} if path is None else read_document(path)
     if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):
         raise PackagingError(f"{path}: is not an object with the text dist_amdgpu_targets")
-    with refusing_damage(unreadable(path or Path(FACTS))):  # what is read may be nested too deep to be written
-        return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"
+    return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"
