@@ -1,7 +1,6 @@
 """`rocm-sdk-build artifacts --dry-run`: the memory and disk that it tells are compared with what runs take."""
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -101,15 +100,23 @@ class Peak(NamedTuple):
 
 
 def peak_of(root: Path, output: Path, *options: str) -> Peak:
-    """Looks again and again while it runs."""
-    memory = disk = 0
-    with subprocess.Popen(command(root, output, *options), stdout=subprocess.DEVNULL) as process:
+    """What a run has taken, as `observed_run.py` keeps it, and what its processes were seen to take together.
+
+    On a busy machine less may be seen.
+    """
+    program = str(Path(__file__).with_name("observed_run.py"))
+    words = command(root, output, *options)
+    words[1:3] = [program, str(output)]
+    seen = 0
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
-            memory = max(memory, sum(map(memory_of, family_of(process.pid))))
-            disk = max(disk, size_of(output))
-            time.sleep(0.002)
-    assert process.returncode == 0
-    return Peak(memory, disk)
+            seen = max(seen, sum(map(memory_of, family_of(process.pid))))
+            time.sleep(0.01)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert process.returncode == 0, said
+    kept = Peak(**json.loads(said.splitlines()[-1]))
+    return kept._replace(memory=max(seen, kept.memory))
 
 
 def family_of(process: int) -> list[int]:
@@ -138,19 +145,6 @@ def read(path: Path) -> str:
         return path.read_text()
     except OSError:  # it has ended
         return ""
-
-
-def size_of(directory: Path) -> int:
-    """Of the blocks of its files, each once."""
-    found = {}
-    for parent, _, names in os.walk(directory):
-        for name in names:
-            try:
-                facts = os.lstat(f"{parent}/{name}")
-            except FileNotFoundError:
-                continue
-            found[facts.st_ino] = facts.st_blocks * 512
-    return sum(found.values())
 
 
 def one_large_file(tree: ArtifactTree) -> None:
