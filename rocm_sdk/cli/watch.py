@@ -29,9 +29,14 @@ def run_watched(start: Callable[[], int], seconds: float, name: str) -> int:
         finally:
             os._exit(status)
     for number in _FORWARDED:
-        signal.signal(number, lambda number, _frame: os.kill(pid, number))
+        signal.signal(number, lambda number, _frame: _forward(number, pid))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to both
     return _wait(pid, seconds, name)
+
+
+def _forward(number: int, pid: int) -> None:
+    with suppress(ProcessLookupError):  # the same signal has ended it, and its status was just taken
+        os.kill(pid, number)
 
 
 def _wait(pid: int, seconds: float, name: str) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ended import assert_failed
-from sample_site import Site, clean_environment, compile_library
+from sample_site import Site, clean_environment, compile_library, run_interpreter
 
 from rocm_sdk.cli.watch import explained
 
@@ -99,6 +99,26 @@ def test_what_is_a_constructor(name: str) -> None:
 def test_a_program_that_waits_for_something_else_is_left_alone(call: Call) -> None:
     result = call("run", "--watch", "0.1", sys.executable, "-c", "import time; time.sleep(0.6); raise SystemExit(7)")
     assert (result.returncode, result.stderr) == (7, "")
+
+
+SIGNAL_AT_THE_END = """
+import os, signal
+from rocm_sdk.cli.watch import run_watched
+take = os.waitpid
+def take_then_signal(pid, options):
+    ended = take(pid, options)
+    if ended[0]:
+        signal.raise_signal(signal.SIGTERM)
+    return ended
+os.waitpid = take_then_signal
+raise SystemExit(run_watched(lambda: 7, 60, "program"))
+"""
+
+
+def test_a_signal_when_the_program_has_just_ended() -> None:
+    """A signal to both may end the program first: there is nobody to forward it to."""
+    done = run_interpreter("-c", SIGNAL_AT_THE_END, check=False)
+    assert (done.returncode, done.stderr) == (7, "")
 
 
 def test_a_program_that_is_not_there(call: Call) -> None:
