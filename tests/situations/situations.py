@@ -1,6 +1,7 @@
 """The form of a situation, and what several of them do."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from other_user import OtherUser
+from other_user import USER, OtherUser
 from programs import completed
 from sample_site import CORE, LIBRARIES, compile_library
 from sdk_environment import OF_THIS_MACHINE, Environment
@@ -121,7 +122,9 @@ class User:
         package = other.run("-c", place, check=True).stdout
         (root / "tools").mkdir()
         (root / "tools/rocm_sdk").symlink_to(package.strip())
-        self._variables["HOME"] = "/tmp"  # where comgr may make its cache
+        (root / "home").mkdir(mode=0o700)
+        os.chown(root / "home", USER, USER)
+        self._variables["HOME"] = str(root / "home")  # where comgr may make its cache; in /tmp anybody has made one
         self._variables["PYTHONPATH"] = str(root / "tools")
 
     def ask(self, situation: Situation, *fixes: str) -> Asked:
