@@ -1,21 +1,19 @@
 """Packages of the artifacts of a ROCm build for tests: building them, and reading one."""
 
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 from artifact_tree import ArtifactTree
-from programs import completed
+from build_command import build_command
 
 VERSION = "7.10.0"
 Result = subprocess.CompletedProcess[str]
 
 
 def build(tree: ArtifactTree, output: Path, *options: str, version: str = VERSION) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
-    words = [*command, "--dest-dir", str(output), "--version", version, *options]
-    return completed(words)
+    words = ["--artifact-dir", tree.root, "--dest-dir", output, "--version", version, *options]
+    return build_command("artifacts", *words)
 
 
 def wheel(dist: Path, name: str) -> zipfile.ZipFile:

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import subprocess
-import sys
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from artifact_tree import usual_tree
-from programs import completed
+from build_command import build_command
 
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
@@ -37,8 +36,7 @@ def make_whole(directory: Path) -> None:
 
 
 def check(*words: object) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", "check", *map(str, words)]
-    return completed(command)
+    return build_command("check", *words)
 
 
 def problems(dist: Path) -> list[tuple[str, str, str]]:

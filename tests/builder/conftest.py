@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from programs import completed
+from build_command import build_command
 
 from rocm_sdk_build.inputs.debian_packages import choose, release_of
 
@@ -70,9 +70,8 @@ def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
     """Runs `rocm-sdk-build debian` on the small Debian; wheels go to `wheels`, its cache is `cache`."""
 
     def run(shape: str, *options: str, **environment: str) -> Result:
-        command = ["-m", "rocm_sdk_build", "debian", "--shape", shape]
-        command += ["--output", str(tmp_path / "wheels"), "--cache", str(tmp_path / "cache"), *options]
-        return completed([sys.executable, *command], env={**os.environ, **archive.variables, **environment})
+        words = ["--shape", shape, "--output", tmp_path / "wheels", "--cache", tmp_path / "cache", *options]
+        return build_command("debian", *words, env={**os.environ, **archive.variables, **environment})
 
     return run
 

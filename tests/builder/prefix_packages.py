@@ -3,13 +3,12 @@
 import io
 import json
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
+from build_command import build_command
 from installed_rocm import Prefix
-from programs import completed
 
 VERSION = "7.1.2"
 Result = subprocess.CompletedProcess[str]
@@ -36,9 +35,7 @@ OF_GFX1030 = {
 
 
 def build(output: Path, *words: str | Path, lists: str = "", version: str = VERSION) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", "prefix", *map(str, words), "--version", version]
-    options = ["--output", str(output)]
-    return completed([*command, *options], input=lists)
+    return build_command("prefix", *words, "--version", version, "--output", output, given=lists)
 
 
 def built(output: Path, *words: str | Path, lists: str = "") -> str:

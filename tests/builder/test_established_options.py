@@ -1,20 +1,18 @@
 """`rocm-sdk-build artifacts` with the options of the established packager, and the words before them."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from artifact_packages import Result, build, wheel
 from artifact_tree import usual_tree
-from programs import completed
+from build_command import build_command
 
 import rocm_sdk
 
 
 def run(*words: str | Path, cwd: Path | None = None) -> Result:
-    command = [sys.executable, "-m", "rocm_sdk_build", *map(str, words)]
-    return completed(command, cwd=cwd)
+    return build_command(*words, cwd=cwd)
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:

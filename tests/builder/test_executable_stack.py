@@ -1,15 +1,14 @@
 """Libraries that ask for an executable stack by mistake do not in packages; those whose code needs one still do."""
 
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from build_command import build_command
 from installed_rocm import usual_rocm
-from programs import completed
 from small_debian import Archive, compile_library, install
 
 from rocm_sdk import _native
@@ -28,8 +27,7 @@ NEEDED = "an executable stack is asked for, and needed: the code writes trampoli
 
 def run(*words: str | Path) -> str:
     """Standard error of a build that works."""
-    command = [sys.executable, "-m", "rocm_sdk_build", *map(str, words)]
-    done = completed(command)
+    done = build_command(*words)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

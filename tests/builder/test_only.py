@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
-from programs import completed
+from build_command import build_command
 
 from rocm_sdk._native import catalog
 from rocm_sdk_build.inputs.rules import Rules, read_rules
@@ -41,8 +41,7 @@ NEEDED = {
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", *map(str, words), "--version", VERSION]
-    return completed(command)
+    return build_command("artifacts", *words, "--version", VERSION)
 
 
 def build(root: Path, output: Path, *options: str, families: Iterable[str] = TARGETS) -> str:

@@ -2,18 +2,16 @@
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from build_command import build_command
 from ended import assert_failed
 from installed_rocm import usual_rocm
-from programs import completed
 
 
 def build(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rocm_sdk_build", "prefix", str(root), "--output", str(output)]
-    return completed(command)
+    return build_command("prefix", root, "--output", output)
 
 
 def versions(output: Path) -> set[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from build_command import build_command
 from ended import assert_failed, succeeded
 from installed_rocm import usual_rocm
 from programs import completed
@@ -82,8 +83,7 @@ def tree(tmp_path: Path) -> ArtifactTree:
 
 
 def build(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rocm_sdk_build", *map(str, words)]
-    return completed(command)
+    return build_command(*words)
 
 
 def made(*words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -4,15 +4,14 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from build_command import build_command
 from ended import assert_failed
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
-from programs import completed
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.release_types import RELEASE_TYPES
@@ -24,9 +23,7 @@ Result = subprocess.CompletedProcess[str]
 
 def run(directory: Path, *options: str, **environment: str) -> Result:
     clean = {name: value for name, value in os.environ.items() if name not in ("GITHUB_SHA", "GITHUB_OUTPUT")}
-    return completed(
-        [sys.executable, "-m", "rocm_sdk_build", "version", *options], cwd=directory, env={**clean, **environment}
-    )
+    return build_command("version", *options, cwd=directory, env={**clean, **environment})
 
 
 @pytest.fixture
