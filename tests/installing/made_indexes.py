@@ -11,6 +11,7 @@ from artifact_tree import usual_tree
 from installed_rocm import usual_rocm
 from package_index import write_wheel
 from sample_closure import closure, write_sdk
+from stored_builds import stored
 
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.artifacts import build
@@ -114,8 +115,12 @@ AMD: dict[str, tuple[Make, tuple[str, ...]]] = {
 def write_shape(directory: Path, shape: str, *, with_loader: bool = True) -> Path:
     """Makes an index of a shape; returns the directory that has `simple/`. Its files are in `directory`."""
     make, places = (OWN | AMD)[shape]
-    directory.mkdir(parents=True, exist_ok=True)
-    make(directory)
+
+    def make_packages(place: Path) -> None:
+        place.mkdir(parents=True)
+        make(place)
+
+    stored(directory, shape, make_packages)
     first, *roots = (directory / place for place in places)
     if with_loader and shape in OWN:
         (loader,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
