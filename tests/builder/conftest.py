@@ -19,7 +19,7 @@ from artifact_packages import build as build_artifacts
 from artifact_tree import usual_tree
 from checked_packages import make_whole
 from installed_rocm import Prefix, usual_rocm
-from small_debian import DEVELOPMENT, LIBRARIES, Archive, add_development_package, add_rocm_library
+from small_debian import DEVELOPMENT, LIBRARIES, Archive, add_development_package, add_rocm_library, install
 from stored_builds import stored
 
 Result = subprocess.CompletedProcess[str]
@@ -55,12 +55,22 @@ def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 @pytest.fixture
 def archive(_packages: Archive, tmp_path: Path) -> Archive:
     """The small Debian, published, for one test to change."""
+    return copied(_packages, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_archive(_packages: Archive, tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    """The same for a module; not to be changed."""
+    return copied(_packages, tmp_path_factory.mktemp("shared"))
+
+
+def copied(packages: Archive, place: Path) -> Archive:
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system")
-    own = Archive(tmp_path / "archive")
-    shutil.copytree(_packages.libraries, own.libraries, symlinks=True)
-    shutil.copytree(_packages.pool, own.pool, dirs_exist_ok=True)
-    shutil.copytree(_packages.controls, own.controls, dirs_exist_ok=True)
+    own = Archive(place / "archive")
+    shutil.copytree(packages.libraries, own.libraries, symlinks=True)
+    shutil.copytree(packages.pool, own.pool, dirs_exist_ok=True)
+    shutil.copytree(packages.controls, own.controls, dirs_exist_ok=True)
     own.publish()
     return own
 
@@ -70,10 +80,23 @@ def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
     """Runs `rocm-sdk-build debian` on the small Debian; wheels go to `wheels`, its cache is `cache`."""
 
     def run(shape: str, *options: str, **environment: str) -> Result:
-        words = ["--shape", shape, "--output", tmp_path / "wheels", "--cache", tmp_path / "cache", *options]
-        return build_command("debian", *words, env={**os.environ, **archive.variables, **environment})
+        return wheels_in(tmp_path, archive, "--shape", shape, *options, **environment)
 
     return run
+
+
+def wheels_in(place: Path, archive: Archive, *options: str, **environment: str) -> Result:
+    words = ["--output", place / "wheels", "--cache", place / "cache", *options]
+    return build_command("debian", *words, env={**os.environ, **archive.variables, **environment})
+
+
+@pytest.fixture(scope="module")
+def debian_site(shared_archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheels of the small Debian, installed; not to be changed."""
+    place = tmp_path_factory.mktemp("debian-site")
+    done = wheels_in(place, shared_archive, "--shape", "none")
+    assert done.returncode == 0, done.stderr
+    return install(map(Path, done.stdout.splitlines()), place / "site")
 
 
 @pytest.fixture(scope="session")
@@ -90,10 +113,13 @@ def rocm(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
 @pytest.fixture(scope="session")
 def kpack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`dist` of a kpack-split build."""
-    directory = tmp_path_factory.mktemp("kpack")
+    return stored(tmp_path_factory.mktemp("kpack") / "sdk", "a kpack-split build", make_kpack) / "dist"
+
+
+def make_kpack(directory: Path) -> None:
+    directory.mkdir()
     done = build_artifacts(usual_tree(directory / "artifacts"), directory)
     assert done.returncode == 0, done.stderr
-    return directory / "dist"
 
 
 @pytest.fixture(scope="module")

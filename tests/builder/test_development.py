@@ -2,27 +2,20 @@
 
 import shutil
 import stat
-import subprocess
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from established_extractor import contents, extract
 from sample_site import run_python
-from small_debian import LIBRARIES, install
-
-Result = subprocess.CompletedProcess[str]
-MakeWheels = Callable[..., Result]
+from small_debian import LIBRARIES
 
 TREE = "_rocm_sdk_devel/"
 
 
-@pytest.fixture
-def site(make_wheels: MakeWheels, tmp_path: Path) -> Path:
-    result = make_wheels("none")
-    assert result.returncode == 0, result.stderr
-    return install(map(Path, result.stdout.splitlines()), tmp_path / "site")
+@pytest.fixture(scope="module")
+def site(debian_site: Path) -> Path:
+    return debian_site
 
 
 @pytest.fixture
@@ -103,8 +96,7 @@ def test_texts_say_what_is_true_of_the_tree(site: Path, members: dict[str, tuple
 def test_both_extractors_make_the_same_tree(
     site: Path, members: dict[str, tuple[tarfile.TarInfo, str]], tmp_path: Path
 ) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(site, other)
+    other, site = shutil.copytree(site, tmp_path / "other"), shutil.copytree(site, tmp_path / "site")
     tree = extract(other / "rocm_sdk_devel/_devel.tar", other)
     run_python(f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])")
     assert contents(tree) == contents(site / TREE)
