@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from program_starts import shared
-
 STORE = Path(__file__).resolve().parent.parent / "build/compiled"
 
 # Variables that change what a compiler makes.
@@ -34,8 +32,7 @@ def compile_file(
     key = _key(command, source, files, (tempfile.gettempdir(), *directories))
     output.unlink(missing_ok=True)
     if key is None or not (store / key).is_file():
-        with shared():
-            subprocess.run([*map(str, command), "-o", str(output)], input=source, text=True, cwd="/", check=True)
+        subprocess.run([*map(str, command), "-o", str(output)], input=source, text=True, cwd="/", check=True)
         content = output.read_bytes()
         if key is not None and not any(os.fsencode(directory) in content for directory in directories):
             _keep(output, store, key)
@@ -65,9 +62,8 @@ def _digest(path: Path) -> str:
 @cache
 def identity(compiler: str) -> list[str]:
     """The version of the compiler at this path, and the files that work with it."""
-    with shared():
-        version = subprocess.run([compiler, "-v"], capture_output=True, text=True, check=True).stderr
-        return [version, *_facts_of_files(compiler)]
+    version = subprocess.run([compiler, "-v"], capture_output=True, text=True, check=True).stderr
+    return [version, *_facts_of_files(compiler)]
 
 
 def _facts_of_files(compiler: str) -> Iterator[str]:

@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 
 from compiled_files import identity
-from program_starts import shared
 
 import rocm_sdk
 import rocm_sdk_build
@@ -41,8 +40,7 @@ def stored(directory: Path, wish: object, make: Callable[[Path], object], store:
         if not build.exists():
             partial = build.with_suffix(".partial")
             shutil.rmtree(partial, ignore_errors=True)
-            with shared():
-                make(directory)
+            make(directory)
             _copy(directory, partial)
             partial.rename(build)
             _forget(store)

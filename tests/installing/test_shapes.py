@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from package_index import serve
-from program_starts import shared
 from programs import completed
 from sample_machine import machine_of
 
@@ -31,8 +30,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[st
 
     def address(shape: str) -> str:
         if shape not in made:
-            with shared():
-                place = write_shape(directory / shape.replace(" ", "-").replace(",", ""), shape)
+            place = write_shape(directory / shape.replace(" ", "-").replace(",", ""), shape)
             made[shape] = f"{root}{place.relative_to(directory)}/simple/"
         return made[shape]
 
