@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from ended import succeeded
 from installed_rocm import usual_rocm
 from programs import completed
 from sample_device_code import bundle, compressed, library, objects
@@ -59,7 +60,10 @@ def programs_with_output() -> list[object]:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_site(tmp_path_factory.mktemp("sample") / "site-packages")
+    """The sample SDK with its development tree, whichever example comes first."""
+    site = write_site(tmp_path_factory.mktemp("sample") / "site-packages")
+    succeeded([sys.executable, "-m", "rocm_sdk", "init", "--quiet"], env=environment(site, *MACHINE))
+    return site
 
 
 MACHINE: list[Path] = []  # the root of its file system
