@@ -7,8 +7,8 @@ SHELL := /bin/bash -o pipefail
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3          # builds the wheel; demo, lint, docs and bench run in its environment build/venv
-PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 on this machine
-EXCEPT ?=                  # of `make test`: a version on which another run tests the whole suite
+PYTHONS ?=                 # of `make test-all`, `make test-interpreters`; default: each CPython 3.10 to 3.13 on this machine
+SINCE ?= origin/main       # of `make test-touched`: a commit
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding closures foreseen archives stores notes outputs parsers power_cut # of `make attack`
@@ -18,14 +18,16 @@ SYSTEMS ?= trixie sid      # of `make test-systems`
 RECIPES ?= conda containers debian gentoo lmod nix rpm # of `make test-recipes`
 FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
-T ?=                       # of `make test-one`
+T ?=                       # of `make test-one`; of `make tier`, which otherwise measures all
+STEPS ?= measure,choose,mutants # of `make tier`
 VERSION ?=                 # of `make release`
 WITHOUT ?=                 # of `make release`: tests lint twice
 ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
+TIER ?=                    # of `make mutants`: first
 SEED ?= 1                  # of the attackers and of generated mutations
-WORKERS ?= 2               # processes of `make test`
-REASON ?=                  # why counts changed: `make budgets`, `make test`
+WORKERS ?= 2               # processes of the suite
+REASON ?=                  # why counts changed: `make budgets`
 SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
@@ -40,6 +42,7 @@ export PREFIX LIBDIR INCLUDEDIR MANDIR PKGCONFIGDIR CMAKEDIR DESTDIR # of `make 
 
 INSTALL_PACKAGES := scripts/install-system-packages
 ENVIRONMENT := scripts/python-environment $(PYTHON) build/venv
+RUN_TESTS = PYTHON=$(PYTHON) PYTHONS="$(strip $(PYTHONS))" WORKERS=$(WORKERS) scripts/run-tests
 WHEELS := build/wheel/loader.stamp build/wheel/builder.stamp
 
 ##@ Use
@@ -103,12 +106,21 @@ endif
 
 ##@ Check
 
-test: setup-test $(WHEELS) ## run the suite, and on each other CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
-	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" \
-	    $(if $(strip $(REASON)),--reason '$(strip $(REASON))') $(PYTEST_ARGS)
+test: setup-test $(WHEELS) ## run the first tier of the suite: what reaches and notices most for its time, in five minutes
+	@$(RUN_TESTS) first $(PYTEST_ARGS)
 
-test-long: setup-test $(WHEELS) ## run the tests that `make test` leaves out: kills, power cuts, a cluster, images, reproducible builds, recipes
-	@WORKERS=$(WORKERS) scripts/test-all-pythons "$(PYTHON)" --only=long $(PYTEST_ARGS)
+test-all: setup-test $(WHEELS) ## run all but the long tests, and on each other CPython those that depend on it (PYTHONS="3.10 3.13" chooses)
+	@$(RUN_TESTS) usual $(PYTEST_ARGS)
+
+test-long: setup-test $(WHEELS) ## run what `make test-all` leaves out: kills, power cuts, a cluster, images, recipes, builds that are the same twice
+	@$(RUN_TESTS) long $(PYTEST_ARGS)
+
+test-interpreters: setup-test $(WHEELS) ## run on each CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
+	@$(RUN_TESTS) interpreters $(PYTEST_ARGS)
+
+test-touched: setup-test $(WHEELS) ## run what the first tier leaves out of the tests of what changed since a commit: SINCE=main
+	@tests="$$(scripts/touched_tests.py '$(strip $(SINCE))')" || exit $$?; \
+	if [[ -n $$tests ]]; then $(RUN_TESTS) rest $$tests $(PYTEST_ARGS); else echo 'nothing that changed has tests of its own'; fi
 
 test-foreign: develop ## check the wheels of tests/foreign/wheels.tsv, which others made: about 1.5 GB from the public index
 	@ROCM_SDK_TEST_FOREIGN=all build/venv-develop/bin/pytest -q --no-header tests/foreign
@@ -158,13 +170,17 @@ attack: ## attack symbol binding, fork and init for longer than the suite does: 
 	ROCM_SDK_TEST_FORKS=$(ROUNDS)0 build/c/gcc/tests/c/test_concurrency
 	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q -s tests/devel/test_killed.py tests/closure/test_in_place_killed.py
 
-mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of each module (SEED=s), to a copy: does a test notice? (WORD= chooses)
+mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of each module (SEED=s), to a copy: does a test notice? (WORD= chooses; TIER=first: does the first tier?)
 	@$(INSTALL_PACKAGES) build test
-	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
+	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(if $(filter first,$(TIER)),--first-tier) $(WORD)
 
 generate: ## write what is generated from tables: values of codes, types of results, options in the manual (scripts/generated.py)
 	@$(MAKE) develop
 	@build/venv-develop/bin/python scripts/generated.py
+
+tier: ## measure what each test reaches and notices, and choose by it what `make test` runs; PYTHON is 3.12 or 3.13, hours (STEPS=choose)
+	@$(INSTALL_PACKAGES) build test clang
+	@$(PYTHON) tests/tier --steps $(strip $(STEPS)) $(T)
 
 promises: ## record what is public (tests/promised/recorded), for a release; the changelog must name each difference
 	@$(INSTALL_PACKAGES) build test
@@ -286,10 +302,12 @@ CC_install := cc
 CC_clang := clang
 CC_asan := clang
 CC_fuzz := clang
+CC_reach := clang
 CC_aarch64 = aarch64-linux-gnu-gcc --sysroot=$(AARCH64_SYSTEM)
 INSTRUMENT_asan := $(SANITIZERS)
 INSTRUMENT_install := $(CPPFLAGS) $(CFLAGS)
 INSTRUMENT_fuzz := $(SANITIZERS) -fsanitize=fuzzer-no-link
+INSTRUMENT_reach := -O0 -fsanitize-coverage=trace-pc-guard,pc-table# what `make tier` measures: the blocks of the source
 
 CC := $(CC_$(VARIANT))
 AR := ar
@@ -311,6 +329,7 @@ LIBS = $(call once,LIBS,$(PKGCONF) --libs libelf)
 CMOCKA = $(call once,CMOCKA,$(PKGCONF) --libs cmocka)
 
 LIBRARY := $(OUT)/librocm_sdk.a
+RUNTIME := $(if $(filter reach,$(VARIANT)),$(OUT)/tests/tier/reach.o)
 LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c)))
 PROGRAM_SOURCES := $(sort $(wildcard csrc/programs/*.c))
 BINDING_SOURCES := $(sort $(wildcard csrc/python/*.c))
@@ -343,9 +362,11 @@ rocm_sdk/doctor/load_check: $(OUT)/csrc/programs/load_check
 run-c-tests: c-programs
 	@set -e; for program in $(TESTS); do echo "$$program"; $$program; done
 
-$(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o)
+$(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o) $(RUNTIME)
 	@rm -f $@
 	@$(AR) rcs $@ $^
+
+$(OUT)/tests/tier/reach.o: INSTRUMENT_reach = -DREACH_DIRECTORY='"$(CURDIR)/build/reach"'
 
 # The shared library. Its number goes up when a program that was linked with an earlier one would stop working.
 SOVERSION := 0
@@ -396,8 +417,8 @@ $(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
 $(EMBEDDINGS): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $< $(LIBRARY) $(LIBS) -o $@
 
-$(PROGRAMS): $(OUT)/%: $(OUT)/%.o
-	@$(CC) $(INSTRUMENT_$(VARIANT)) $< -ldl -o $@
+$(PROGRAMS): $(OUT)/%: $(OUT)/%.o $(RUNTIME)
+	@$(CC) $(INSTRUMENT_$(VARIANT)) $^ -ldl -o $@
 
 $(FUZZERS:%=$(OUT)/%): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) -fsanitize=fuzzer $< $(LIBRARY) $(LIBS) -o $@
@@ -412,5 +433,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: always help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-foreign test-long test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: always help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched tier test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 import suite_costs
-from interpreter_tests import TABLES, USUAL, is_chosen, names
+from chosen_part import Part
 from other_user import OtherUser, become_possible, open_directory
 from sample_machine import Machine, machine_of
 from sample_site import Site
+from tiers import PARTS, is_chosen, names
 
 import rocm_sdk
 
@@ -53,7 +54,6 @@ GROUPS = {
     "devel/test_refusals.py": "machine",
     "failures/test_missing_file.py": "make",
     "failures/test_same_words.py": "make",
-    "failures/test_noexec_mount.py": "machine",
     "failures/test_read_only_root.py": "machine",
     "loader/test_load_watch.py": "machine",
     "loader/test_scale.py": "machine",
@@ -72,8 +72,10 @@ BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    tables = "tests/interpreter_tests.py and tests/long_tests.py"
-    parser.addoption("--only", choices=[*TABLES, USUAL], help=f"only the tests of this table of {tables}")
+    tables = "tests/tiers.tsv and tests/interpreter_tests.py"
+    parser.addoption("--only", choices=PARTS, help=f"only this part of the suite, by {tables}")
+    parser.addoption("--lacking", metavar="FILE", help="write the rows of the first tier that this interpreter lacks")
+    parser.addoption("--reach", metavar="DIRECTORY", help="write what each case reaches; for `make tier`")
     suite_costs.add_options(parser)
 
 
@@ -83,6 +85,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
     )
     config.pluginmanager.register(suite_costs.Meter())
+    if part := config.getoption("only"):
+        config.pluginmanager.register(Part(part))
+    if reach := config.getoption("reach"):
+        from tier.measuring import register
+
+        register(config, reach)
     _take_own_state()
 
 
@@ -132,11 +140,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return groups[0] if groups else nodeid
 
     return GroupScheduling(config, log)
-
-
-def pytest_report_header(config: pytest.Config) -> str | None:
-    is_usual = config.getoption("only") == USUAL
-    return "left to `make test-long`: the tests of tests/long_tests.py" if is_usual else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -1,6 +1,7 @@
 """The scripts behind `make`: tasks at the same time, what each interpreter runs, wrong words, the README's commands."""
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -61,14 +62,13 @@ def test_the_glibc_of_wheels_is_the_same_everywhere() -> None:
     assert (set(named), len(named) > 3) == ({"27"}, True)
 
 
-AGAIN = "--reruns=1 --max-suite-reruns=3 --rerun-show-tracebacks"  # a test that fails by chance
-
-
-def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **environment: str) -> list[str]:
-    """What scripts/test-all-pythons has each version run, in its order; the last line says where it failed."""
+def parts(
+    directory: Path, part: str, *arguments: str, versions: str = "", status: int = 0
+) -> tuple[list[str], list[str]]:
+    """Return what scripts/run-tests has each version run, in its order, and what it says to standard error."""
     scripts = directory / "scripts"
     scripts.mkdir(exist_ok=True)
-    shutil.copy(SCRIPTS / "test-all-pythons", scripts)
+    shutil.copy(SCRIPTS / "run-tests", scripts)
     (scripts / "python-environment").write_text(ENVIRONMENT)
     (scripts / "python-environment").chmod(0o755)
     for version in ("3.10", "3.11", "3.12", "3.13"):
@@ -76,37 +76,75 @@ def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **en
         (scripts / f"python{version}").chmod(0o755)
     paths = {"PATH": f"{scripts}:/usr/bin:/bin", "PYTHON": "python3.11", "PYENV_ROOT": str(directory)}
     done = completed(
-        ["scripts/test-all-pythons", versions, *arguments],
+        ["scripts/run-tests", part, *arguments],
         cwd=directory,
-        env=paths | environment | {"STATUS": str(status)},
+        env={**paths, "PYTHONS": versions, "STATUS": str(status)},
     )
-    disk, _, *rest = done.stdout.splitlines()
+    disk, _, made, *rest = done.stdout.splitlines()
     assert re.fullmatch(rf"disk: up to \d+ GB in {directory}/build, of which \d+ GB are there; \d+ GB are free", disk)
+    assert re.fullmatch(r"environments: made in \d+ s", made)
     lines = [line.removeprefix("=== ").split(" (")[0] for line in rest]
-    assert all(f" --dist=loadgroup {AGAIN} " in line for line in lines[1::2])
-    given = [line.partition(AGAIN)[2].strip() for line in lines[1::2]]
-    return [f"{version} {part}".strip() for version, part in zip(lines[::2], given, strict=True)] + [
-        line.rpartition("/")[2] for line in done.stderr.splitlines() if not line.startswith("disk: this may not")
-    ]
+    said = [line.rpartition("/")[2] for line in done.stderr.splitlines() if not line.startswith("disk: this may not")]
+    times = [line for line in said if re.fullmatch(r"tests: \d+ s, \d+ \+ \d+ processor seconds", line)]
+    ran = [f"{version} {each[each.index('--only=') :]}" for version, each in zip(lines[::2], lines[1::2], strict=False)]
+    assert len(times) == len(ran)
+    assert not any(Path(place).exists() for place in re.findall(r"--basetemp=(\S+)/t ", done.stdout))
+    return ran, [line for line in said if line not in times]
+
+
+def test_a_tier_runs_on_one_interpreter(tmp_path: Path) -> None:
+    for part in ("first", "rest", "long"):
+        assert parts(tmp_path, part, "-k", "plan") == ([f"3.11 --only={part} -k plan"], [])
+    assert parts(tmp_path, "first", versions="3.12") == (["3.12 --only=first"], [])
 
 
 def test_the_oldest_and_the_newest_run_what_depends_on_the_interpreter(tmp_path: Path) -> None:
     oldest, between, newest = "3.10 --only=interpreter", "3.12 --only=smoke", "3.13 --only=interpreter"
-    assert parts(tmp_path, versions="") == [oldest, between, newest, "3.11 --only=usual"], (
-        "the default has the whole suite"
-    )
-    assert parts(tmp_path, versions="", EXCEPT="3.11") == [oldest, between, newest], "another run has it"
-    assert parts(tmp_path, versions="3.12") == ["3.12 --only=usual"]
-    assert parts(tmp_path, versions="3.12 3.13") == ["3.12 --only=interpreter", "3.13 --only=usual"]
-    assert parts(tmp_path, "-x", versions="3.10 3.13 3.11") == [f"{oldest} -x", f"{newest} -x", "3.11 --only=usual -x"]
+    assert parts(tmp_path, "usual")[0] == [oldest, between, newest, "3.11 --only=usual"], "the default has all of it"
+    assert parts(tmp_path, "interpreters", "-x")[0] == [
+        f"{each} -x" for each in (oldest, between, newest, "3.11 --only=smoke")
+    ]
+    assert parts(tmp_path, "usual", versions="3.12 3.13")[0] == ["3.12 --only=interpreter", "3.13 --only=usual"]
 
 
 def test_a_part_of_which_nothing_is_chosen_has_not_failed(tmp_path: Path) -> None:
     """pytest ends with 5 where no test ran."""
-    chosen = ["3.10 --only=interpreter -k plan", "3.11 --only=usual -k plan", "failed on: python3.11"]
-    assert parts(tmp_path, "-k", "plan", versions="3.10 3.11", status=5) == chosen
-    assert parts(tmp_path, versions="3.10 3.11", status=5)[-1] == "failed on: python3.10 python3.11"
-    assert parts(tmp_path, "-x", versions="3.10 3.11", status=1)[-1] == "failed on: python3.10 python3.11"
+    chosen = ["3.10 --only=interpreter -k plan", "3.11 --only=usual -k plan"]
+    assert parts(tmp_path, "usual", "-k", "plan", versions="3.10 3.11", status=5) == (chosen, ["failed on: python3.11"])
+    assert parts(tmp_path, "first", status=5)[1] == ["failed on: python3.11"]
+    assert parts(tmp_path, "usual", "-x", versions="3.10 3.11", status=1)[1] == ["failed on: python3.10 python3.11"]
+
+
+def touched(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the program that chooses the tests of a change."""
+    return completed([sys.executable, SCRIPTS / "touched_tests.py", *words], cwd=ROOT)
+
+
+def test_each_tracked_file_has_tests_of_its_own_or_none() -> None:
+    tests_of, table = (runpy.run_path(str(SCRIPTS / "touched_tests.py"))[name] for name in ("tests_of", "read_table"))
+    rows = table()
+    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    assert {
+        each for file in files if file for each in tests_of([file], rows) if not (ROOT / "tests" / each).exists()
+    } == set()
+    directories = {path.name for path in (ROOT / "tests").iterdir() if [*path.glob("test_*.py")]}
+    reached = {word.partition("/")[0] for words in rows.values() for word in words}
+    reached |= {row.split("/")[1] for row, words in rows.items() if words == ["itself"] and row.endswith("/")}
+    assert directories - reached == {"attack", "cluster", "foreign"}, "these are long"
+    loader = ["cli", "closure", "loader", "selftest"]
+    assert tests_of(["csrc/loader/plan.c"], rows) == tests_of(["tests/sample_site.py"], rows) == loader
+    changed = ["tests/loader/conftest.py", "tests/loader/test_find.py", "tests/test_layers.py", "LICENSE"]
+    assert tests_of(changed, rows) == ["loader", "test_layers.py"]
+    with pytest.raises(LookupError, match=r"no row for new/file\.c"):
+        tests_of(["new/file.c"], rows)
+
+
+def test_what_the_choice_of_tests_refuses() -> None:
+    assert (touched().returncode, touched("--help").returncode) == (2, 2)
+    unknown = touched("no-such-commit")
+    assert unknown.returncode == 2
+    assert "no-such-commit" in unknown.stderr
+    assert touched("HEAD").returncode == 0
 
 
 def test_the_commands_of_a_bare_system_are_those_of_the_readme() -> None:
