@@ -51,9 +51,13 @@ class Part:
         if session.exitstatus == pytest.ExitCode.OK and not all(map(is_defined, self.lacking())):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        for line in self._told():
-            terminalreporter.write_line(line)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Say it last, below the summary line."""
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and not hasattr(config, "workerinput") and self.cases != (0, 0):
+            for line in self._told():
+                reporter.write_line(line)
 
     def _told(self) -> Iterator[str]:
         for row in self.lacking():

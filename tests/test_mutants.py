@@ -1,12 +1,12 @@
 """The table of `make mutants` fits the sources: each text is there once, and each test exists."""
 
 import importlib.util
-import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
 
-import pytest
+from source_copy import refresh
+from tiers import is_defined
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,20 +21,18 @@ def _table() -> ModuleType:
     return module
 
 
-def test_a_killed_run_leaves_no_stale_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_leaves_no_stale_objects(tmp_path: Path) -> None:
     """An object that was compiled of a mutation is older than the source that comes back."""
-    monkeypatch.syspath_prepend(str(ROOT / "tests/mutants"))
-    copy = runpy.run_path(str(ROOT / "tests/mutants/__main__.py"))["Copy"](tmp_path)
-    copy.refresh()
+    refresh(tmp_path)
     source = tmp_path / "csrc/base/path.c"
     before = source.read_bytes()
     source.write_bytes(before.replace(b"{", b"{ /* a mutation */", 1))
     (tmp_path / "path.o").touch()
-    copy.refresh()
+    refresh(tmp_path)
     assert source.read_bytes() == before
     assert source.stat().st_mtime_ns >= (tmp_path / "path.o").stat().st_mtime_ns
     kept = (tmp_path / "csrc/base/path.h").stat().st_mtime_ns
-    copy.refresh()
+    refresh(tmp_path)
     assert (tmp_path / "csrc/base/path.h").stat().st_mtime_ns == kept, "what is the same is not compiled again"
 
 
@@ -46,4 +44,4 @@ def test_each_row_fits_the_sources() -> None:
         assert row.after != row.before, row
         assert row.tests, row
         for test in row.tests:
-            assert (ROOT / test.partition("::")[0]).is_file() or (ROOT / f"tests/c/{test}.c").is_file(), row
+            assert is_defined(test.removeprefix("tests/")) or (ROOT / f"tests/c/{test}.c").is_file(), row
