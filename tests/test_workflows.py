@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 # What GitHub sets, and `env` of a workflow takes from it.
-VARIABLES = {"GITHUB_REF_NAME": "v1.2.3", "VERSION": "3.12", "RUN": "7"}
+VARIABLES = {"GITHUB_REF_NAME": "v1.2.3", "VERSION": "3.12", "RUN": "7", "ROCM_SDK_CI_SINCE": "HEAD~1"}
 
 
 def document(path: Path) -> dict[str, Any]:
@@ -52,7 +52,8 @@ def test_what_a_step_runs(line: str, environment: dict[str, str]) -> None:
     assert "${{" not in line, "GitHub would put text into the command: name it in env"
     assert environment.keys() <= {*VARIABLES, "GH_TOKEN"}
     words = shlex.split(line)
-    words = words[1:] if words[0] == "sudo" else words
+    while words[0].startswith(("sudo", "--preserve-env=")):
+        words = words[1:]
     if words[0] == "make":
         task = next(word for word in words[1:] if "=" not in word)
         shown = subprocess.check_output(["make", "-s", "help"], cwd=ROOT, text=True)
