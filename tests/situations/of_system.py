@@ -44,13 +44,17 @@ def _read_only(directory: str) -> tuple[str, str]:
     return (f"mount --bind {directory} {directory}", f"mount -o remount,bind,ro {directory}")
 
 
-def _another_tmp(options: str) -> tuple[str, ...]:
-    """Mounts another /tmp, in which the environment stays where it is."""
+def _another(place: str, options: str = "mode=1777") -> tuple[str, ...]:
+    """Return the lines that mount an empty directory, in which the environment and the sources stay where they are."""
+    kept = ("{folder}", str(Path(__file__).resolve().parents[2]))
     return (
-        "mount --bind {folder} /mnt",
-        f"mount -t tmpfs -o {options} none /tmp",
-        "mkdir -p {folder}",
-        "mount --bind /mnt {folder}",
+        "mount -t tmpfs none /mnt",
+        *(f"mkdir /mnt/{i}; mount --bind {path} /mnt/{i}" for i, path in enumerate(kept)),
+        f"mount -t tmpfs -o {options} none {place}",
+        *(
+            f"case {path} in {place}/*) mkdir -p {path}; mount --bind /mnt/{i} {path};; esac"
+            for i, path in enumerate(kept)
+        ),
     )
 
 
@@ -73,7 +77,7 @@ def _refused(what: str, says: str, breaks: Callable[[Environment], object]) -> S
 
 
 ROWS = (
-    Situation("there is no /dev", "E-ENV-012", "/dev/null", lines=("mount -t tmpfs none /dev",), shell=MOUNTS),
+    Situation("there is no /dev", "E-ENV-012", "/dev/null", lines=_another("/dev"), shell=MOUNTS),
     Situation("there is no /proc", "E-ENV-012", "/proc", lines=("mount -t tmpfs none /proc",), shell=MOUNTS),
     Situation("there is no /sys", "E-ENV-012", "/sys", lines=("mount -t tmpfs none /sys",), shell=MOUNTS),
     Situation(
@@ -94,12 +98,12 @@ ROWS = (
         lines=("mount --bind {site} {site}", "mount -o remount,bind,noexec {site}"),
         shell=MOUNTS,
     ),
-    Situation("/tmp is full", "E-ENV-012", "No space left", lines=_another_tmp("size=4k"), shell=MOUNTS),
+    Situation("/tmp is full", "E-ENV-012", "No space left", lines=_another("/tmp", "size=4k"), shell=MOUNTS),
     Situation(
         "/tmp is read-only",
         "E-ENV-012",
         "Read-only file system",
-        lines=(*_another_tmp("size=1m"), "mount -o remount,ro /tmp"),
+        lines=(*_another("/tmp", "size=1m"), "mount -o remount,ro /tmp"),
         shell=MOUNTS,
     ),
     Situation("a filter refuses prlimit64", None, "", shell=_filtered("prlimit64")),
