@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -355,6 +356,8 @@ def test_the_packages_with_the_code_of_torch(call: Call, sdk: Site, tmp_path: Pa
     assert "amd-torch-device-gfx942 is for other GPUs" in str(document(call, *asked)["problems"])
     pip_install(sdk.path, torch_wheel(tmp_path, "amd-torch-device-gfx1100", "2.11.0+rocm7.14.0"))
     assert "has version 2.11.0+rocm7.14.0, torch 2.12.0+rocm10.0.0" in str(document(call, *asked)["problems"])
+    for old in sdk.path.glob("amd_torch_device_gfx1100-2.11.*.dist-info"):
+        shutil.rmtree(old)  # a directory that is a target keeps it, and lists the two in any order
     pip_install(sdk.path, torch_wheel(tmp_path, "amd-torch-device-gfx1100", "2.12.0+rocm10.0.0"))
     assert codes(document(call, *asked)) == []
     assert "no package with its code" in str(document(call, "torch", "--gpu", "gfx1201")["problems"])
