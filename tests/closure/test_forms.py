@@ -121,7 +121,7 @@ def test_what_others_say_of_the_wheels(wheels: Path) -> None:
     paths = sorted(map(str, wheels.iterdir()))
     judge = str(Path(sys.executable).with_name("check-wheel-contents"))
     for path in paths:
-        ignored = "W007,W008" if "/rocm-" in path else "W002"
+        ignored = "W007,W008" if Path(path).name.startswith("rocm-") else "W002"
         done = completed([judge, "--ignore", ignored, path])
         assert done.stdout == f"{path}: OK\n"
     done = completed([sys.executable, "-m", "twine", "check", *paths])
