@@ -161,7 +161,7 @@ class Wait:
             pause = min(pause, _TICK) if self._form == _BAR_FORM else pause
 
     def _show(self) -> None:
-        if self._form == _NOTHING or _open[-1] is not self:
+        if self._form == _NOTHING or _open[-1:] != [self]:
             return
         if self._form == _BAR_FORM:
             self._line.show(self._bar)

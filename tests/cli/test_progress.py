@@ -102,6 +102,24 @@ with progress.waiting("reading", 100, left="") as wait:
     assert re.search(r"rocm-sdk: reading: 25 of 100  x; 30\.\d, 90\.\d left", "\n".join(in_log(code, CI="1")))
 
 
+def test_the_innermost_is_shown_until_it_ends() -> None:
+    """Also where a thread does a step of one that has ended."""
+    code = """
+from itertools import count
+from rocm_sdk.terminal import progress
+progress.monotonic = count(0, 20).__next__
+with progress.waiting("outer") as outer:
+    with progress.waiting("inner") as inner:
+        outer.step("hidden")
+        inner.step("shown")
+    inner.step("late")
+    outer.step("after")
+outer.step("late")
+"""
+    shown = [line.partition(";")[0] for line in in_log(code, CI="1")]
+    assert shown == ["rocm-sdk: inner: 1  shown", "rocm-sdk: outer: 2  after"]
+
+
 MAIN = f"{LINES[:-4]}1e-9\nimport sys\nfrom rocm_sdk.cli import main\nraise SystemExit(main(sys.argv[1:]))"
 
 
