@@ -78,7 +78,8 @@ def _with_tried_fixes(
     proof = Proof(tested, wanted, has_network=options.prove == "network")
     complain(proof.plan)
     before = proof.survey()
-    found = [proof.tried(each) for each in with_progress("trying fixes", found, len(found))]
+    steps = with_progress("trying fixes", found, len(found), name=lambda each: each.code)
+    found = [proof.tried(each) for each in steps]
     changed = proof.difference(before)
     complain(f"the original was changed meanwhile: {changed[0]}" if changed else "the original is as it was")
     return found

@@ -215,13 +215,17 @@ def waiting(
 
 
 def with_progress(
-    title: str, things: Iterable[_Thing], count: int, left: str = "nothing is left behind"
+    title: str,
+    things: Iterable[_Thing],
+    count: int,
+    left: str = "nothing is left behind",
+    name: Callable[[_Thing], str] = str,
 ) -> Iterator[_Thing]:
-    """The things, each a step once the next one is asked for. Of one thing no count is shown."""
+    """The things, each a step once the next one is asked for. Of one thing no count is shown. name: of a thing."""
     with waiting(title, count if count > 1 else None, left=left) as wait:
         for each in things:
             yield each
-            wait.step(str(each))
+            wait.step(name(each))
 
 
 @contextmanager

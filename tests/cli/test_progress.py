@@ -120,6 +120,20 @@ outer.step("late")
     assert shown == ["rocm-sdk: inner: 1  shown", "rocm-sdk: outer: 2  after"]
 
 
+def test_a_thing_by_its_name() -> None:
+    code = """
+from itertools import count
+from rocm_sdk.terminal import progress
+progress.monotonic = count(0, 20).__next__
+for _ in progress.with_progress("reading", [(1, "one"), (2, "two")], 2, name=lambda each: each[1]):
+    pass
+"""
+    assert [line.partition(";")[0] for line in in_log(code, CI="1")] == [
+        "rocm-sdk: reading: 1 of 2  one",
+        "rocm-sdk: reading: 2 of 2  two",
+    ]
+
+
 MAIN = f"{LINES[:-4]}1e-9\nimport sys\nfrom rocm_sdk.cli import main\nraise SystemExit(main(sys.argv[1:]))"
 
 

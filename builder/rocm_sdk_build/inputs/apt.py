@@ -144,7 +144,7 @@ class Apt:
         missing = [package for package in packages if not self._unpacked(package).exists()]
         self._refuse_without_room(missing)
         self._download([package for package in missing if not self._deb(package).exists()])
-        for package in with_progress("unpacking packages", missing, len(missing), _KEPT):
+        for package in with_progress("unpacking packages", missing, len(missing), _KEPT, lambda each: each.name):
             with tempfile.TemporaryDirectory(prefix=".partial-", dir=self._directory / "unpacked") as partial:
                 _run(["dpkg-deb", "--extract", str(self._deb(package)), f"{partial}/files"])
                 Path(partial, "files").rename(self._unpacked(package))
