@@ -28,6 +28,13 @@ def test_two_tasks_make_one_environment(tmp_path: Path) -> None:
     assert [task.returncode for task in tasks] == [0, 0], outputs
     program = "import rocm_sdk, rocm_sdk_build; print(rocm_sdk.loader_version)"
     subprocess.run([tmp_path / "build/venv/bin/python", "-I", "-c", program], check=True)
+    (module,) = tmp_path.glob("build/venv/lib/python*/site-packages/rocm_sdk/__init__.py")
+    before = module.stat().st_ino
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert module.stat().st_ino == before, "wheels that are installed are not installed again"
+    (tmp_path / "build/venv/installed").write_text("other wheels\n")
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert module.stat().st_ino != before
 
 
 def test_a_group_of_packages_that_does_not_exist() -> None:
