@@ -38,6 +38,15 @@ const char *rsdk_error_detail(const rsdk_error *error) {
     return has_path && strncmp(message + length, ": ", 2) == 0 ? message + length + 2 : message;
 }
 
+const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(facts[i].name, name) == 0) {
+            return facts[i].value;
+        }
+    }
+    return NULL;
+}
+
 /* Copies facts up to the one without a name. Those without a value are left out: they are not known. NULL where there
  * are none, or no memory. */
 static rsdk_fact *copy_facts(const rsdk_fact *facts, size_t *count) {

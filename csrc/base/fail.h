@@ -23,7 +23,11 @@ rsdk_status rsdk_fail_as(rsdk_error *error, rsdk_status status, rsdk_code code, 
 
 #define RSDK_FACTS(...) ((const rsdk_fact[]){__VA_ARGS__, {NULL, NULL}})
 
-/* The same for an allocation that failed. Inline, so that a static analyser sees that it never returns RSDK_OK. */
+/* The value of a fact in a list; NULL where it is not there. */
+const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *name);
+
+/* The same as rsdk_fail for an allocation that failed. Inline, so that a static analyser sees that it never returns
+ * RSDK_OK. */
 static inline rsdk_status rsdk_fail_no_memory(rsdk_error *error) {
     if (error != NULL) {
         rsdk_error_clear(error);

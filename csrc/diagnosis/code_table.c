@@ -113,7 +113,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(14, E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
         FIXES({ANY, WORDS, "by hand: remove RECORD if nobody needs it, then {overwrite}; {untried}"},
-              {ANY, TRIED, "{removal|rm RECORD} && {overwrite}"},
+              {ANY, TRIED, "{aside|mv RECORD OTHER} && {overwrite} && {removal|rm OTHER}"},
               {ANY, TRIED, "{overwrite}"},
               SAME),
         "Without it neither pip nor we know what belongs to the package.", NULL)
@@ -158,9 +158,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "{install}"}),
         "The .dist-info directory of a package was removed, and its files stayed: an installer that was killed does that. Other packages need these files, so they are not removed.", NULL)
     ROW(173, E, PKG, 025, ERROR, "the installer of {distribution} was interrupted", "{path|a directory}{more} is the old package, which the installer renamed; the package is not there in full",
-        FIXES({ANY, WORDS, "by hand: remove {$path}{more} if nobody needs them, then {reinstall}; {untried}"},
-              {ANY, TRIED, "{removal|rm -r DIRECTORY} && {reinstall}"},
-              {ANY, WORDS, "by hand: remove the renamed directories, and install the package again"}),
+        FIXES({ANY, TRIED, "{reinstall} && {removal|rm -r DIRECTORY}"},
+              {ANY, WORDS, "by hand: install the package again, and remove the renamed directories"}),
         "pip renames the directories of a package before it writes the new ones: ~ocm_sdk_core was rocm_sdk_core. If it is killed, the old files stay under these names. The package is installed again in the release of the others.", NULL)
 
     /* ---- files ---- */
@@ -192,6 +191,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{repair|chmod u+r FILE}"},
               {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$refusing}"},
               {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$path}"},
+              {ANY, WORDS, "by hand: move {$path} away, which is {kind}, then {reinstall}"},
               {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
               {ANY, WORDS, "by hand: name a file: {$path} is {kind}"},
               {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
@@ -203,7 +203,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Many at once: a directory was deleted, renamed or replaced, or a disk was full.", NULL)
     ROW(172, E, FILE, 009, ERROR, "{path|what RECORD lists as a file} is no {kind|file}{more}", "it is {detail|a link that leads nowhere, a directory or a FIFO, for example}",
         FIXES({ANY, WORDS, "by hand: remove {$path} if nobody needs it, then {reinstall}; {untried}"},
-              {ANY, TRIED, "{removal|rm FILE} && {reinstall}"},
+              {ANY, TRIED, "{aside|mv FILE OTHER} && {reinstall} && {removal|rm OTHER}"},
+              {ANY, TRIED, "{aside|rmdir DIRECTORY} && {reinstall}"},
               {ANY, WORDS, "by hand: remove {$path}, and bring the file back from where it came"}),
         "RECORD lists a file there. A link that leads nowhere, a directory, a FIFO or a device took its place. A program that opens a FIFO waits for ever.", NULL)
 

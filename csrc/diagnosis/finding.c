@@ -29,15 +29,6 @@ rsdk_status rsdk_finding_copy_facts(rsdk_finding *finding, rsdk_arena *arena, co
     return RSDK_OK;
 }
 
-const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(facts[i].name, name) == 0) {
-            return facts[i].value;
-        }
-    }
-    return NULL;
-}
-
 const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name) {
     return rsdk_fact_find(finding->facts.items, finding->facts.count, name);
 }

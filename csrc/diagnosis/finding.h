@@ -21,9 +21,6 @@ rsdk_status rsdk_finding_add(rsdk_finding *finding, rsdk_arena *arena, const cha
 rsdk_status rsdk_finding_copy_facts(rsdk_finding *finding, rsdk_arena *arena, const rsdk_fact *facts, size_t count,
                                     rsdk_error *error);
 
-/* The value of a fact in a list; NULL where it is not there. */
-const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *name);
-
 /* The value of a fact; NULL where it is not known. */
 const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name);
 

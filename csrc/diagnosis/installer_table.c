@@ -6,6 +6,16 @@
 
 #define SDK "--upgrade --index-url {index} \"{index_requirement}\""
 
+/* pip replaces whole directories of a --target directory, also those that packages share, and takes what other packages
+ * have in them. So it fills a new directory, from which the files go to their places: each replaces a file of its name,
+ * and the new directory goes once all are there. mkdir fails where somebody has a directory of that name. */
+#define TARGET(...)                                                                                                    \
+    "mkdir {$site}/.new && {$python} -m pip install --target {$site}/.new " __VA_ARGS__                                \
+    " && cp -a --remove-destination {$site}/.new/. {$site} && rm -r {$site}/.new"
+
+/* pip would uninstall what the running environment has of that name. */
+#define PREFIX "{$python} -m pip install --prefix {$environment} --ignore-installed "
+
 /* clang-format off */
 const rsdk_installer_row rsdk_installers[] = {
     /* name     install                                                                     reinstall                                                                                     install_sdk                                    rebuild   overwrite */
@@ -17,7 +27,8 @@ const rsdk_installer_row rsdk_installers[] = {
     {"ensurepip", "{$python} -m ensurepip && {$python} -m pip install {source}{$requirement}", "{$python} -m ensurepip && {$python} -m pip install --force-reinstall --no-deps {source}{$requirement}", "{$python} -m ensurepip && {$python} -m pip install " SDK, "{$python} -m ensurepip && {$python} -m pip install --no-cache-dir --force-reinstall {source}{$selector}", "{$python} -m ensurepip && {$python} -m pip install --ignore-installed --no-deps {source}{$requirement}"},
     {"pipx",   "pipx runpip {$application} install {source}{$requirement}",                 "pipx runpip {$application} install --force-reinstall --no-deps {source}{$requirement}",      "pipx runpip {$application} install " SDK,     "pipx runpip {$application} install --no-cache-dir --force-reinstall {source}{$selector}", "pipx runpip {$application} install --ignore-installed --no-deps {source}{$requirement}"},
     {"conda",  "conda install --prefix {$environment} {$conda_requirement}",                "conda install --prefix {$environment} --force-reinstall {$conda_requirement}",               "{$python} -m pip install " SDK,               "conda install --prefix {$environment} --force-reinstall rocm={$version}", "conda install --prefix {$environment} --force-reinstall {$conda_requirement}"},
-    {"target", "{$python} -m pip install --target {$site} {source}{$requirement}",          "{$python} -m pip install --target {$site} --upgrade --no-deps {source}{packages}",       "{$python} -m pip install --target {$site} " SDK, "{$python} -m pip install --target {$site} --upgrade --no-cache-dir {source}{$selector}", "{$python} -m pip install --target {$site} --upgrade --no-deps {source}{packages}"},
+    {"target", TARGET("{source}{$requirement}"),                            TARGET("--no-deps {source}{$requirement}"),                                                    TARGET("--index-url {index} \"{index_requirement}\""), TARGET("--no-cache-dir {source}{$selector}"), TARGET("--no-deps {source}{$requirement}")},
+    {"prefix", PREFIX "{source}{$requirement}",                             PREFIX "--no-deps {source}{$requirement}",                                                     PREFIX SDK,                                    PREFIX "--no-cache-dir {source}{$selector}", PREFIX "--no-deps {source}{$requirement}"},
     {"uv target", "uv pip install --target {$site} {source}{$requirement}",                 "uv pip install --target {$site} --no-deps --reinstall-package {$distribution} {source}{$requirement}", "uv pip install --target {$site} " SDK, "uv pip install --target {$site} --no-cache --reinstall {source}{$selector}", "uv pip install --target {$site} --no-deps --reinstall-package {$distribution} {source}{$requirement}"},
     {"other",  "by hand: install {$requirement} in the way in which the SDK in {$site} was installed", "by hand: put {$requirement} into {$site} again, from where it came: no installer of Python knows it", "{$python} -m pip install " SDK, "by hand: put {$selector} into {$site} again, from where it came: no installer of Python knows it", "by hand: put {$requirement} into {$site} again, from where it came: no installer of Python knows it"},
     {"system", "by hand: install {requirement} with the system's package manager",                   "{system_reinstall}",                                                                         "by hand: install ROCm with the system's package manager", "{system_reinstall}", "{system_reinstall}"},

@@ -66,8 +66,7 @@ static const char *value_named(const composer *c, const char *name) {
                   {"python", in->python},
                   {"environment", in->environment},
                   {"application", in->environment != NULL ? rsdk_path_name(in->environment) : NULL},
-                  {"site", in->site},
-                  {"packages", in->packages}};
+                  {"site", in->site}};
     const char *value = rsdk_finding_fact(c->finding, name);
     for (size_t i = 0; value == NULL && i < sizeof values / sizeof *values; i++) {
         value = strcmp(values[i].name, name) == 0 ? values[i].value : NULL;
@@ -235,8 +234,6 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
     } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "distribution") != NULL &&
                value_named(c, "version") != NULL) {
         add_conda_requirement(c, text);
-    } else if (strcmp(name, "packages") == 0) {
-        add_named(c, "requirement", true, NULL, depth, text);
     } else if (command != NULL && depth < DEPTH_LIMIT) {
         c->has_command = true;
         fill_in(c, command, depth + 1, text);

@@ -114,7 +114,9 @@ static const search_step search_steps[] = {
 
 static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
     const char *path = r->directory->path;
-    const rsdk_fact facts[] = {{"shortname", r->entry->shortname}, {"pattern", r->entry->so_pattern}, {0}};
+    const char *kind = rsdk_fact_find(r->first_failure->facts, r->first_failure->fact_count, "kind");
+    const rsdk_fact facts[] = {
+        {"shortname", r->entry->shortname}, {"pattern", r->entry->so_pattern}, {"kind", kind}, {0}};
     if (r->first_failure->status != RSDK_OK) {
         return rsdk_fail_as(error, r->first_failure->status, r->first_failure->code, r->first_failure->path, facts,
                             "%s: %s", r->entry->shortname, rsdk_error_message(r->first_failure));

@@ -215,7 +215,6 @@ static PyObject *make_texts(rsdk_code code, const char *path, const fact_argumen
                                             .python = find_fact(known, "python"),
                                             .environment = find_fact(known, "environment"),
                                             .site = find_fact(known, "site"),
-                                            .packages = find_fact(known, "packages"),
                                             .source = find_fact(known, "source"),
                                             .note = find_fact(known, "note")};
     rsdk_problem *problem = NULL;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from rocm_sdk.base.files import names_in, read_beginning
@@ -15,6 +16,7 @@ from rocm_sdk.installed.record import RecordedFile, has_digest
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
+ASIDE = ".rocm-sdk-old"  # the ending of a name that a fix moves aside
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = 1024  # bytes: a pointer is smaller
 _PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
@@ -41,18 +43,24 @@ def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
 
 
 def no_file(path: str, detail: str) -> Fault:
-    """Something else is in the place of a file. Its fix removes one name, and no directory with files.
+    """Something else is in the place of a file. Its fix moves one name, and no directory with files.
 
     RECORD may name any directory, site-packages too.
     """
     is_directory = os.path.isdir(path) and not os.path.islink(path)
-    facts: dict[str, object] = {
-        "detail": detail,
-        "removal": f"{'rmdir' if is_directory else 'rm'} {quoted_for_shell(path)}",
-    }
+    empty: dict[str, object] = {"aside": f"rmdir {quoted_for_shell(path)}"}  # an installer removes it, too
+    facts = {"detail": detail, **(empty if is_directory else put_aside(path))}
     if is_directory and names_in(path):
         facts["untried"] = "RECORD does not say whose the files in it are"
     return "E-FILE-009", facts
+
+
+def put_aside(path: str) -> dict[str, object]:
+    """The facts of a fix that moves what is in the way, and removes it once its package is installed again."""
+    names = chain([f"{path}{ASIDE}"], (f"{path}{ASIDE}{number}" for number in count(2)))
+    other = next(name for name in names if not os.path.lexists(name))
+    words = [quoted_for_shell(each) for each in (path, other)]
+    return {"aside": f"mv {' '.join(words)}", "removal": f"rm {words[1]}"}
 
 
 # Type of a file -> words.

@@ -15,11 +15,11 @@ from rocm_sdk.base.starting import find_program
 from rocm_sdk.base.users import user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 
-from .distributions import Distribution, name_of_directory, sdk_distributions
+from .distributions import Distribution, name_of_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _LIMIT = 1 << 20  # bytes of each file
 _PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-meta", "pyvenv.cfg"
@@ -61,10 +61,8 @@ def installation_facts(
     else:
         installer = _installer_of(site, prefix, python, _first_word(metadata, "INSTALLER"))
     facts = {"installer": installer, "python": _shown(python), "site": _shown(site)}
-    if prefix is not None:
-        facts["environment"] = _shown(prefix)
-    if prefix is None and (packages := _requirements(sdk_distributions(site) if known is None else known)):
-        facts["packages"] = packages
+    if (environment := prefix or _bare_prefix_of(site)) is not None:
+        facts["environment"] = _shown(environment)
     if (source := _source(metadata, installer, prefix)) is not None:
         facts["source"] = source
     if note := _obstacle(site):
@@ -93,6 +91,16 @@ def _prefix_of(site: str) -> str | None:
         if parts[-3].startswith("lib") and _python_of(prefix):
             return prefix
     return sys.prefix if _is_of_user(site) else None
+
+
+def _bare_prefix_of(site: str) -> str | None:
+    """The directory that `pip install --prefix` of this interpreter filled; None for another directory."""
+    scheme, here = sysconfig.get_preferred_scheme("prefix"), os.path.abspath(site)
+    for name in ("purelib", "platlib"):
+        below = sysconfig.get_path(name, scheme, {"base": "", "platbase": ""})
+        if here.endswith(below):
+            return here.removesuffix(below) or os.sep
+    return None
 
 
 def _is_of_user(site: str) -> bool:
@@ -126,7 +134,9 @@ def _shown(path: str) -> str:
 def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
     """The row of the table of installers: what made the installation, and is there to change it."""
     if prefix is None:
-        return "uv target" if recorded == "uv" and find_program("uv") else "target"
+        if find_program("uv") and (recorded == "uv" or not _has_module("pip")):
+            return "uv target"
+        return "target" if _bare_prefix_of(site) is None else "prefix"
     if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and find_program("pipx"):
         return "pipx"
     if recorded == "conda" and os.path.isdir(os.path.join(prefix, _CONDA_DIRECTORY)):
@@ -170,12 +180,6 @@ def _metadata_of(
     names = {name_of_directory(name): name for name in found}
     name = names.get(distribution or "") or names.get("rocm-sdk-core") or next(iter(found), None)
     return Distribution(os.path.join(site, name)) if name is not None else None
-
-
-def _requirements(found: Iterable[Distribution]) -> str:
-    """All packages of the SDK in a directory, as one command takes them."""
-    whole = (each for each in found if each.has_sdk_files and not each.is_placeholder)
-    return " ".join(quoted_for_shell(each.requirement) for each in whole)
 
 
 def _first_word(metadata: Distribution | None, name: str) -> str:
@@ -271,6 +275,12 @@ def further_places(installer: str, prefix: str) -> list[str]:
             if is_used and key in keys:
                 found.append(f"{key} in {path}")
     return list(dict.fromkeys(found))
+
+
+def keys_of_pip(prefix: str) -> frozenset[str]:
+    """The settings that files of pip have for an installation."""
+    files = map(_settings_of, _pip_files(prefix))
+    return frozenset(key for each in files for section, key in each if section in ("global", "install"))
 
 
 def _pip_files(prefix: str) -> list[str]:

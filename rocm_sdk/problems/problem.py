@@ -76,7 +76,8 @@ def problem(
     closure, requirement = installation.get("closure"), exact.get("requirement")
     if fix is not None and closure is not None and requirement is not None and requirement in fix:
         fix = _fix_of_closure(fix, requirement, closure)
-    shown = {name: one_line(value) for name, value in exact.items()}
+    # Texts are joined to the words before them: " (and 3 more)".
+    shown = {name: f"{' ' * value.startswith(' ')}{one_line(value)}" for name, value in exact.items()}
     return Problem(code, one_line(title), one_line(cause), harmless(fix) if fix is not None else None, path, shown)
 
 

@@ -84,7 +84,7 @@ static void a_fix_that_is_a_deed_in_part_says_so_at_its_beginning(void **state) 
     const rsdk_installation other = {.installer = "other", .site = "/s"};
     make_with(RSDK_E_PKG_025, "/s/~a", FACTS({"removal", "rm -r /s/~a"}, {"requirement", "a==1"}), &other);
     assert_string_equal(
-        fix, "by hand: rm -r /s/~a && put a==1 into /s again, from where it came: no installer of Python knows it");
+        fix, "by hand: put a==1 into /s again, from where it came: no installer of Python knows it && rm -r /s/~a");
     make_with(RSDK_E_FILE_009, "/s/a", FACTS({"untried", "it is not known"}, {"requirement", "a==1"}), &other);
     assert_string_equal(fix,
                         "by hand: remove /s/a if nobody needs it, then put a==1 into /s again, from where it came: "
@@ -278,8 +278,7 @@ static void a_note_is_a_comment_behind_a_command(void **state) {
 
 static void what_is_known_of_the_installation_is_used(void **state) {
     const rsdk_installation conda = {.installer = "conda", .environment = "/opt/my env"};
-    const rsdk_installation target = {
-        .installer = "target", .python = "/p", .site = "/s", .packages = "a==1 b==1", .source = "--find-links /w"};
+    const rsdk_installation target = {.installer = "target", .python = "/p", .site = "/s", .source = "--find-links /w"};
     const rsdk_fact facts[] = {
         {"distribution", "rocm-sdk-core"}, {"version", "1"}, {"requirement", "rocm-sdk-core==1"}};
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &conda);
@@ -287,7 +286,8 @@ static void what_is_known_of_the_installation_is_used(void **state) {
     make_with(RSDK_E_FILE_001, NULL, facts + 1, 1, &conda); /* a version without the name of what has it */
     assert_string_equal(fix, "rocm-sdk explain E-FILE-001");
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &target);
-    assert_string_equal(fix, "/p -m pip install --target /s --upgrade --no-deps --find-links /w a==1 b==1");
+    assert_string_equal(fix, "mkdir /s/.new && /p -m pip install --target /s/.new --no-deps --find-links /w "
+                             "rocm-sdk-core==1 && cp -a --remove-destination /s/.new/. /s && rm -r /s/.new");
     make_with(RSDK_E_FILE_001, NULL, facts, 3,
               &(rsdk_installation){.installer = "target", .python = "/p", .site = "/s"});
     assert_string_equal(fix, "by hand: install rocm-sdk-core==1 again from where it came: its index is not known");

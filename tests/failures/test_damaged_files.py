@@ -1,5 +1,6 @@
 """Damaged libraries: cut off, with garbage in their tables, or with headers that contradict each other."""
 
+import os
 import re
 import struct
 import subprocess
@@ -147,6 +148,17 @@ def test_words_in_the_path_do_not_make_it_one_for_another_machine(tmp_path: Path
     assert "names of its sections" in found["cause"]
 
 
+def test_a_fifo_in_the_place_of_a_library(linked_site: Site, attempt: Callable[..., Any]) -> None:
+    """No permission is missing."""
+    hip = linked_site.library("libamdhip64.so.7")
+    install(linked_site)
+    hip.unlink()
+    os.mkfifo(hip)
+    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
+    assert "is a FIFO where a file is expected" in outcome.message
+    assert outcome.fix.startswith(f"by hand: move {hip} away, which is a FIFO, then ")
+
+
 # Two files have other contents, and what needs both crashes: which of them is behind that cannot be told.
 
 _CRASH = "__attribute__((constructor)) static void begin(void) { __builtin_trap(); }"
@@ -163,13 +175,14 @@ def site_of_two(linked_site: Site) -> Site:
 
 
 def _breaks(site_of_two: Site) -> list[str]:
-    """What the one problem of both files breaks."""
+    """What the two problems break: each file has the fix of its package."""
     install(site_of_two)
     for path in site_of_two.path.glob("*/lib/lib[ar]*.so.*"):
         flip(path)
-    found = run_test(site_of_two.path, "--only", "files,libraries").only("E-FILE-003")
-    assert "librocblas.so.5" in found["cause"]
-    return [each for each in found["breaks"] if not each.startswith("check ")]
+    problems = run_test(site_of_two.path, "--only", "files,libraries").problems
+    found = [each for each in problems if each["code"] == "E-FILE-003"]
+    assert {Path(each["path"]).name for each in found} == {"libamdhip64.so.7", "librocblas.so.5"}
+    return list(dict.fromkeys(name for each in found for name in each["breaks"] if not name.startswith("check ")))
 
 
 def test_the_cause_is_one_of_two_damaged_files(site_of_two: Site) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,13 +121,23 @@ def test_conda(site: DevelSite) -> None:
 
 
 def test_a_directory_of_no_environment(tmp_path: Path) -> None:
-    """--target replaces directories that packages share, so that all packages are named."""
+    """`--target` replaces directories that packages share, so that files go into theirs one by one."""
     site = DevelSite(tmp_path / "target")
     site.install("rocm-sdk-core", core_files())
     site.install("rocm-sdk-libraries", {"_rocm_sdk_libraries/__init__.py": b""})
     command = fix(site)
-    assert f"-m pip install --target {site.path} --upgrade --no-deps " in command
-    assert " rocm-sdk-core==7.10.0 rocm-sdk-libraries==7.10.0" in command
+    new = site.path / ".new"
+    assert command.startswith(f"mkdir {new} && ")
+    assert f"-m pip install --target {new} --no-deps " in command
+    assert command.endswith(f" rocm-sdk-core==7.10.0 && cp -a --remove-destination {new}/. {site.path} && rm -r {new}")
+
+
+def test_a_directory_of_a_prefix(tmp_path: Path) -> None:
+    """Without an interpreter of its own."""
+    scheme = sysconfig.get_preferred_scheme("prefix")
+    site = DevelSite(Path(sysconfig.get_path("purelib", scheme, {"base": str(tmp_path), "platbase": str(tmp_path)})))
+    site.install("rocm-sdk-core", core_files())
+    assert f"-m pip install --prefix {tmp_path} --ignore-installed --no-deps " in fix(site)
 
 
 @pytest.fixture

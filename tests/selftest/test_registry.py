@@ -35,6 +35,13 @@ def test_the_types_know_the_codes() -> None:
         assert ["-".join(each) for each in named] == list(ENTRIES)
 
 
+def test_a_problem_can_be_made_again_of_its_facts() -> None:
+    """Also where a fact is joined to the words before it."""
+    first = problem("E-FILE-009", "/a/b", detail="a link", distribution="x", more=" (and 4 more)")
+    assert first.title == "/a/b is no file (and 4 more)"
+    assert problem("E-FILE-009", "/a/b", **first.facts).title == first.title
+
+
 def test_a_subject_runs_for_the_codes_in_its_module() -> None:
     """`rocm-sdk test --only CODE` would pass without a look, and `explain CODE` say that all is well."""
     modules = {name: ROOT / f"rocm_sdk/doctor/subjects/{name}.py" for name in SUBJECTS}

@@ -11,10 +11,11 @@ from sample_devel import DevelSite
 from sample_device_code import code_object
 from sample_hiprtc import hiprtc
 from sample_machine import Machine
-from sample_report import install, run_test
+from sample_report import install, installs, run_test
 from sample_site import CORE, LIBRARIES, Site, compile_library
 
 import rocm_sdk
+from rocm_sdk.doctor.file_faults import put_aside
 
 # ---- packages
 
@@ -24,7 +25,14 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
     site.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
     said = run_test(site.path, "--only", "packages")
     assert said.codes == {"E-PKG-011"}
-    assert said.only("E-PKG-011")["fix"].partition(" #")[0].rstrip().endswith(" rocm-sdk-core==7.10.0")
+    assert installs(said.only("E-PKG-011")["fix"], "rocm-sdk-core==7.10.0")
+
+
+def test_what_is_in_the_way_goes_to_a_free_name(tmp_path: Path) -> None:
+    """What an earlier fix has put aside stays."""
+    path, taken = tmp_path / "lib.so", tmp_path / "lib.so.rocm-sdk-old"
+    taken.symlink_to("/nowhere")
+    assert put_aside(str(path)) == {"aside": f"mv {path} {taken}2", "removal": f"rm {taken}2"}
 
 
 @pytest.mark.parametrize(

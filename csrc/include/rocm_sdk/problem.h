@@ -32,7 +32,6 @@ typedef struct rsdk_installation {
     const char *python;      /* the interpreter of the environment: a path */
     const char *environment; /* the environment's directory */
     const char *site;        /* the directory that the packages are in */
-    const char *packages;    /* all packages of the SDK in `site`, as requirements: --target replaces what they share */
     const char *source;      /* where the packages come from, as options of the installer: "--find-links /wheels"; "":
                                 the installer's own configuration says it; NULL: AMD's index that serves the version */
     const char *note;        /* what to know before running the command: "/usr/lib/python3 belongs to root" */

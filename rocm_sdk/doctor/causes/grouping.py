@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 
 from rocm_sdk.base.value_text import one_line, quoted_for_shell
+from rocm_sdk.doctor.file_faults import ASIDE
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.shared_objects import library_name
 from rocm_sdk.problems import Problem, problem
@@ -174,8 +175,13 @@ def _one_link_of(links: list[Problem], recorder: Recorder) -> Problem:
     first = min(links, key=lambda found: str(found.path))
     site = str(recorder.site)
     tops = {os.path.join(site, os.path.relpath(str(found.path), site).partition(os.sep)[0]) for found in links}
-    removal = f"find {' '.join(quoted_for_shell(top) for top in sorted(tops))} -xtype l -delete"
-    facts = {**first.facts, "more": f" (and {len(links) - 1:,} more)", "removal": removal}
+    find = f"find {' '.join(quoted_for_shell(top) for top in sorted(tops))}"
+    facts = {
+        **first.facts,
+        "more": f" (and {len(links) - 1:,} more)",
+        "aside": f"{find} -xtype l -exec mv {{}} {{}}{ASIDE} ';'",
+        "removal": f"{find} -name '*{ASIDE}' -xtype l -delete",
+    }
     whole = problem("E-FILE-009", first.path, recorder.site, recorder.known, **facts)
     return whole._replace(breaks=tuple(dict.fromkeys(each for found in links for each in found.breaks)))
 

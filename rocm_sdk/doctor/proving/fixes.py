@@ -1,7 +1,9 @@
 """Which fixes are tried, and what is said of them.
 
-A fix that deletes or moves names is tried before it is shown. Where a deletion does harm, or could not be tried, a deed
-is shown in its place. `rocm-sdk test --prove` tries all fixes.
+A fix that begins with a deletion or a move is tried before it is shown. Where it does harm, a deed is shown in its
+place, and also where a fix that only deletes could not be tried. A fix that moves a name aside, installs, and then
+deletes loses nothing where the installation fails: it is shown untried. `rocm-sdk test --prove` tries all fixes; none
+is shown that leaves fewer libraries than before.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _OF_NAMES = ("rm ", "rmdir ", "mv ", "find ")  # programs that change names and 
 _SUBJECTS = ("packages", "files", "libraries", "devel")  # they see what a lost name breaks
 # Programs of fixes that change files of the environment, or their own process, and nothing else.
 _OF_ENVIRONMENT = re.compile(
-    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|rmdir|mv|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
+    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|rmdir|mkdir|mv|cp|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
 )
 
 
@@ -85,18 +87,22 @@ class _Changes:
             change = _change_of(str(found.fix))
             before, after = self._changed(change)
         except RefusedError as error:
+            if found.facts.get("aside") is not None:
+                return found._replace(tried=one_line(f"not tried: {error}"))
             return self._without_deletion(found, f"{deed} it was not tried: {error}")
         except FailedError as error:
             return self._without_deletion(found, f"{deed} it fails here: {error}")
         harm = _harm(before, after) if change.is_all else _loss(before, after)
         if harm is not None:
-            return self._without_deletion(found, f"in a copy {state}, {harm}")
+            safe = self._without_deletion(found, f"in a copy {state}, {harm}")
+            is_loss = _loss(before, after) is not None
+            return _without_command(safe) if is_loss and safe.fix == found.fix else safe
         told = _success(before, after) if change.is_all else f"{state}, {_loaded(before, after)}; no more was tried"
         return found._replace(tried=f"in a copy: {told}")
 
     @cached_property
     def _overlay(self) -> Overlay:
-        return Overlay(self._wanted, Places((self._site,), {}), room=_ROOM, has_network=False)
+        return Overlay(self._wanted, Places((self._site,), (), {}), room=_ROOM, has_network=False)
 
     @cached_property
     def _before(self) -> Tested:
@@ -117,6 +123,11 @@ class _Changes:
         site, known = self._installation.site, self._installation.known
         told = problem(found.code, found.path, site, known, **{**found.facts, "untried": reason})
         return told._replace(breaks=found.breaks, tried=one_line(reason) if told.fix == found.fix else None)
+
+
+def _without_command(found: Problem) -> Problem:
+    """The problem, of whose fix a try shows that it does harm: its page says what else there is to do."""
+    return found._replace(fix=f"rocm-sdk explain {found.code}")
 
 
 def _harm(before: Tested, after: Tested) -> str | None:
@@ -171,27 +182,30 @@ class Proof:
         """The problem, with what was tried of its fix; as it is if there is none, or a deed."""
         if found.fix is None or found.fix.startswith("by hand: "):
             return found
-        return found._replace(tried=one_line(self._outcome(found, found.fix)))
+        outcome, is_loss = self._outcome(found, found.fix)
+        told = found._replace(tried=one_line(outcome))
+        return _without_command(told) if is_loss else told
 
-    def _outcome(self, found: Problem, fix: str) -> str:
+    def _outcome(self, found: Problem, fix: str) -> tuple[str, bool]:
+        """What was tried, and whether fewer libraries load after it."""
         if not all(_OF_ENVIRONMENT.fullmatch(part.split(maxsplit=1)[0]) for part in fix.split("&&")):
-            return "not tried: it changes more than this environment"
+            return "not tried: it changes more than this environment", False
         if self._bytes > (free := self._places.free):
-            return (
-                f"not tried: {self._places.scratch} has {size_text(free)}, and a copy may take {size_text(self._bytes)}"
-            )
+            needed = size_text(self._bytes)
+            return f"not tried: {self._places.scratch} has {size_text(free)}, and a copy may take {needed}", False
         try:
             before = self._before
             if (found.code, found.title) not in before.problems:
-                return "not tried: a copy does not have this problem"
+                return "not tried: a copy does not have this problem", False
             after = self._overlay.tested(fix)
         except RefusedError as error:
-            return f"not tried: {error}"
+            return f"not tried: {error}", False
         except FailedError as error:
             hint = "" if self._has_network else " (without a network; --prove=network has it)"
-            return f"in a copy it fails{hint}: {error}"
+            return f"in a copy it fails{hint}: {error}", False
         harm = _harm(before, after)
-        return f"in a copy: {harm if harm is not None else _success(before, after)}"
+        told = f"in a copy: {harm if harm is not None else _success(before, after)}"
+        return told, _loss(before, after) is not None
 
     @cached_property
     def _overlay(self) -> Overlay:

@@ -15,6 +15,7 @@ from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.doctor.file_faults import put_aside
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
@@ -123,8 +124,8 @@ def _check_metadata(installation: Installed, recorder: Recorder) -> None:
             is_no_text = each.has_metadata and each.fault.startswith("RECORD") and os.path.exists(each.record)
             blocking = each.record if is_no_text else each.directory  # an installer ends at either
             is_blocked = is_no_text or not os.path.isdir(each.directory)
-            line = f"rm {quoted_for_shell(blocking)}" if is_blocked else None
-            recorder.bad("E-PKG-013", each.directory, detail=each.fault, removal=line, **each.facts)
+            ways = put_aside(blocking) if is_blocked else {}
+            recorder.bad("E-PKG-013", each.directory, detail=each.fault, **ways, **each.facts)
         else:
             recorder.good(f"metadata of {each.name}")
 
