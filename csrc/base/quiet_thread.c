@@ -1,6 +1,7 @@
 /* Starting a thread with all signals blocked. */
 #include "base/quiet_thread.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,9 +15,14 @@ bool rsdk_quiet_thread_start(rsdk_quiet_thread *thread, void *(*function)(void *
     return thread->runs;
 }
 
-void rsdk_quiet_thread_join(rsdk_quiet_thread *thread) {
+bool rsdk_quiet_thread_join(rsdk_quiet_thread *thread, const struct timespec *deadline) {
     if (thread->runs && thread->process == getpid()) {
-        (void)pthread_join(thread->id, NULL);
+        const int failed =
+            deadline == NULL ? pthread_join(thread->id, NULL) : pthread_timedjoin_np(thread->id, NULL, deadline);
+        if (failed == ETIMEDOUT) {
+            return false;
+        }
     }
     thread->runs = false;
+    return true;
 }

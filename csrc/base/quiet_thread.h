@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 typedef struct rsdk_quiet_thread {
     bool runs;
@@ -15,7 +16,8 @@ typedef struct rsdk_quiet_thread {
 /* False where no thread may be started (seccomp, RLIMIT_NPROC, no memory). */
 bool rsdk_quiet_thread_start(rsdk_quiet_thread *thread, void *(*function)(void *), void *argument);
 
-/* Waits for its end. For one that does not run, and in a child of the process that has it, there is nothing to do. */
-void rsdk_quiet_thread_join(rsdk_quiet_thread *thread);
+/* Waits for its end, at most until a time of CLOCK_REALTIME (NULL: for ever); false: it still runs then, and can be
+ * waited for again. For one that does not run, and in a child of the process that has it, there is nothing to do. */
+bool rsdk_quiet_thread_join(rsdk_quiet_thread *thread, const struct timespec *deadline);
 
 #endif

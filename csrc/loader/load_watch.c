@@ -119,7 +119,7 @@ void rsdk_load_watch_stop(rsdk_load_watch *watch) {
     watch->ends = true;
     (void)pthread_cond_signal(&watch->changed);
     (void)pthread_mutex_unlock(&watch->mutex);
-    rsdk_quiet_thread_join(&watch->thread);
+    (void)rsdk_quiet_thread_join(&watch->thread, NULL);
     (void)pthread_cond_destroy(&watch->changed);
     (void)pthread_mutex_destroy(&watch->mutex);
     free(watch);

@@ -41,16 +41,18 @@ void rsdk_next_files_take_back(rsdk_next_files *next, size_t place) {
     }
 }
 
-void rsdk_next_files_stop(rsdk_next_files *next) {
+bool rsdk_next_files_stop(rsdk_next_files *next, const struct timespec *deadline) {
+    bool have_ended = true;
     atomic_store(&next->ends, true);
     for (unsigned i = 0; i < next->thread_count; i++) {
         (void)sem_post(&next->waiting);
     }
     for (unsigned i = 0; i < next->thread_count; i++) {
-        rsdk_quiet_thread_join(&next->threads[i]);
+        have_ended = rsdk_quiet_thread_join(&next->threads[i], deadline) && have_ended;
     }
-    if (next->thread_count > 0) {
+    if (have_ended && next->thread_count > 0) {
         (void)sem_destroy(&next->waiting);
+        next->thread_count = 0;
     }
-    next->thread_count = 0;
+    return have_ended;
 }

@@ -27,13 +27,14 @@ typedef struct rsdk_next_files {
 /* Starts the threads, as many as may be started. `next` is all zero before, and stays where it is. */
 void rsdk_next_files_start(rsdk_next_files *next);
 
-/* A further file; the path lives until the stop. Without threads nothing happens. */
+/* A further file; the path lives until the threads have ended. Without threads nothing happens. */
 void rsdk_next_files_give(rsdk_next_files *next, const char *path);
 
 /* No thread begins with the file that was given after so many others. */
 void rsdk_next_files_take_back(rsdk_next_files *next, size_t place);
 
-/* Ends the threads, and waits for them. For one that was not started, too. */
-void rsdk_next_files_stop(rsdk_next_files *next);
+/* Ends the threads, and waits for them until `deadline`, as rsdk_quiet_thread_join does; false: one still runs, and
+ * another stop can wait for it. For one that was not started, too. */
+bool rsdk_next_files_stop(rsdk_next_files *next, const struct timespec *deadline);
 
 #endif

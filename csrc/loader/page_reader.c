@@ -1,12 +1,14 @@
 /* By a page list one thread asks for all; without one, the load and some threads ask for what each header says. The
  * threads make system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
- * them, and a child that is forked meanwhile lacks nothing. */
+ * them, and a child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file
+ * server may answer for the files that a load needs, and never for another one. */
 #include "loader/page_reader.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,10 +19,16 @@
 #include "sdk/tables.h"
 
 enum {
-    COLD = 50000,   /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
-    SLOW = 300000,  /* nanoseconds of a file server or a slow disk: without a list, the loader asks by itself */
-    SLOW_FILES = 2, /* once so many have been slow */
+    COLD = 50000,     /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
+    SLOW = 300000,    /* nanoseconds of a file server or a slow disk: without a list, the loader asks by itself */
+    SLOW_FILES = 2,   /* once so many have been slow */
+    LIST_WAIT = 1000, /* milliseconds that the load waits for the list */
+    END_WAIT = 100,   /* milliseconds that it waits for the threads when it is done */
 };
+
+/* What a load has left behind, whose threads may still run; NULL: nothing. Guarded by the load lock. As long as there
+ * is one, nothing is read ahead: at most one stays behind, and this thread must not wait in its place. */
+static rsdk_page_reader *left_behind;
 
 static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
@@ -93,11 +101,10 @@ static bool opens_drop_pages(const rsdk_page_reader *reader) {
 }
 
 /* While a file is opened, the page with the build ID of the one before it arrives. */
-static void *read_all(void *argument) {
-    rsdk_page_reader *reader = argument;
+static void read_all(rsdk_page_reader *reader) {
     int before = -1;
-    if (opens_drop_pages(reader)) {
-        return NULL;
+    if (atomic_load(&reader->ends) || opens_drop_pages(reader)) {
+        return;
     }
     for (size_t i = 0; i <= reader->files.count && !atomic_load(&reader->ends); i++) {
         const int next = i < reader->files.count ? open_wanted(&reader->files.items[i]) : -1;
@@ -109,64 +116,59 @@ static void *read_all(void *argument) {
     if (before >= 0) {
         (void)close(before);
     }
-    return NULL;
 }
 
 static bool may_have_threads(const rsdk_page_reader *reader) {
-    return reader->options->read_ahead != RSDK_READ_AHEAD_WITHOUT_THREAD;
-}
-
-/* Where no thread may be started, the caller asks for everything itself. */
-static void start(rsdk_page_reader *reader) {
-    if (!may_have_threads(reader) || !rsdk_quiet_thread_start(&reader->thread, read_all, reader)) {
-        (void)read_all(reader);
-    }
+    return reader->options->read_ahead != RSDK_READ_AHEAD_WITHOUT_THREAD && !reader->is_stuck;
 }
 
 /* ---- the list ---- */
 
-/* True if nobody can have written the list, or can change it, who cannot also change the libraries beside it. That are
- * root, this user, the owner of the directory, and its group where that may write to the directory. */
-static bool is_trusted(const struct stat *facts, const char *directory) {
-    struct stat above;
-    if (stat(directory, &above) != 0 || (facts->st_mode & S_IWOTH) != 0) {
-        return false;
+/* Reads the list, and then as the load has chosen from it. */
+static void *serve(void *argument) {
+    rsdk_page_reader *reader = argument;
+    rsdk_list_text_read(&reader->list);
+    (void)sem_post(&reader->is_read);
+    while (sem_wait(&reader->is_chosen) != 0) {
     }
-    const bool is_groups = (above.st_mode & S_IWGRP) != 0 && above.st_gid == facts->st_gid;
-    return ((facts->st_mode & S_IWGRP) == 0 || is_groups) &&
-           (facts->st_uid == 0 || facts->st_uid == geteuid() || facts->st_uid == above.st_uid);
+    read_all(reader);
+    return NULL;
 }
 
-static rsdk_status read_text(rsdk_page_reader *reader, int descriptor, const char *directory, const char *path,
-                             char **text, size_t *size, rsdk_error *error) {
-    struct stat facts;
-    rsdk_file file;
-    if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > RSDK_PAGE_LIST_LIMIT) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: not a regular file of at most 1 MiB", path);
-    }
-    if (!is_trusted(&facts, directory)) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: users who may not change the libraries can change it", path);
-    }
-    *size = (size_t)facts.st_size;
-    *text = rsdk_arena_alloc(&reader->arena, *size + 1, 1);
-    RSDK_NEED(*text, error);
-    RSDK_TRY(rsdk_file_open_part(descriptor, 0, *size, path, &file, error));
-    return rsdk_file_read(&file, 0, *text, *size, error);
+/* A time from now, as a deadline of CLOCK_REALTIME. */
+static struct timespec after(unsigned milliseconds) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_sec += milliseconds / 1000;
+    time.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
 }
 
-/* Follows no link: only the SDK's own list counts. */
-static rsdk_status read_list(rsdk_page_reader *reader, const char *directory, rsdk_page_list *list, rsdk_error *error) {
-    char *text = NULL;
-    size_t size = 0;
-    const char *path = rsdk_path_join(&reader->arena, directory, RSDK_PAGE_LIST_NAME);
-    RSDK_NEED(path, error);
-    int descriptor = open(path, file_flags | O_NOFOLLOW);
-    if (descriptor < 0) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: cannot be opened: %s", path, strerror(errno));
+/* Whether the thread has read the list in time. */
+static bool is_read_in_time(rsdk_page_reader *reader) {
+    const struct timespec deadline = after(LIST_WAIT);
+    int failed = 0;
+    do {
+        failed = sem_timedwait(&reader->is_read, &deadline);
+    } while (failed != 0 && errno == EINTR);
+    return failed == 0;
+}
+
+/* Where no thread may be started, the caller reads the list itself. */
+static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, rsdk_page_list *list,
+                              rsdk_error *error) {
+    rsdk_list_text *text = &reader->list;
+    RSDK_TRY(rsdk_list_text_prepare(text, directory, &reader->arena, error));
+    if (!may_have_threads(reader) || !rsdk_quiet_thread_start(&reader->thread, serve, reader)) {
+        rsdk_list_text_read(text);
+    } else if (!is_read_in_time(reader)) {
+        reader->is_stuck = true;
+        return rsdk_fail(error, RSDK_IO_ERROR, text->path, "%s: not read within %d ms", text->path, LIST_WAIT);
     }
-    rsdk_status status = read_text(reader, descriptor, directory, path, &text, &size, error);
-    (void)close(descriptor);
-    return status == RSDK_OK ? rsdk_page_list_parse(path, text, size, &reader->arena, list, error) : status;
+    RSDK_TRY(rsdk_list_text_check(text, error));
+    return rsdk_page_list_parse(text->path, text->bytes, text->size, &reader->arena, list, error);
 }
 
 /* The directory of the core package's libraries, if it has a list. A ROCm that is not installed as packages has none.
@@ -225,14 +227,27 @@ static const char *directory_called(const rsdk_inventory *inventory, const char 
     return NULL;
 }
 
+/* Whether a file that has been read needs one of this name: given files, and libraries that are not the SDK's. */
+static bool is_needed(const rsdk_inventory *inventory, const char *name) {
+    for (size_t i = 0; i < inventory->files.count; i++) {
+        const rsdk_elf_file *file = inventory->files.items[i];
+        for (size_t j = 0; j < file->needed.count; j++) {
+            if (strcmp(file->needed.items[j], name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, rsdk_error *error) {
     bool *marks = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *marks);
     size_t *stack = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *stack);
     RSDK_NEED(marks, error);
     RSDK_NEED(stack, error);
     for (size_t i = 0; i < list->files.count; i++) {
-        /* Of given files, what they need is not known yet. */
-        if (reader->options->file_count > 0 || is_asked_for(reader->options, list->files.items[i].name)) {
+        const char *name = list->files.items[i].name;
+        if (is_asked_for(reader->options, name) || is_needed(reader->inventory, name)) {
             mark(list, i, marks, stack);
         }
     }
@@ -254,9 +269,13 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
 static void give(rsdk_page_reader *reader, const char *near, const char *name) {
     size_t place = reader->next.given;
     const char *path = rsdk_inventory_find_unread(reader->inventory, near, name);
-    if (path != NULL && !rsdk_name_table_find(&reader->given, path, strlen(path), &place) &&
-        rsdk_name_table_set(&reader->given, &reader->arena, path, strlen(path), place, NULL) == RSDK_OK) {
-        rsdk_next_files_give(&reader->next, path);
+    if (path == NULL || rsdk_name_table_find(&reader->given, path, strlen(path), &place)) {
+        return;
+    }
+    const char *kept = rsdk_arena_copy(&reader->arena, path);
+    if (kept != NULL &&
+        rsdk_name_table_set(&reader->given, &reader->arena, kept, strlen(kept), place, NULL) == RSDK_OK) {
+        rsdk_next_files_give(&reader->next, kept);
     }
 }
 
@@ -333,26 +352,44 @@ static bool begin_by_list(rsdk_page_reader *reader) {
     if (directory == NULL) {
         return false;
     }
-    rsdk_status status = read_list(reader, directory, &list, &reason);
+    rsdk_status status = fetch_list(reader, directory, &list, &reason);
     status = status == RSDK_OK ? choose(reader, &list, &reason) : status;
     if (status != RSDK_OK) {
         report(reader, "not reading ahead: %s", rsdk_error_message(&reason), 0);
     } else if (reader->files.count > 0) {
         report(reader, "reading ahead as %s/" RSDK_PAGE_LIST_NAME " says (%zu libraries)", directory,
                reader->files.count);
-        start(reader);
+        if (reader->thread.runs) {
+            (void)sem_post(&reader->is_chosen);
+        } else {
+            read_all(reader);
+        }
     }
     rsdk_error_clear(&reason);
-    return reader->files.count > 0;
+    return status == RSDK_OK && reader->files.count > 0;
+}
+
+/* Whether it is one of the given files: what they need is known once all of them have been read. */
+static bool is_given(const rsdk_load_options *options, const char *path) {
+    for (size_t i = 0; i < options->file_count; i++) {
+        if (strcmp(options->files[i], path) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     rsdk_page_reader *reader = context;
     const bool is_wished = reader->options->read_ahead == RSDK_READ_AHEAD_ALWAYS;
-    if (reader->has_list || reader->watch.asks_ahead || !(nanoseconds >= COLD || is_wished)) {
+    if (reader->has_list || reader->watch.asks_ahead || !(nanoseconds >= COLD || is_wished) ||
+        is_given(reader->options, path)) {
         return;
     }
-    reader->first = path;
+    reader->first = rsdk_arena_copy(&reader->arena, path);
+    if (reader->first == NULL) {
+        return;
+    }
     reader->first_time = nanoseconds;
     if (!reader->is_decided) {
         reader->is_decided = true;
@@ -363,22 +400,56 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     }
 }
 
-void rsdk_page_reader_watch(rsdk_page_reader *reader, rsdk_inventory *inventory, const rsdk_load_options *options) {
-    if (options->read_ahead != RSDK_READ_AHEAD_NEVER) {
+/* Frees the reader once its threads have ended; false: they have not by then. */
+static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
+    const struct timespec deadline = after(milliseconds);
+    atomic_store(&reader->ends, true);
+    if (reader->thread.runs) {
+        (void)sem_post(&reader->is_chosen);
+    }
+    const bool has_ended = rsdk_next_files_stop(&reader->next, &deadline);
+    if (!rsdk_quiet_thread_join(&reader->thread, &deadline) || !has_ended) {
+        return false;
+    }
+    (void)sem_destroy(&reader->is_read);
+    (void)sem_destroy(&reader->is_chosen);
+    rsdk_arena_clear(&reader->arena);
+    free(reader);
+    return true;
+}
+
+/* The code that a thread runs stays in the process, as long as that lives: the program may close this library. */
+static void keep_code(void) {
+    Dl_info found;
+    if (dladdr(&left_behind, &found) != 0 && found.dli_fname != NULL) {
+        (void)dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
+rsdk_page_reader *rsdk_page_reader_watch(rsdk_inventory *inventory, const rsdk_load_options *options) {
+    if (left_behind != NULL && end(left_behind, 0)) {
+        left_behind = NULL;
+    }
+    const bool is_wanted = options->read_ahead != RSDK_READ_AHEAD_NEVER && left_behind == NULL;
+    rsdk_page_reader *reader = is_wanted ? calloc(1, sizeof *reader) : NULL;
+    if (reader != NULL) {
+        (void)sem_init(&reader->is_read, 0, 0);
+        (void)sem_init(&reader->is_chosen, 0, 0);
         reader->options = options;
         reader->inventory = inventory;
         reader->watch = (rsdk_read_watch){.tell_time = take_time, .tell_needed = take_needed, .context = reader};
         inventory->watch = &reader->watch;
     }
+    return reader;
 }
 
 void rsdk_page_reader_stop(rsdk_page_reader *reader) {
-    if (reader->inventory != NULL) {
-        reader->inventory->watch = NULL;
-        reader->inventory = NULL;
+    if (reader == NULL) {
+        return;
     }
-    atomic_store(&reader->ends, true);
-    rsdk_quiet_thread_join(&reader->thread);
-    rsdk_next_files_stop(&reader->next);
-    rsdk_arena_clear(&reader->arena);
+    reader->inventory->watch = NULL;
+    if (!end(reader, END_WAIT)) {
+        left_behind = reader; /* there was none: nothing is read ahead as long as there is one */
+        keep_code();
+    }
 }

@@ -329,7 +329,7 @@ rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsi
     fresh->inventory = rsdk_inventory_make(sdk, &fresh->arena, options->file_count > 0);
     fresh->inventory.keeps_symbols = (purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;
     if ((purpose & RSDK_PLAN_TO_LOAD) != 0) {
-        rsdk_page_reader_watch(&fresh->reader, &fresh->inventory, options);
+        fresh->reader = rsdk_page_reader_watch(&fresh->inventory, options);
     }
     rsdk_status status = fill_plan(fresh, options, purpose, error);
     if (status != RSDK_OK) {
@@ -346,7 +346,7 @@ rsdk_status rsdk_plan_new(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_
 
 void rsdk_plan_free(rsdk_plan *plan) {
     if (plan != NULL) {
-        rsdk_page_reader_stop(&plan->reader);
+        rsdk_page_reader_stop(plan->reader);
         rsdk_arena_clear(&plan->arena);
         free(plan);
     }

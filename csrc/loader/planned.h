@@ -29,7 +29,7 @@ typedef struct rsdk_planned_step {
 struct rsdk_plan {
     rsdk_arena arena;
     rsdk_inventory inventory;
-    rsdk_page_reader reader;
+    rsdk_page_reader *reader; /* NULL: nothing is read ahead */
     rsdk_link_map map;
     rsdk_linker_search search;
     rsdk_graph graph;

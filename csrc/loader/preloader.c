@@ -365,7 +365,8 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
     rsdk_load_lock_take();
     rsdk_status status = preload(sdk, options, fresh, error);
     if (fresh->plan != NULL) {
-        rsdk_page_reader_stop(&fresh->plan->reader);
+        rsdk_page_reader_stop(fresh->plan->reader);
+        fresh->plan->reader = NULL;
     }
     rsdk_load_lock_release();
     if (status == RSDK_OK || (status == RSDK_LOAD_FAILED && fresh->plan != NULL)) {

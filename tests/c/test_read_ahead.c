@@ -258,14 +258,14 @@ static void next_files_are_read(void *context) {
     rsdk_next_files_take_back(&next, RSDK_NEXT_FILES); /* was never given */
     const pid_t child = fork();
     if (child == 0) {
-        rsdk_next_files_stop(&next); /* it has no threads to wait for */
+        (void)rsdk_next_files_stop(&next, NULL); /* it has no threads to wait for */
         _exit(0);
     }
     int status = 1;
     REQUIRE(waitpid(child, &status, 0) == child && status == 0);
-    rsdk_next_files_stop(&next);
+    (void)rsdk_next_files_stop(&next, NULL);
     REQUIRE(next.thread_count == 0);
-    rsdk_next_files_stop(&next);
+    (void)rsdk_next_files_stop(&next, NULL);
     REQUIRE(!has_in_memory(VARYING));
 }
 
@@ -277,7 +277,7 @@ static void next_files_are_not_read(void *context) {
     rsdk_next_files_start(&next);
     REQUIRE(next.thread_count == 0);
     rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
-    rsdk_next_files_stop(&next);
+    (void)rsdk_next_files_stop(&next, NULL);
     REQUIRE(!has_in_memory(WRITTEN));
 }
 
