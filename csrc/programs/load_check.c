@@ -11,6 +11,9 @@
  * OUTPUT-LIMIT bytes. If this program is killed, a path that was begun and has no result was being loaded. The exit
  * status is 0 if there is a result for each path.
  *
+ * A child stops once its load has returned: the library must be in its memory then. It goes on and ends by a status
+ * that the library does not know. What ends before, or writes what a child writes, has loaded nothing.
+ *
  * No child outlives this program, nor does what a library has started, daemons too: they become our children when their
  * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order.
  */
@@ -25,15 +28,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 /* A killed child may take GRACE microseconds to be gone; one that the kernel does not let go is left behind. */
 enum { GRACE = 5000000, STRAYS_SIZE = 4096 };
-enum { PATHS_LIMIT = 1 << 24, REPORT_LIMIT = 1 << 14, EXIT_LOADED = 0, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
+enum { PATHS_LIMIT = 1 << 24, REPORT_LIMIT = 1 << 14, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
+enum { FIRST_SECRET = 64, SECRETS = 61 }; /* exit statuses */
 
 /* What a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
 typedef struct capture {
@@ -46,8 +52,9 @@ typedef struct child {
     pid_t process; /* 0: the slot is free */
     size_t index;
     long long started, deadline; /* microseconds */
-    bool is_stuck;
-    capture report; /* '+' or '-', then the dlerror text */
+    bool is_stuck, has_library;  /* in its memory when its load had returned */
+    int secret;                  /* its exit status then */
+    capture report;              /* '+' or '-', then the dlerror text */
     capture output;
 } child;
 
@@ -102,7 +109,7 @@ static int open_nothing(void) {
 }
 
 /* results: of this program. What a library starts must not keep it open. */
-static void load_in_child(const char *path, int results, int report, int output, pid_t parent) {
+static void load_in_child(const char *path, int results, int report, int output, pid_t parent, int secret) {
     (void)close(results);
     int nothing = open_nothing();
     sigset_t none;
@@ -116,8 +123,9 @@ static void load_in_child(const char *path, int results, int report, int output,
         _exit(EXIT_TROUBLE);
     }
     if (dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL) {
+        (void)raise(SIGSTOP);
         (void)!write(report, "+", 1);
-        _exit(EXIT_LOADED);
+        _exit(secret);
     }
     const char *reason = dlerror(); /* NOLINT(concurrency-mt-unsafe): there is one thread */
     (void)!write(report, "-", 1);
@@ -157,13 +165,19 @@ static void print_begun(FILE *results, size_t index) {
     (void)fflush(results);
 }
 
+static int new_secret(void) {
+    unsigned char byte = 0;
+    (void)!getrandom(&byte, sizeof byte, GRND_NONBLOCK);
+    return FIRST_SECRET + byte % SECRETS;
+}
+
 static void start(checker *c, child *slot) {
     int report[2], output[2];
     pid_t parent = getpid();
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) {
         give_up("pipe");
     }
-    *slot = (child){.index = c->next++, .started = now()};
+    *slot = (child){.index = c->next++, .started = now(), .secret = new_secret()};
     slot->deadline = slot->started + c->limit;
     print_begun(c->results, slot->index);
     slot->process = fork();
@@ -171,7 +185,7 @@ static void start(checker *c, child *slot) {
         give_up("fork");
     }
     if (slot->process == 0) {
-        load_in_child(c->paths[slot->index], fileno(c->results), report[1], output[1], parent);
+        load_in_child(c->paths[slot->index], fileno(c->results), report[1], output[1], parent, slot->secret);
     }
     (void)close(report[1]);
     (void)close(output[1]);
@@ -204,15 +218,17 @@ static void drain(capture *from) {
 static void print_result(FILE *results, const child *ended, int status) {
     const char *report = ended->report.length > 0 ? ended->report.text : "";
     char verdict = report[0];
+    const bool is_loaded = verdict == '+' && ended->has_library && WEXITSTATUS(status) == ended->secret;
+    const bool is_refused = verdict == '-' && WEXITSTATUS(status) == EXIT_REFUSED;
     const char *kind = ended->is_stuck       ? "stuck"
                        : WIFSIGNALED(status) ? "killed"
-                       : verdict == '+'      ? "loaded"
-                       : verdict == '-'      ? "refused"
+                       : is_loaded           ? "loaded"
+                       : is_refused          ? "refused"
                                              : "ended";
     size_t skipped = verdict != '\0';
     print_number(results, (long long)ended->index);
     print_field(results, kind, strlen(kind));
-    print_number(results, WIFSIGNALED(status) ? WTERMSIG(status) : verdict == '\0' ? WEXITSTATUS(status) : 0);
+    print_number(results, WIFSIGNALED(status) ? WTERMSIG(status) : is_loaded || is_refused ? 0 : WEXITSTATUS(status));
     print_number(results, now() - ended->started);
     print_field(results, report + skipped, ended->report.length - skipped);
     print_field(results, ended->output.text, ended->output.length);
@@ -240,12 +256,45 @@ static void finish(checker *c, child *ended, int status) {
     c->running--;
 }
 
+/* The inode of a line of maps: behind its range, rights, offset and device. */
+static unsigned long inode_of(const char *line) {
+    for (int i = 0; i < 4; i++) {
+        line += strcspn(line, " ");
+        line += strspn(line, " ");
+    }
+    return strtoul(line, NULL, 10);
+}
+
+/* Whether a process has a file in its memory, under this name or another one; true where no /proc tells it. */
+static bool has_mapped(pid_t process, const char *path) {
+    char name[64], real[PATH_MAX], line[PATH_MAX + 128];
+    struct stat facts;
+    bool is_found = false;
+    (void)snprintf(name, sizeof name, "/proc/%d/maps", (int)process);
+    FILE *maps = realpath(path, real) != NULL && stat(real, &facts) == 0 ? fopen(name, "re") : NULL;
+    if (maps == NULL) {
+        return access("/proc/self/maps", F_OK) != 0;
+    }
+    while (!is_found && fgets(line, sizeof line, maps) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *place = strchr(line, '/');
+        is_found = (place != NULL && strcmp(place, real) == 0) || inode_of(line) == facts.st_ino;
+    }
+    (void)fclose(maps);
+    return is_found;
+}
+
 static void reap(checker *c) {
     int status = 0;
-    for (pid_t process = waitpid(-1, &status, WNOHANG); process > 0; process = waitpid(-1, &status, WNOHANG)) {
+    for (pid_t process = waitpid(-1, &status, WNOHANG | WUNTRACED); process > 0;
+         process = waitpid(-1, &status, WNOHANG | WUNTRACED)) {
         for (size_t i = 0; i < c->parallel; i++) {
-            if (c->children[i].process == process) {
-                finish(c, &c->children[i], status);
+            child *each = &c->children[i];
+            if (each->process == process && WIFSTOPPED(status)) {
+                each->has_library = has_mapped(process, c->paths[each->index]);
+                (void)kill(process, SIGCONT);
+            } else if (each->process == process) {
+                finish(c, each, status);
             }
         }
     }

@@ -6,9 +6,11 @@ import os
 import selectors
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from threading import Thread
+from time import monotonic
+from typing import IO, NamedTuple
 
 from rocm_sdk.base.starting import begin
 
@@ -19,6 +21,10 @@ _OUTPUT_LIMIT = 2048  # bytes of a library's output
 _FIELDS = 6
 _BEGUN = "begun"
 _CHUNK = 1 << 16  # bytes
+_START = 10.0  # seconds until load_check has begun
+_START_AGAIN = 1.0  # where that alone is looked at
+_SLACK = 10.0  # seconds, beside the limit of a load: until what load_check has killed is gone
+_END = 5.0  # seconds that load_check has to end after SIGTERM
 
 
 class LoadResult(NamedTuple):
@@ -43,7 +49,7 @@ def load_all(
 
     seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. If the program is
     killed, the result of the current library is "lost", and the program is started again with the rest. Raises OSError
-    if the program does not start, and RuntimeError with its message if it fails.
+    if the program does not start, SilentError if it hangs, and RuntimeError with its message if it fails.
     """
     waiting = list(paths)
     while waiting:
@@ -67,6 +73,15 @@ def load_all(
         waiting = [path for index, path in enumerate(waiting) if index not in begun]
 
 
+def begins(names: Sequence[str], surroundings: Surroundings, _seconds: float) -> list[bool]:
+    """Whether load_check begins and ends in other surroundings, without a library; the same for each name."""
+    try:
+        works = list(_load_once([], 1, 1, None, surroundings, _START_AGAIN)) == []
+    except (OSError, RuntimeError, _LoadCheckKilledError):
+        works = False
+    return [works for _ in names]
+
+
 @contextmanager
 def search_path(directories: Iterable[str]) -> Iterator[str]:
     """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links replace such names."""
@@ -84,6 +99,10 @@ def search_path(directories: Iterable[str]) -> Iterator[str]:
         yield ":".join(names)
 
 
+class SilentError(RuntimeError):
+    """load_check said nothing for longer than it takes to begin, or a load may take: a constructor may hang."""
+
+
 class _LoadCheckKilledError(Exception):
     """load_check was killed."""
 
@@ -92,10 +111,15 @@ class _LoadCheckKilledError(Exception):
         self.signal = signal
 
 
-def _load_once(
-    wanted: list[str], seconds: int, parallel: int, library_path: str | None, surroundings: Surroundings
+def _load_once(  # noqa: PLR0917
+    wanted: list[str],
+    seconds: int,
+    parallel: int,
+    library_path: str | None,
+    surroundings: Surroundings,
+    start: float | None = None,
 ) -> Iterator[tuple[int, LoadResult]]:
-    """The records of one load_check, in their order, each with the index of its path.
+    """The records of one load_check, in their order, each with the index of its path. start: seconds until the first.
 
     Raises _LoadCheckKilledError after those of one that is killed.
     """
@@ -118,14 +142,15 @@ def _load_once(
         os.close(given)
     assert process.stdin is not None
     assert process.stdout is not None
+    # It waits for the reader, and ends with it.
+    feeder = Thread(
+        target=_feed, args=(process.stdin, b"".join(os.fsencode(path) + b"\0" for path in wanted)), daemon=True
+    )
+    feeder.start()
     words = _Words(process.stdout.fileno())
     ended = 0
     try:
-        with suppress(BrokenPipeError):
-            process.stdin.write(b"".join(os.fsencode(path) + b"\0" for path in wanted))
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        for fields in _records(words.beside(results)):
+        for fields in _records(words.beside(results, _START if start is None else start, seconds + _SLACK)):
             index, result = _result(wanted, fields)
             ended += result.outcome != _BEGUN
             yield index, result
@@ -134,11 +159,28 @@ def _load_once(
         process.terminate()  # it kills its children and their descendants first
         process.stdout.close()
         os.close(results)
-        process.wait()
+        if not _has_ended(process.wait):
+            process.kill()
+            _has_ended(process.wait)  # else it is left to the kernel
+        feeder.join(_END)
     if status < 0:
         raise _LoadCheckKilledError(-status)
     if status != 0 or ended != len(wanted):
         raise RuntimeError(said or f"load_check: exit status {status}, {ended} results for {len(wanted)} libraries")
+
+
+def _feed(stdin: IO[bytes], data: bytes) -> None:
+    with suppress(BrokenPipeError), stdin:
+        stdin.write(data)
+
+
+def _has_ended(wait: Callable[[float], int]) -> bool:
+    """Whether a process ends that was told to. wait: for so many seconds."""
+    try:
+        wait(_END)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 class _Words:
@@ -148,19 +190,28 @@ class _Words:
         self._descriptor = descriptor
         self._text = b""
 
-    def beside(self, results: int) -> Iterator[bytes]:
-        """What comes from another descriptor, until its end. Nothing waits for a reader."""
+    def beside(self, results: int, start: float, seconds: float) -> Iterator[bytes]:
+        """What comes from another descriptor, until its end. Nothing waits for a reader.
+
+        start, seconds: until the first, and between two. Raises SilentError where nothing comes for longer.
+        """
         os.set_blocking(self._descriptor, False)
         with selectors.DefaultSelector() as selector:
             selector.register(results, selectors.EVENT_READ)
             selector.register(self._descriptor, selectors.EVENT_READ)
+            limit = start
+            deadline = monotonic() + limit
             while results in selector.get_map():
-                for key, _ in selector.select():
+                if monotonic() >= deadline:
+                    raise SilentError(f"load_check: it said nothing for {limit:g} s")
+                for key, _ in selector.select(max(deadline - monotonic(), 0)):
                     if key.fd != results:
                         if not self._read():
                             selector.unregister(key.fd)
                     elif data := os.read(results, _CHUNK):
                         yield data
+                        limit = seconds
+                        deadline = monotonic() + limit
                     else:
                         selector.unregister(results)
 

@@ -15,6 +15,7 @@ from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems.cause_table import CHILD, MADE_OF, codes_of
 from rocm_sdk.problems.subject_table import INDEX, SUBJECTS, Subject
 
+from .loading import SilentError, begins
 from .recorder import Options, Recorder
 from .surroundings import Child, Surroundings
 from .test_again import Wanted, seen_again
@@ -45,8 +46,10 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
         except LibraryAccessError as error:  # of a directory in which others lie too deep
             recorder.bad(error.code, error.path, detail=error.detail)
         except Exception as error:
-            again = SubjectAgain(installation.target, options.seconds)
-            _report_failure(error, recorder, Child(name, perf_counter() - begin, again, title=f"the check of {name}"))
+            child = Child(name, perf_counter() - begin, SubjectAgain(installation.target, options.seconds))
+            if isinstance(error, SilentError):  # without a library it begins, or hangs, at once
+                child = Child(name, 1.0, begins)
+            _report_failure(error, recorder, child._replace(title=f"the check of {name}"))
         finally:
             recorder.seconds = perf_counter() - begin
             recorder.problems = [found for found in recorder.problems if _is_code_wanted(found.code, name, options)]

@@ -1,5 +1,6 @@
 """load_check: whatever a library does to its process, the others are loaded, the time is kept and nothing is left."""
 
+import json
 import os
 import resource
 import signal
@@ -12,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sample_site import compile_library
+from programs import completed
+from sample_site import Site, clean_environment, compile_library
 
+from rocm_sdk.doctor import loading
 from rocm_sdk.doctor.loading import PROGRAM, LoadResult, load_all
 
 HEADERS = "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
@@ -126,6 +129,27 @@ def test_results_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_no_path_at_all() -> None:
     assert load() == []
     assert subprocess.run([PROGRAM, "1", "1", "1", "1"], input=b"", capture_output=True, check=True).stdout == b""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'for (int each = 3; each < 64; each++) (void)!write(each, "+", 1); _exit(0);',
+        'for (int each = 3; each < 64; each++) (void)!write(each, "+", 1); raise(SIGSTOP); _exit(0);',
+        'for (int each = 3; each < 64; each++) (void)!write(each, "-no", 3); _exit(0);',
+    ],
+    ids=["writes", "writes and stops", "writes a refusal"],
+)
+def test_a_forged_line_is_no_load(build: Build, body: str) -> None:
+    (result,) = load(build(body))
+    assert (result.outcome, result.number) == ("ended", 0)
+
+
+def test_a_library_whose_name_a_list_cannot_have(tmp_path: Path) -> None:
+    directory = tmp_path / "a b"
+    directory.mkdir()
+    (result,) = load(str(compile_library(directory / "lib\nx.so", "libx.so", "")))
+    assert result.outcome == "loaded"
 
 
 def test_a_crash_and_its_last_words(build: Build) -> None:
@@ -254,3 +278,52 @@ def test_wrong_usage(arguments: list[str], text: bytes, said: str) -> None:
     result = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, check=False)
     assert (result.returncode, result.stdout) == (2, b"")
     assert said in result.stderr.decode()
+
+
+# ---- what hangs before the first library
+
+_HANGS = 'if (strcmp(program_invocation_short_name, "load_check") == 0) { signal(SIGTERM, SIG_IGN); for (;;) pause(); }'
+_MAIN = """
+import sys
+from rocm_sdk.doctor import loading
+loading._START = loading._START_AGAIN = loading._END = 0.5
+from rocm_sdk.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> str:
+    """A library for LD_PRELOAD that load_check never gets beyond."""
+    source = (
+        f"#include <errno.h>\n#include <string.h>\n{HEADERS}__attribute__((constructor)) static void construct(void)"
+    )
+    flags = ("-D_GNU_SOURCE",)
+    return str(compile_library(tmp_path / "libhang.so", "libhang.so", f"{source} {{ {_HANGS} }}", (), flags))
+
+
+def test_it_hangs_before_the_first_library(sdk: Site, hanging: str) -> None:
+    """A limit ends it, and the usual experiment finds the variable."""
+    words = ["test", "--json", "--only", "libraries"]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path), "LD_PRELOAD": hanging}
+    done = completed([sys.executable, "-c", _MAIN, *words], env=environment, timeout=60)
+    (found,) = json.loads(done.stdout)["problems"]
+    assert (found["code"], found["fix"]) == ("E-ENV-010", "unset LD_PRELOAD")
+    assert completed(["pgrep", "--full", PROGRAM]).stdout == ""
+
+
+def test_more_paths_than_a_pipe_takes(hanging: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reads them."""
+    monkeypatch.setattr(loading, "_START", 0.5)
+    monkeypatch.setattr(loading, "_END", 0.2)
+    monkeypatch.setenv("LD_PRELOAD", hanging)
+    with pytest.raises(loading.SilentError, match=r"it said nothing for 0\.5 s"):
+        load(*(f"/{'x' * 200}/{number}" for number in range(1000)))
+
+
+def test_it_hangs_after_the_first_library(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a library stops the process that started it."""
+    monkeypatch.setattr(loading, "_SLACK", -0.5)
+    monkeypatch.setattr(loading, "_END", 0.2)
+    with pytest.raises(loading.SilentError, match=r"it said nothing for 0\.5 s"):
+        load(build("kill(getppid(), SIGSTOP); pause();"), seconds=1)
