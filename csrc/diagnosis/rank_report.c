@@ -6,6 +6,7 @@
 #include "base/new_file.h"
 #include "base/text.h"
 #include "diagnosis/rank.h"
+#include "diagnosis/tables.h"
 #include "loader/loaded_files.h"
 #include "rocm_sdk/problem.h"
 #include "rocm_sdk/report.h"
@@ -18,22 +19,26 @@ static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 static const char *const reported_beginnings[] = {"ROCM", "ROCR", "HIP",    "HSA", "CUDA_VISIBLE",
                                                   "GPU_", "LD_",  "PYTHON", "OCL", "AMD"};
 
-/* An index may be named with a password. */
-static const char *const hidden[] = {"ROCM_SDK_INDEX"};
-
-bool rsdk_report_has_variable(const char *name) {
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        if (strcmp(name, hidden[i]) == 0) {
-            return false;
+bool rsdk_report_shows_variable(const char *name) {
+    for (size_t i = 0; i < rsdk_shown_variable_count; i++) {
+        const char *shown = rsdk_shown_variables[i];
+        const size_t length = strlen(shown);
+        const bool is_beginning = shown[length - 1] == '*';
+        if (is_beginning ? strncmp(name, shown, length - 1) == 0 : strcmp(name, shown) == 0) {
+            return true;
         }
     }
+    return false;
+}
+
+bool rsdk_report_has_variable(const char *name) {
     for (size_t i = 0; i < sizeof reported_beginnings / sizeof *reported_beginnings; i++) {
         size_t length = strlen(reported_beginnings[i]);
         if (strncmp(name, reported_beginnings[i], length) == 0) {
             return name[length + strspn(name + length, word)] == '\0';
         }
     }
-    return strcmp(name, "PATH") == 0;
+    return rsdk_report_shows_variable(name);
 }
 
 static rsdk_status add_environment(rsdk_text *text, const char *const *environment, rsdk_arena *arena,
@@ -48,7 +53,7 @@ static rsdk_status add_environment(rsdk_text *text, const char *const *environme
             rsdk_text_add(text, "%s", separator);
             rsdk_text_add_json(text, name);
             rsdk_text_add(text, ": ");
-            rsdk_text_add_json(text, equals + 1);
+            rsdk_text_add_json(text, rsdk_report_shows_variable(name) ? equals + 1 : NULL);
             separator = ", ";
         }
     }

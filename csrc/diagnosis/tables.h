@@ -77,6 +77,10 @@ typedef struct rsdk_installable {
 extern const rsdk_installable rsdk_installables[];
 extern const size_t rsdk_installable_count;
 
+/* Environment variables whose values reports show; `*` at the end of a name: all that begin so. */
+extern const char *const rsdk_shown_variables[];
+extern const size_t rsdk_shown_variable_count;
+
 extern const rsdk_index_row rsdk_indexes[];
 extern const size_t rsdk_index_count;
 

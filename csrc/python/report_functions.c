@@ -36,23 +36,35 @@ static PyObject *report_name(PyObject *module, PyObject *pattern) {
     return result;
 }
 
-PyDoc_STRVAR(report_has_variable_doc,
-             "report_has_variable(name, /)\n--\n\n"
-             "Whether reports hold the environment variable of this name (bool). Others may be secrets.");
+PyDoc_STRVAR(report_has_variable_doc, "report_has_variable(name, /)\n--\n\n"
+                                      "Whether reports name the environment variable (bool).");
+PyDoc_STRVAR(report_shows_variable_doc,
+             "report_shows_variable(name, /)\n--\n\n"
+             "Whether reports show the value of the environment variable (bool). Others may be secrets.");
 
-static PyObject *report_has_variable(PyObject *module, PyObject *name) {
-    (void)module;
+static PyObject *ask(PyObject *name, bool (*question)(const char *)) {
     PyObject *bytes = NULL;
     if (!PyUnicode_FSConverter(name, &bytes)) {
         return NULL;
     }
-    PyObject *result = PyBool_FromLong(rsdk_report_has_variable(PyBytes_AsString(bytes)));
+    PyObject *result = PyBool_FromLong(question(PyBytes_AsString(bytes)));
     Py_DECREF(bytes);
     return result;
+}
+
+static PyObject *report_has_variable(PyObject *module, PyObject *name) {
+    (void)module;
+    return ask(name, rsdk_report_has_variable);
+}
+
+static PyObject *report_shows_variable(PyObject *module, PyObject *name) {
+    (void)module;
+    return ask(name, rsdk_report_shows_variable);
 }
 
 PyMethodDef rsdk_report_methods[] = {
     {"report_name", report_name, METH_O, report_name_doc},
     {"report_has_variable", report_has_variable, METH_O, report_has_variable_doc},
+    {"report_shows_variable", report_shows_variable, METH_O, report_shows_variable_doc},
     {NULL, NULL, 0, NULL},
 };

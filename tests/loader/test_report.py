@@ -49,12 +49,15 @@ def build_id_of(path: Path) -> str:
 
 
 def test_what_it_says(sdk: Site, reports: Path) -> None:
-    document = report_of(sdk, reports, SLURMD_NODENAME="node7", SLURM_PROCID="12", SLURM_NTASKS="16", TOKEN="secret")
+    document = report_of(
+        sdk, reports, SLURMD_NODENAME="node7", SLURM_PROCID="12", SLURM_NTASKS="16", TOKEN="secret", ROCM_TOKEN=""
+    )
     assert (document["schema"], document["of"], document["version"]) == (2, "rank", "7.10.0")
     node = document["node"]
     assert (node["host"], node["name"], node["task"], node["tasks"]) == (HOST, "node7", "12", "16")
     assert (node["kernel"], node["environment"]["PYTHONPATH"]) == (os.uname().release, str(sdk.path))
     assert "TOKEN" not in node["environment"]
+    assert node["environment"]["ROCM_TOKEN"] is None
     core, libraries = sdk.path / CORE / "lib", sdk.path / LIBRARIES / "lib"
     found = {each["name"]: each for each in document["libraries"]}
     assert {name: each["path"] for name, each in found.items()} == {
@@ -209,9 +212,9 @@ def test_a_program_with_the_rights_of_another_writes_none(
 
 
 def test_names_of_files_that_are_no_text(sdk: Site, reports: Path) -> None:
-    document = report_of(sdk, reports, HIP_TEXT='quote " \\ \n end', ROCM_BYTES=os.fsdecode(b"\xff"))
+    document = report_of(sdk, reports, HIP_PATH='quote " \\ \n end', HSA_PATH=os.fsdecode(b"\xff"))
     environment = document["node"]["environment"]
-    assert (environment["HIP_TEXT"], environment["ROCM_BYTES"]) == ('quote " \\ \n end', "\udcff")
+    assert (environment["HIP_PATH"], environment["HSA_PATH"]) == ('quote " \\ \n end', "\udcff")
 
 
 NOTE = """__asm__(".pushsection .note.hostile,\\"a\\",@note\\n.long %s\\n.popsection");"""

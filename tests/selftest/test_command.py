@@ -199,6 +199,7 @@ def test_a_bundle_has_no_names_of_users(sdk: Site, tmp_path: Path) -> None:
     home = sdk.path.parent
     target = tmp_path / "report.zip"
     variables = {"HOME": str(home), "USER": "j\u00f6rg-secret", "ROCM_PATH": f"{home}/rocm", "TOKEN": "hidden-word"}
+    variables |= {"ROCM_TOKEN": "hidden-word", "HIP_PASSWORD": "hidden-word", "HSA_X": "hidden-word"}
     result = command(
         sdk, "--only", "files", "--report", str(target), **variables, LD_LIBRARY_PATH="/home/j\u00f6rg-secret"
     )

@@ -99,10 +99,11 @@ def test_equal_nodes_with_an_error(sdk: Site, tmp_path: Path) -> None:
 
 
 def test_what_a_report_says_of_its_node(sdk: Site, tmp_path: Path) -> None:
-    node = write_report(sdk, tmp_path, "n7", HSA_XNACK="1", SECRET_TOKEN="hidden")["node"]
+    node = write_report(sdk, tmp_path, "n7", HSA_XNACK="1", SECRET_TOKEN="hidden", ROCM_TOKEN="hidden")["node"]
     assert (node["host"], node["name"], node["kernel"]) == (HOST, "n7", os.uname().release)
     assert node["environment"]["HSA_XNACK"] == "1"
     assert "SECRET_TOKEN" not in node["environment"]
+    assert node["environment"]["ROCM_TOKEN"] is None, "it is set, and its value may be a secret"
     assert set(node["record_digests"]) == {"rocm-sdk-core", "rocm-sdk-libraries"}
     masked = json.loads(rocm_sdk("test", "--only", "packages", "--json", PYTHONPATH=str(sdk.path)).stdout)["node"]
     assert masked["host"] == "<HOST>"

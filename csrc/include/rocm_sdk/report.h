@@ -33,9 +33,11 @@ typedef struct rsdk_report_options {
 rsdk_status rsdk_report_write(const rsdk_report_options *options, rsdk_sdk *sdk, const rsdk_loaded *loaded,
                               const rsdk_error *failure, rsdk_error *error);
 
-/* Whether a report holds the variable of this name: those of ROCm, of the dynamic linker and of Python, and PATH.
- * Others may be secrets. */
+/* Whether a report names the variable: those of ROCm, of the dynamic linker and of Python, and PATH. */
 bool rsdk_report_has_variable(const char *name);
+
+/* Whether it shows its value, too: the known ones. Others may be secrets (ROCM_TOKEN), and have null in its place. */
+bool rsdk_report_shows_variable(const char *name);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,7 @@ _OF_TASK = frozenset(
     }
 )
 _COUNT = re.compile(r"[0-9]{1,6}")
+_NOT_SHOWN = "(not shown)"  # of a variable that may be a secret
 _NONE = "none"
 # docs/reliability.md has these limits and their reasons.
 _SHOWN = 200  # letters of a value
@@ -222,7 +223,7 @@ def _values(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         rows = holder.get(key)
         for name, value in rows.items() if isinstance(rows, dict) else ():
             if name not in _OF_TASK:
-                yield f"{title} {_text(name)}", _text(value)
+                yield f"{title} {_text(name)}", _text(value if value is not None else _NOT_SHOWN)
     for each in _list(document.get("libraries")):
         if isinstance(each, dict):
             build_id = f" (build ID {_text(each['build_id'])})" if each.get("build_id") else ""

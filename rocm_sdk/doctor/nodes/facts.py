@@ -33,7 +33,7 @@ def node_facts(installation: Installed, *, is_masked: bool) -> dict[str, Any]:
         return facts
     mask = make_mask()
     facts |= {"host": mask(facts["host"]), "name": mask(facts["name"])}
-    facts["environment"] = {name: mask(value) for name, value in facts["environment"].items()}
+    facts["environment"] = {name: value and mask(value) for name, value in facts["environment"].items()}
     return facts
 
 

@@ -50,7 +50,8 @@ def _parts(installation: Installed, recorders: Sequence[Recorder], problems: Seq
     yield from _libraries(installation)
     yield from _gpus()
     yield from _pairs("System", _system())
-    yield from _pairs("Environment", reported_environment())
+    shown = {name: "(not shown)" if value is None else value for name, value in reported_environment().items()}
+    yield from _pairs("Environment", shown)
 
 
 def _subject(each: Recorder) -> tuple[str, ...]:

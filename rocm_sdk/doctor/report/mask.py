@@ -15,9 +15,13 @@ _NOT_MASKED = frozenset({"", "/", "root", "localhost"})
 _MARKUP = re.compile("(<style>.*?</style>|<[^>]*>)", re.DOTALL)
 
 
-def reported_environment() -> dict[str, str]:
-    """The variables that a report holds."""
-    return {name: value for name, value in sorted(os.environ.items()) if _native.report_has_variable(name)}
+def reported_environment() -> dict[str, str | None]:
+    """The variables that a report names; None for a value that may be a secret."""
+    return {
+        name: value if _native.report_shows_variable(name) else None
+        for name, value in sorted(os.environ.items())
+        if _native.report_has_variable(name)
+    }
 
 
 def make_mask(quote: Callable[[str], str] = str) -> Mask:
