@@ -84,9 +84,9 @@ def _complain(message: str, fix: str | None) -> None:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Wrong usage ends the process with status 2; a misspelt command or option gets a suggestion."""
     from rocm_sdk import loader_version
-    from rocm_sdk.terminal.usage import parse_words
+    from rocm_sdk.terminal.usage import Parser, parse_words
 
-    parser = argparse.ArgumentParser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
+    parser = Parser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
     own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
     parser.add_argument("--version", action="version", version=own)
     add_commands(parser, [word for word in arguments if not word.startswith("-")][:1])

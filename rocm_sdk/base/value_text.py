@@ -21,6 +21,20 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
 
 
+def without_passwords(text: str) -> str:
+    """The text with each URL in it without user and password: up to the last @, since a password may have one."""
+    first, *rest = text.split("://")
+    return "://".join([first, *map(_without_user, rest)])
+
+
+def _without_user(text: str) -> str:
+    """The text behind the scheme of a URL."""
+    words = text.split(maxsplit=1)
+    if not words or not text.startswith(words[0]):
+        return text
+    return words[0].rpartition("@")[2] + text[len(words[0]) :]
+
+
 def one_line(value: object) -> str:
     """A value as harmless text, with each run of blanks and line breaks as one blank."""
     return harmless(" ".join(str(value).split()))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from rocm_sdk._native import loader_version
 from rocm_sdk.terminal.output_options import add_output_options
-from rocm_sdk.terminal.usage import HelpFormatter, epilog, parse_words
+from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog, parse_words
 
 from .commands import COMMANDS, STATUSES, module_of
 
@@ -24,7 +24,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
 
     Shell completion has those of all.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rocm-sdk",
         description="Ask about the ROCm SDK that is installed here.",
         formatter_class=HelpFormatter,

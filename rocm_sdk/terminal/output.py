@@ -104,9 +104,9 @@ def tell_json(schema: int, **content: object) -> None:
 
 def complain(message: str, fix: str | None = None) -> None:
     """Writes a message to stderr, and in a second line what to do."""
-    from rocm_sdk.base.value_text import harmless
+    from rocm_sdk.base.value_text import harmless, without_passwords
 
-    print(f"{given.program}: {harmless(message)}", file=sys.stderr)
+    print(f"{given.program}: {harmless(without_passwords(message))}", file=sys.stderr)
     if fix is not None:
         complain_fix(fix)
 

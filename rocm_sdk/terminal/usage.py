@@ -10,6 +10,7 @@ from rocm_sdk._native import nearest_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import NoReturn
 
 _NAMED = 2
 # Words in the metavar of what names a file or a distribution.
@@ -31,6 +32,17 @@ def epilog(example: str, statuses: "Mapping[int, str] | None" = None) -> str:
     listed = sorted({**STATUSES, **(statuses or {})}.items())
     text = "; ".join(f"{number} {meaning}" for number, meaning in listed)
     return f"exit status: {text}\n\nexample: {example}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors repeat no password: a word may be a URL."""
+
+    def error(self, message: str) -> "NoReturn":
+        if "://" in message:
+            from rocm_sdk.base.value_text import without_passwords
+
+            message = without_passwords(message)
+        super().error(message)
 
 
 def parse_words(

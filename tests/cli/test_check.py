@@ -310,6 +310,9 @@ def test_an_sdk_in_a_directory(call: Call, hip: Path, tmp_path: Path) -> None:
 def test_a_name_that_stands_for_nothing(call: Call) -> None:
     said = call("check", "no-such-thing", *GPU)
     assert_failed(said, 2, "no-such-thing: there is no such file, and no such distribution is installed")
+    said = call("check", "https://me:secret@host/a-1.whl", *GPU)
+    assert_failed(said, 2, "https://host/a-1.whl: it is a URL, and nothing is downloaded")
+    assert "secret" not in said.stdout + said.stderr
 
 
 def test_several_names(call: Call, tmp_path: Path) -> None:

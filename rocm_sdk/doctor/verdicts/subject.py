@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rocm_sdk import _native
 from rocm_sdk.base.archive_errors import refusal
 from rocm_sdk.base.scratch import scratch_directory
-from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
@@ -37,7 +37,7 @@ class Subject(NamedTuple):
     name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (of
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
     are pairs of a path that is not the user's, and what it stands for in what is said. distribution is the normalised
-    name of a wheel's or an installed one, "" of others.
+    name of a wheel's or an installed one, "" of others. broken: how many more files are no ELF files, as some of files.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Subject(NamedTuple):
     names: tuple[tuple[str, str], ...] = ()
     distribution: str = ""
     version: str = ""
+    broken: int = 0
 
     def shown(self, text: str) -> str:
         """The text with the user's names of files."""
@@ -84,9 +85,9 @@ def open_subject(word: str) -> Iterator[Subject]:
         from .wheel import unpacked  # here: what it imports takes longer than checking a file
 
         with _scratch(word) as root:
-            files, needed = unpacked(word, root)
+            files, needed, broken = unpacked(word, root)
             name, version = of_wheel(word)
-            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version)
+            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version, broken)
     elif os.path.exists(word):
         files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
         with _with_its_kernels(word) as (directories, names):
@@ -200,11 +201,10 @@ def _distribution(name: str) -> Subject:
 
     found = find(name)
     if found is None:
-        raise LibraryNotFoundError(
-            f"{name}: there is no such file, and no such distribution is installed",
-            "name a file, a wheel, a directory, or a distribution as `pip list` prints it",
-            name,
-        )
+        advice = "name a file, a wheel, a directory, or a distribution as `pip list` prints it"
+        what = "there is no such file, and no such distribution is installed"
+        what = "it is a URL, and nothing is downloaded" if "://" in name else what
+        raise LibraryNotFoundError(f"{without_passwords(name)}: {what}", advice, name)
     needed = requirements(found.requires or [])
     files, directories = _files_of(found)
     return Subject(
