@@ -172,7 +172,7 @@ def _install(
 ) -> int:
     """Shows the commands, asks, and runs them."""
     from rocm_sdk.base.starting import run_shown
-    from rocm_sdk.installing.asking import installer_environment, plain_options, start_directory
+    from rocm_sdk.installing.asking import installing_environment, plain_options, start_directory
     from rocm_sdk.installing.forms import arguments, command, in_words
 
     following = _following(gpus.targets, destination)
@@ -185,7 +185,7 @@ def _install(
         return 1
     installing = [*destination.command, *plain_options(destination), *arguments(choice, destination, index)]
     with start_directory(destination) as empty:
-        status = run_shown(installing, base=installer_environment(destination, index), directory=empty)
+        status = run_shown(installing, base=installing_environment(destination, index), directory=empty)
     if status != 0:
         complain(f"{destination.installer} failed: its own words are above")
         return 1

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import Done, run
-from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.terminal.progress import waiting
+from rocm_sdk.web.server import shown_address
 
 from .explaining import refuse_explained
 from .refusal import InstallRefusedError
@@ -33,8 +34,16 @@ _UNOFFERED = (
 _PINNED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?(?:==| @ )(\S+)", re.MULTILINE)
 _ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
 _LAST_LINES = 6  # of what an installer says when it fails
-# Where the user has not said how many: with one, pip names the cause, and waits for nothing.
-_FEW_RETRIES = {"PIP_RETRIES": "1", "UV_HTTP_RETRIES": "1"}
+# Seconds without a byte after which an installer gives a request up, and how often it asks again. All tries of a silent
+# index take less than 60 s, with the pauses between them. To ask, pip needs one further try: with it, it names a cause.
+_ASKING, _INSTALLING = ("25", "1"), ("16", "2")
+# Installer -> the variables of both, each with those by which a user may have set it.
+_LIMITS = {
+    "pip": (("PIP_DEFAULT_TIMEOUT", "PIP_TIMEOUT"), ("PIP_RETRIES",)),
+    "uv": (("UV_HTTP_TIMEOUT", "UV_REQUEST_TIMEOUT", "HTTP_TIMEOUT"), ("UV_HTTP_RETRIES",)),
+}
+# pip asks the same index for a newer pip, and waits for that, too.
+_NO_OTHER_QUESTION = "PIP_DISABLE_PIP_VERSION_CHECK"
 
 # Variables of pip, and of what it uses, that name files. Each of the latter may name several, with blanks.
 _PATH_VARIABLES = frozenset(
@@ -145,20 +154,26 @@ def run_installer(
     index: None for those that the installer's configuration names. Raises InstallRefusedError if it fails.
     """
     environment = dict(os.environ) if index is None else installer_environment(destination, index)
-    environment = _FEW_RETRIES | environment
+    environment = _limits(destination, _ASKING) | environment
+    what = "versions" if index is None else f"the versions that {shown_address(index.address)} has"
     try:
-        with start_directory(destination) as empty, waiting(f"asking {destination.installer} for versions"):
+        with start_directory(destination) as empty, waiting(f"asking {destination.installer} for {what}"):
             done = run(command, given=text, base=environment, directory=directory or empty)
     except OSError as error:
         raise InstallRefusedError(
             f"{command[0]}: {error.strerror}", "install it, or take another --installer"
         ) from error
     if done.returncode != 0:
-        said = "\n".join(_without_passwords(done.stderr).strip().splitlines()[-_LAST_LINES:])
+        said = "\n".join(without_passwords(done.stderr).strip().splitlines()[-_LAST_LINES:])
         if index is not None:
             refuse_explained(destination.installer, index, "rocm", done.stderr, said)
         raise InstallRefusedError(f"{destination.installer} finds no solution:\n{said}", "see its words above")
     return done
+
+
+def installing_environment(destination: Destination, index: Index) -> dict[str, str]:
+    """The variables of the installation itself."""
+    return _limits(destination, _INSTALLING) | installer_environment(destination, index)
 
 
 def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
@@ -168,6 +183,17 @@ def installer_environment(destination: Destination, index: Index) -> dict[str, s
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     made = kept | added | {place: index.address}
     return _with_absolute_paths(made) if destination.installer == "pip" else made
+
+
+def _limits(destination: Destination, values: tuple[str, str]) -> dict[str, str]:
+    """The variables by which an installer gives up a silent index, without what the user has set."""
+    files = frozenset[str]() if _configured(destination) else destination.set_in_files
+    made = {_NO_OTHER_QUESTION: "1"} if destination.installer == "pip" else {}
+    for names, value in zip(_LIMITS[destination.installer], values, strict=True):
+        keys = {name.removeprefix("PIP_").lower().replace("_", "-") for name in names}
+        if not keys & files and not any(os.environ.get(name) for name in names):
+            made[names[0]] = value
+    return made
 
 
 @contextmanager
@@ -200,10 +226,6 @@ def _with_absolute_paths(environment: dict[str, str]) -> dict[str, str]:
 
 def _absolute(path: str) -> str:
     return os.path.abspath(path) if path and "://" not in path and not path.startswith("~") else path
-
-
-def _without_passwords(text: str) -> str:
-    return re.sub(r"://[^/\s]+@", "://", text)  # up to the last @: a password may have one
 
 
 def _packages_of_pip(report: str) -> dict[str, Package]:

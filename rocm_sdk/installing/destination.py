@@ -8,7 +8,7 @@ import sys
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
 from rocm_sdk.installed.distributions import LOADER
-from rocm_sdk.installed.installer import further_places, installation_facts
+from rocm_sdk.installed.installer import further_places, installation_facts, keys_of_pip
 from rocm_sdk.installed.others import versions_in
 
 from .refusal import InstallRefusedError
@@ -36,6 +36,7 @@ class Destination(NamedTuple):
     command: tuple[str, ...]
     further_places: tuple[str, ...]  # besides the index, which the installer's configuration names
     versions: dict[str, str]
+    set_in_files: frozenset[str] = frozenset()  # the settings that files of pip have
 
     @property
     def adopting(self) -> list[str]:
@@ -61,7 +62,8 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
             "make an environment: python3 -m venv rocm && . rocm/bin/activate, and run the command again",
         )
     name, command = _command(row, installer, python, int(minor), site)
-    return Destination(python, site, int(minor), name, command, tuple(further_places(name, prefix)), versions_in(site))
+    places, keys = tuple(further_places(name, prefix)), keys_of_pip(prefix) if name == "pip" else frozenset()
+    return Destination(python, site, int(minor), name, command, places, versions_in(site), keys)
 
 
 def _active_python() -> str:
