@@ -2,6 +2,7 @@
 #include "base/fail.h"
 #include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
+#include "elf/elf_header.h"
 #include "elf/elf_layout.h"
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
@@ -165,7 +166,25 @@ static PyObject *check_host_files(PyObject *module, PyObject *args) {
     return result;
 }
 
+PyDoc_STRVAR(
+    begins_as_elf_doc,
+    "begins_as_elf(head, /)\n--\n\n"
+    "Whether bytes, the first 64 of a file, are the header of an ELF file of any machine. What begins otherwise is\n"
+    "refused by everything that reads ELF files.");
+
+static PyObject *begins_as_elf(PyObject *module, PyObject *argument) {
+    (void)module;
+    char *head = NULL;
+    Py_ssize_t size = 0;
+    rsdk_elf_header header;
+    if (PyBytes_AsStringAndSize(argument, &head, &size) < 0) {
+        return NULL;
+    }
+    return PyBool_FromLong(rsdk_elf_header_parse(head, (size_t)size, &header));
+}
+
 PyMethodDef rsdk_inspect_methods[] = {
+    {"begins_as_elf", begins_as_elf, METH_O, begins_as_elf_doc},
     {"check_host_files", check_host_files, METH_VARARGS, check_host_files_doc},
     {"inspect_library", inspect_library, METH_O, inspect_library_doc},
     {"section_extents", section_extents, METH_O, section_extents_doc},

@@ -1,5 +1,6 @@
 """What `rocm-sdk check` unpacks of a wheel, where, and that it leaves nothing of it."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -206,3 +207,54 @@ def test_the_next_run_removes_what_a_killed_one_left(large: Path, tmp_path: Path
     (place / f"{SCRATCH}other/file").touch()  # of somebody else
     call("check", str(wheel(tmp_path / "sample-1-py3-none-any.whl", {"x.py": b""})), *GPU, TMPDIR=str(place))
     assert [path.name for path in place.iterdir()] == [f"{SCRATCH}other"]
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_refused"),
+    [([65], True), ([63], False), ([40, 40], True), ([20, 20, 20], False)],
+    ids=["one", "a small one", "together", "small ones together"],
+)
+def test_what_a_few_bytes_become(call: Call, tmp_path: Path, sizes: list[int], is_refused: bool) -> None:
+    """Zeros shrink a thousand times: 4 MB could become 4 GB, whose reading takes a minute."""
+    path = wheel(
+        tmp_path / "sample-1-py3-none-any.whl",
+        {f"x/{number}.co": bytes(size * MEGABYTE) for number, size in enumerate(sizes)},
+    )
+    said = call("check", str(path), *GPU).stderr
+    assert ("more than 256 times" in said) == is_refused, said
+    assert ("unpack it and ask about the directory" in said) == is_refused
+    assert ("[E-CODE-004]" in said) == is_refused
+    if len(sizes) == 1 and is_refused:
+        assert f"{path}/x/0.co: it unpacks to {sizes[0] * MEGABYTE} bytes" in said
+
+
+def test_what_is_not_read_may_be_of_any_size(call: Call, tmp_path: Path) -> None:
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"x/zeros.bin": bytes(65 * MEGABYTE)})
+    assert call("check", str(path), *GPU).returncode == 3
+
+
+def test_what_shrinks_as_code_does(call: Call, tmp_path: Path) -> None:
+    """Above 64 MB, what shrinks 100 times is read."""
+    part = os.urandom(10_000) + bytes(990_000)
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"x/one.co": part * 70})
+    assert "256 times" not in call("check", str(path), *GPU).stderr
+
+
+@pytest.mark.parametrize("count", [10, 300])
+def test_many_broken_libraries(call: Call, tmp_path: Path, count: int) -> None:
+    """What its first bytes refuse is counted; of many no files are made, whose removal alone took minutes."""
+    files: dict[str, Path | bytes] = {f"x/lib{number:03}.so": b"\x7fELFno library" * 10 for number in range(count)}
+    sound = compile_library(tmp_path / "app.so", None)
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", files | {"x/app.so": sound})
+    said = call("check", str(path), *GPU)
+    assert said.returncode == 1
+    assert f"E-LIB-006: it is damaged: {path}/x/lib000.so: not an ELF file, and {count - 1} more files" in (
+        said.stdout.replace(f"E-LIB-006: {path}/x/lib000.so is", "E-LIB-006: it is")
+    )
+    with open_subject(str(path)) as subject:
+        names = [Path(each).name for each in subject.files]
+    assert "app.so" in names
+    assert len(names) == min(count, 64) + 1

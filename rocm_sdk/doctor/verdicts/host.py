@@ -97,7 +97,8 @@ def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
             said.setdefault(file.fault_code, []).append(file)
     for code, faulty in said.items():
         first = faulty[0]
-        more = f", and {len(faulty) - 1} more files" if len(faulty) > 1 else ""
+        count = len(faulty) - 1 + (subject.broken if code == "E-LIB-006" else 0)
+        more = f", and {count} more files" if count else ""
         detail = subject.shown(first.fault or "") + more
         yield problem(code, subject.shown(first.path), library=subject.shown(first.path), detail=detail)
 

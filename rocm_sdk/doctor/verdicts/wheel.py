@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager
 from email.parser import Parser
 from typing import IO, NamedTuple
 
-from rocm_sdk.base.archive_errors import damage, refusal
+from rocm_sdk._native import begins_as_elf
+from rocm_sdk.base.archive_errors import damage, refusal, unread
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.base.walking import DEPTH_LIMIT
 from rocm_sdk.base.zip_file import DAMAGE, open_zip
@@ -27,16 +28,23 @@ _ELF = b"\x7fELF"
 _ENDINGS = (".dat", ".dat.zlib", ".co", ".hsaco", ".kpack")
 _DATABASES = (".db", ".kdb", ".fdb.txt", ".db.txt")
 _RATIO = 1032  # deflate cannot do better
+# Of what is read, a member and all together; as compressed bundles of GPU code (csrc/device_code/bundle.c).
+_READ_RATIO, _ANY_RATIO_UP_TO = 256, 64 << 20
 _HEADERS = 1 << 20  # bytes of METADATA that are read
 _HEAD = 64
 _BUFFER = 1 << 20
+_BROKEN_LIMIT = 64  # libraries that their first bytes refuse, and that are written all the same: others may need them
 
 
 class Unpacked(NamedTuple):
-    """The paths of the shared libraries and programs, and the names of the distributions that the wheel requires."""
+    """The paths of the shared libraries and programs, and the names of the distributions that the wheel requires.
+
+    broken: how many more files begin as libraries and are none. Some of `files` are so, too, and say what is wrong.
+    """
 
     files: tuple[str, ...]
     needed: tuple[str, ...]
+    broken: int
 
 
 def unpacked(path: str, root: str) -> Unpacked:
@@ -64,7 +72,7 @@ def unpacked(path: str, root: str) -> Unpacked:
                     why = f"it is unpacked to {place}: {error.strerror}; TMPDIR names another place"
                     raise refusal(name, why) from error
                 raise damage(name, f"it cannot be read from the archive: {error}") from error
-    return Unpacked(tuple(sorted(writer.files)), needed)
+    return Unpacked(tuple(sorted(writer.files)), needed, writer.left_broken)
 
 
 def _reading(path: str, archive: zipfile.ZipFile) -> AbstractContextManager[Wait]:
@@ -80,7 +88,9 @@ class _Writer:
         self._archive, self._path, self._root, self._wait = archive, path, root, wait
         self._made = {root}
         self._room = _free(root)
+        self._packed = self._plain = 0  # bytes of the members that are read
         self.files: list[str] = []
+        self.left_broken = self._broken = 0
 
     def take(self, member: zipfile.ZipInfo, name: str) -> None:
         """Writes a member if it is read."""
@@ -101,10 +111,28 @@ class _Writer:
             elif parts[-1].endswith(_DATABASES):
                 self._write(parts)
             elif parts[-1].endswith(_ENDINGS):
+                self._count(member, name)
                 self._write(parts, head, stream, member.file_size)
-            elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS):
+            elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS) and not self._is_left(head):
+                self._count(member, name)
                 self.files.append(self._write(parts, head, stream, member.file_size))
             self._wait.step(amount=member.file_size - stream.tell())
+
+    def _is_left(self, head: bytes) -> bool:
+        """Whether a library is counted alone: its first bytes refuse it, as many others."""
+        if begins_as_elf(head):
+            return False
+        self._broken += 1
+        is_left = self._broken > _BROKEN_LIMIT
+        self.left_broken += is_left
+        return is_left
+
+    def _count(self, member: zipfile.ZipInfo, name: str) -> None:
+        """Refuses what a few bytes become: 4 MB of zeros would take as long as 4 GB of code."""
+        self._packed += member.compress_size
+        self._plain += member.file_size
+        _refuse_swollen(name, "it unpacks to", member.compress_size, member.file_size)
+        _refuse_swollen(self._path, "what is read of it unpacks to at least", self._packed, self._plain)
 
     def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
         """The zip reader stops at the size that the wheel's list says."""
@@ -126,6 +154,11 @@ class _Writer:
         if directory not in self._made:
             os.makedirs(directory, exist_ok=True)
             self._made.add(directory)
+
+
+def _refuse_swollen(name: str, what: str, packed: int, plain: int) -> None:
+    if plain > max(packed * _READ_RATIO, _ANY_RATIO_UP_TO):
+        raise unread(name, f"{what} {plain} bytes, more than {_READ_RATIO} times its {packed}, and than 64 MB")
 
 
 def _free(directory: str) -> int:
