@@ -1,6 +1,8 @@
 """Runs programs: several at a time, each with a time limit, without core dumps, with bounded output.
 
-No process is left when the wait ends, also after Ctrl-C: each program has a session of its own, which is killed.
+No process is left when the wait ends, also after Ctrl-C: each program has a session of its own, which is killed. What
+has left that session becomes a child of this process when its parent ends, and is killed, too: a variable that it has
+inherited tells it from other children of this process, which may be a part of a larger program.
 """
 
 from __future__ import annotations
@@ -13,9 +15,12 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from time import monotonic
+from itertools import count
+from pathlib import Path
+from time import monotonic, sleep
 from typing import IO, NamedTuple, cast
 
+from rocm_sdk.base import namespaces
 from rocm_sdk.base.starting import begin
 
 from .surroundings import OURS, Child, Surroundings
@@ -23,6 +28,9 @@ from .surroundings import OURS, Child, Surroundings
 _OUTPUT_LIMIT = 1 << 16  # bytes of a program's output that are kept; the rest is read and discarded
 _CHUNK = 1 << 16
 _POLL_INTERVAL = 0.01  # seconds
+_PR_SET_CHILD_SUBREAPER = 36
+_MARK = "_ROCM_SDK_STARTED_BY"  # a variable of each program, with another value for each run
+_runs = count()
 _KILL_SECONDS = 5.0  # seconds to wait for a killed program: one that is blocked in the kernel cannot exit
 
 
@@ -86,10 +94,12 @@ def run_so(command: Sequence[str], way: Way) -> Ended:
 
 def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]:
     """Runs programs; yields how they ended, in the order of the commands."""
+    mark = f"{os.getpid()}-{next(_runs)}"
+    way = way._replace(variables={**(way.variables or {}), _MARK: mark})
     waiting = list(enumerate(commands))
     running: list[_Process] = []
     ended: dict[int, Ended] = {}
-    with selectors.DefaultSelector() as selector:
+    with _strays_ended(mark), selectors.DefaultSelector() as selector:
         try:
             for number in range(len(commands)):
                 while number not in ended:
@@ -124,6 +134,49 @@ def _without_interruption() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _strays_ended(mark: str) -> Iterator[None]:
+    """Kills the processes that marked programs have left behind, in sessions of their own.
+
+    From then on, what loses its parent below this process is its child.
+    """
+    with suppress(OSError):  # a filter of system calls: what leaves its session is left
+        namespaces.prctl(_PR_SET_CHILD_SUBREAPER, 1, "prctl PR_SET_CHILD_SUBREAPER")
+    try:
+        yield
+    finally:
+        end = monotonic() + _KILL_SECONDS
+        killed: set[int] = set()
+        while monotonic() < end:
+            killed |= (found := set(_strays(mark)))  # each round orphans others
+            for process in found:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+            killed = {process for process in killed if not _is_gone(process)}
+            if not found and not killed:
+                break
+            sleep(_POLL_INTERVAL)
+
+
+def _is_gone(process: int) -> bool:
+    """Whether a child has ended; it is no zombie then."""
+    try:
+        return os.waitpid(process, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True
+
+
+def _strays(mark: str) -> Iterator[int]:
+    """The children of this process that have inherited the mark."""
+    wanted = os.fsencode(f"{_MARK}={mark}")
+    for task in os.listdir("/proc/self/task"):
+        with suppress(OSError):  # the thread has ended, or the kernel has no such list
+            for word in Path(f"/proc/self/task/{task}/children").read_text(encoding="ascii").split():
+                with suppress(OSError):  # it has ended, or is another user's
+                    if wanted in Path(f"/proc/{word}/environ").read_bytes().split(b"\0"):
+                        yield int(word)
 
 
 def _take_output(selector: selectors.BaseSelector) -> None:

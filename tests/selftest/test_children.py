@@ -1,8 +1,18 @@
 """Programs that the self test starts: what they are allowed."""
 
+import json
+import os
 import resource
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
+from programs import completed
+from sample_site import Site, clean_environment
 
 from rocm_sdk.base.starting import own_code
 from rocm_sdk.doctor.children import run_program
@@ -26,3 +36,69 @@ def test_no_core_dump() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_CORE, before)
     assert (ended.status, ended.last_line) == (0, "1 1")
+
+
+# ---- what leaves its session
+
+LEAVING = {
+    "setsid": "setsid sh -c 'echo $$ > {0}; exec sleep 600' &\n",
+    "a daemon that forks twice": 'sh -c \'setsid sh -c "sh -c \\"echo \\\\\\$\\\\\\$ > {0}; exec sleep 600\\" &" &\'\n',
+}
+
+
+def _read_when_written(path: Path) -> int:
+    end = monotonic() + 10
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert monotonic() < end, path
+        sleep(0.01)
+    return int(path.read_text())
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("leaving", LEAVING.values(), ids=LEAVING)
+def test_a_tool_that_leaves_its_session(sdk: Site, tmp_path: Path, leaving: str) -> None:
+    """What it has started is killed, whatever session it is in. What the caller has started before is not."""
+    pid, bystander = tmp_path / "pid", tmp_path / "bystander"
+    metadata = sdk.path / "rocm_sdk_core-7.10.0.dist-info"
+    (metadata / "RECORD").write_text((metadata / "RECORD").read_text() + "bin/rocm-smi,,\n")
+    (metadata / "entry_points.txt").write_text("[console_scripts]\nrocm-smi = rocm_sdk_core._cli:main\n")
+    script = f"#!/bin/sh\n{leaving.format(pid)}until [ -s {pid} ]; do sleep 0.01; done\necho usage\n"
+    sdk.write("bin/rocm-smi", script).chmod(0o755)
+    words = [sys.executable, "-m", "rocm_sdk", "test", "--only", "tools", "--json"]
+    before = f"setsid sh -c 'echo $$ > {bystander}; exec sleep 600' >/dev/null 2>&1 & exec \"$@\""
+    done = completed(["sh", "-c", before, "sh", *words], env=clean_environment() | {"PYTHONPATH": str(sdk.path)})
+    assert json.loads(done.stdout)["problems"] == []
+    kept = _read_when_written(bystander)
+    try:
+        assert not _is_running(_read_when_written(pid))
+        assert _is_running(kept)
+    finally:
+        os.kill(kept, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("is_before", [True, False], ids=["before", "meanwhile, in another thread"])
+def test_processes_of_the_caller_stay(is_before: bool) -> None:
+    """Those in sessions of their own: `rocm_sdk` may be a part of a larger program."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        started.append(subprocess.Popen(["sleep", "600"], start_new_session=True))
+
+    if is_before:
+        start()
+    else:
+        timer = threading.Timer(0.3, start)
+        timer.start()
+    try:
+        assert run_program(["sleep", "1"], 10).status == 0
+        assert started[0].poll() is None
+    finally:
+        started[0].kill()
+        started[0].wait()

@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,8 +20,10 @@ from sample_site import CORE, compile_library
 from sdk_environment import Environment
 from situations import HIP, User
 
+from rocm_sdk.base.starting import own_code, run
 from rocm_sdk.doctor.proving.copies import Command, Links, RefusedError
 from rocm_sdk.doctor.proving.fixes import Proof
+from rocm_sdk.doctor.proving.keeper import Plan
 from rocm_sdk.doctor.proving.places import places_of
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.test_again import Wanted
@@ -101,8 +105,9 @@ def test_the_removal_before_an_installation(user: User) -> None:
     path.unlink()
     os.mkfifo(path)
     (found,) = user.environment.test("--only", "E-FILE-009")
-    assert found["fix"].startswith(f"rm {path} && uv pip install ")
-    assert found["tried"] == "in a copy: without it, libraries that load: 1; no more was tried"
+    assert found["fix"].startswith(f"mv {path} {path}.rocm-sdk-old && uv pip install ")
+    assert found["fix"].endswith(f" && rm {path}.rocm-sdk-old")
+    assert found["tried"] == "in a copy: after it, libraries that load: 1; no more was tried"
     (explained,) = json.loads(user.environment.run("rocm-sdk explain E-FILE-009 --json"))["here"]
     assert (explained["fix"], explained["tried"]) == (found["fix"], found["tried"])
 
@@ -181,6 +186,52 @@ def test_what_would_do_harm_is_no_fix(user: User) -> None:
 
 
 @has_overlays
+def test_what_leaves_another_problem_is_no_fix(user: User) -> None:
+    """A program of a package is a link into the directory that nobody owns."""
+    environment = user.environment
+    path = _leave_over(environment)
+    program = environment.root / "bin/rocm-smi"
+    program.rename(path / "lib/rocm-smi")
+    program.symlink_to(path / "lib/rocm-smi")
+    found = _asked(environment)
+    assert found["tried"] is None
+    assert found["fix"].startswith(f"by hand: find out who needs {path}")
+    assert f"in a copy without it, there is another problem: E-FILE-009 {program}" in found["fix"]
+
+
+@pytest.fixture
+def place_of_others() -> Iterator[Path]:
+    """A directory on another file system than the root's."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or not memory.is_mount():
+        pytest.skip("no file system is mounted at /dev/shm, or it cannot be written to")
+    with tempfile.TemporaryDirectory(dir=memory) as directory:
+        yield Path(directory)
+
+
+@has_overlays
+def test_other_file_systems_cannot_be_changed(tmp_path: Path, place_of_others: Path) -> None:
+    """A fix that a user types can do it; one that is tried cannot."""
+    changed, scratch = tmp_path / "changed", tmp_path / "scratch"
+    for each in (changed, scratch):
+        each.mkdir()
+    plan = Plan(
+        parent=os.getpid(),
+        scratch=str(scratch),
+        room=1 << 20,
+        directories=(str(changed),),
+        has_network=False,
+        variables={},
+        command=("/bin/sh", "-c", f"touch {changed}/new && ls {changed} && touch {place_of_others}/new"),
+    )
+    done = run(own_code("from rocm_sdk.doctor.proving.keeper import main; main()"), given=json.dumps(plan._asdict()))
+    assert done.stdout == "new\n", done.stderr
+    assert done.returncode == 1
+    assert "Read-only file system" in done.stderr
+    assert [*place_of_others.iterdir(), *changed.iterdir()] == []
+
+
+@has_overlays
 def test_nothing_stays_of_a_killed_test(user: User) -> None:
     """The kernel ends what runs in the copy; the next test removes what was written for it."""
     environment = user.environment
@@ -255,6 +306,25 @@ def test_all_fixes_are_tried(user: User) -> None:
 
 
 @has_overlays
+def test_a_fix_that_helps_is_shown_when_it_was_tried(user: User) -> None:
+    (user.environment.site / HIP).unlink()
+    (untried,) = user.environment.test()
+    (tried,) = user.environment.test("--prove")
+    assert tried["fix"] == untried["fix"]
+    assert (untried["tried"], tried["tried"][:9]) == (None, "in a copy")
+
+
+def test_without_room_a_fix_is_shown_untried() -> None:
+    proof = Proof(current(), Options(), has_network=False)
+    proof._bytes = 1 << 62
+    found = in_general("E-FILE-001")._replace(fix="rm file")
+    told = proof.tried(found)
+    assert told.fix == found.fix
+    assert str(told.tried).startswith("not tried: ")
+    assert str(told.tried).endswith(", and a copy may take 4611686018.4 GB")
+
+
+@has_overlays
 def test_where_no_sdk_is(user: User) -> None:
     """The copy has the problem that the installation has."""
     user.environment.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")
@@ -289,6 +359,8 @@ def test_a_fix_that_changes_the_system_is_not_tried() -> None:
         ("rm -r {site}/link/outside", "is not in"),
         ("rm -r {site}/link/", "is not in"),
         ("rm -r ../outside", "is not in"),
+        ("rm -r {site}-of-others", "is not in"),
+        ("rm -r {site}-of-others/one", "is not in"),
         ("mv {site}/one {site}/link/two", "is not in"),
         ("mv {site}/link/outside {site}/two", "is not in"),
         ("mv {site}/one {site}/link", "is a link"),
@@ -349,3 +421,31 @@ def test_links_are_removed_in_a_copy(user: User) -> None:
     assert found["fix"].startswith("find ")
     assert found["tried"].startswith("in a copy: without it, libraries that load: ")
     assert found["tried"].endswith("; no more was tried")
+
+
+# pyenv's: after pip has run, it writes the shims anew, and fails if it cannot.
+_SHIM = """#!/bin/sh
+"{python}" -m pip "$@" || exit
+temporary="$PYENV_ROOT/shims/.pyenv-shim"
+(set -C; echo >"$temporary") || {{ echo "pyenv: cannot rehash: $PYENV_ROOT/shims isn't writable" >&2; exit 1; }}
+rm "$temporary"
+"""
+
+
+@has_overlays
+def test_shims_of_pyenv(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fix is not blamed for what pyenv does after it: it writes into a copy of its own directory."""
+    environment = user.environment
+    shims = environment.root.parent / "pyenv/shims"
+    shims.mkdir(parents=True)
+    (shims / "pip").write_text(_SHIM.format(python=sys.executable))
+    (shims / "pip").chmod(0o755)
+    (environment.site / HIP).unlink()
+    path = os.pathsep.join([str(shims), str(environment.python.parent), "/usr/bin", "/bin"])  # without uv
+    monkeypatch.setitem(environment.variables, "PATH", path)
+    monkeypatch.setitem(environment.variables, "PYENV_ROOT", str(shims.parent))
+    (found,) = environment.test("--only", "E-FILE-001")
+    assert f"pip --python {environment.python} install " in found["fix"]
+    tried, _ = _proved(environment, "--prove=network")
+    assert tried["E-FILE-001"] == "in a copy: the problem is gone; libraries that load: 7 (1 before)"
+    assert [each.name for each in shims.iterdir()] == ["pip"]

@@ -108,7 +108,7 @@ class Overlay:
         test = question(self._wanted)
         # The fix may say something; the comment at its end ends with the line.
         script = f'{{ {fix or ":"}\n}} >&2 || exit {_OF_FIX}\nexec "$@"'
-        directories = _outermost((*self._places.changed, *self._places.caches.values()))
+        directories = _outermost((*self._places.changed, *self._places.shims, *self._places.caches.values()))
         with scratch_directory(Path(self._places.scratch), _PREFIX) as scratch:
             place = scratch / "changes"
             place.mkdir()

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from rocm_sdk.base.starting import search_path
 from rocm_sdk.base.walking import walk
 
 # Installer -> the variable that names its cache, and where it is by default, below the user's cache.
@@ -21,6 +22,7 @@ class Places(NamedTuple):
     """Directories of one installation."""
 
     changed: tuple[str, ...]  # that an installer changes, and that are compared afterwards
+    shims: tuple[str, ...]  # that pyenv writes anew after an installation
     caches: Mapping[str, str]  # of installers: those that are there
 
     @property
@@ -55,7 +57,13 @@ def places_of(site: str) -> Places:
         installer: os.environ.get(variable) or os.path.join(home, default)
         for installer, (variable, default) in _CACHES.items()
     }
-    return Places(_environment(site), {name: path for name, path in caches.items() if os.path.isdir(path)})
+    return Places(_environment(site), _shims(), {name: path for name, path in caches.items() if os.path.isdir(path)})
+
+
+def _shims() -> tuple[str, ...]:
+    """The directory of pyenv's shims, where commands are taken from it."""
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    return tuple(each for each in search_path() if each == os.path.join(root, "shims") and os.path.isdir(each))
 
 
 def _environment(site: str) -> tuple[str, ...]:
