@@ -18,7 +18,7 @@ from typing import Any
 
 from environments import environment_with_pip
 from programs import completed
-from sample_devel import device_files, directory, make_archive, make_wheel, member
+from sample_devel import device_files, directory, link, make_archive, make_wheel, member
 from sample_device_code import code_object, kpack
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library
 from web_server import serving
@@ -49,6 +49,7 @@ MEMBERS = [
     member("_rocm_sdk_devel/__init__.py"),
     member("_rocm_sdk_devel/include/hip/hip_version.h", b"#define HIP_VERSION_MAJOR 7\n"),
     member("_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake", b"set(hip_VERSION 7)\n"),
+    link("_rocm_sdk_devel/lib/librocm_smi64.so.7", f"../../{CORE}/lib/librocm_smi64.so.7"),
 ]
 
 

@@ -47,12 +47,16 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
     version = f"=={own.version}" if own is not None else ""
     problems = []
     for entry, detail, need in faults:
-        source = linker.source(entry.path, entry.target) if need == "install" else None
-        if source is not None and (owner := installed.owners.get(os.path.relpath(source, site))) is not None:
+        source = linker.source(entry.path, entry.target) if entry.kind == RUNTIME else None
+        if (
+            need == "install"
+            and source is not None
+            and (owner := installed.owners.get(os.path.relpath(source, site))) is not None
+        ):
             problems.append(_missing_file(installed, source, f"{tree}/{entry.path}", owner))
         else:
             due: Need = "reinstall" if need == "update" and all_anew else need
-            problems.append(difference(f"{tree}/{entry.path}", detail, due, version, installed.known))
+            problems.append(difference(f"{tree}/{entry.path}", detail, due, version, installed.known, linked=source))
     return problems
 
 
@@ -62,14 +66,19 @@ def _missing_file(installed: Installed, path: str, link: str, owner: Distributio
     return problem("E-FILE-001", path, installed.site, installed.known, name=name, detail=detail, **owner.facts)
 
 
-def difference(path: str, detail: str, need: Need, version: str = "", known: Known | None = None) -> Problem:
-    """The problem that the file `path` differs. version: "==7.10.0", "" if it is unknown. known: as of `problem`."""
+def difference(
+    path: str, detail: str, need: Need, version: str = "", known: Known | None = None, *, linked: str | None = None
+) -> Problem:
+    """The problem that the file `path` differs. version: "==7.10.0", "" if it is unknown. known: as of `problem`.
+
+    linked: the file of a package to which it is a link.
+    """
     facts = {
         "update": {"update": "rocm-sdk init"},
         "install": {"requirement": f"rocm[libraries]{version}", "leads": "where the link leads"},
         "reinstall": {"distribution": DISTRIBUTION, "requirement": f"{DISTRIBUTION}{version}"},
     }[need]
-    return problem("E-DEVEL-002", path, None, known, detail=detail, **facts)
+    return problem("E-DEVEL-002", path, None, known, detail=detail, linked=linked, **facts)
 
 
 def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:

@@ -12,7 +12,7 @@ LOOKED, TRIED, COMPARED = "looked", "tried", "compared"
 # What an observation has in common with the cause that explains it.
 ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY = "any", "below", "name", "init file", "distribution", "entry"
 CHILD, VARIABLE, LIBRARY, MOUNT, FIX, SONAME = "child", "variable", "library", "mount", "fix", "soname"
-MOVED, FACTS = "moved", "facts"
+MOVED, FACTS, LINKED = "moved", "facts", "linked"
 
 HOW = {
     LOOKED: "It is looked at.",
@@ -33,6 +33,7 @@ RELATIONS = {
     FIX: " with the same fix",
     SONAME: " of the name that the file says",
     MOVED: " of the place where the files are now",
+    LINKED: " of links to the file, or into the directory",
     FACTS: " of packages whose facts are compared with those of the file or directory",
 }
 
@@ -87,6 +88,7 @@ ROWS = (
     Row("E-FILE-009", LOOKED,   CHILD,     _OF_CHILDREN),
     Row("E-FILE-009", LOOKED,   BELOW,     _OF_DIRECTORIES),
     Row("E-FILE-009", LOOKED,   INIT_FILE, ("E-PKG-003",)),
+    Row("E-FILE-009", LOOKED,   LINKED,    ("E-DEVEL-002",)),
     Row("E-INDEX-005", LOOKED,  ANY,       ("E-INDEX-006",)),
     Row("E-INDEX-006", LOOKED,  ANY,       ("W-INDEX-004",)),
     Row("E-LIB-006",  LOOKED,   CHILD,     _OF_CHILDREN),
@@ -105,6 +107,7 @@ ROWS = (
     Row("E-PKG-013",  LOOKED,   BELOW,     ("E-FILE-001", "E-FILE-002")),
     Row("E-PKG-017",  LOOKED,   ANY,       ("E-LIB-003",)),
     Row("E-PKG-022",  LOOKED,   ANY,       (*_OF_STATES, "W-PKG-007", "W-PKG-019", "E-TOOL-002")),
+    Row("E-PKG-023",  LOOKED,   ANY,       ("W-DEVEL-007",)),
     Row("E-PKG-024",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003")),
     Row("E-PKG-025",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003", "W-PKG-007")),
     Row("E-PKG-025",  LOOKED,   DISTRIBUTION, _OF_STATES),

@@ -14,6 +14,7 @@ from situations import (
     Situation,
     by_hand,
     compile_to,
+    extracted_tree,
     flip,
     link_to,
     on,
@@ -25,6 +26,7 @@ from situations import (
 _DATA = f"{LIBRARIES}/lib/rocblas/library/kernels_1.co"
 _COMGR = f"{CORE}/lib/libamd_comgr.so.3"
 _FACTS = "rocm_sdk_core/_dist_info.py"
+_RAND = f"{CORE}/lib/librocrand.so.1"
 _UNUSED = f"{CORE}/lib/librocm_smi64.so.7"
 
 
@@ -73,6 +75,14 @@ ROWS = (
             e.site / HIP, "__attribute__((constructor)) static void f(void) { __builtin_trap(); }", "libamdhip64.so.7"
         ),
     ),
+    Situation(
+        "a library of the package needs what no library has",
+        "E-LIB-020",
+        "does not fit what it needs",
+        lambda e: compile_to(
+            e.site / _RAND, "extern int nowhere(void); int f(void) { return nowhere(); }", "librocrand.so.1"
+        ),
+    ),
     Situation("HIP is shorter", "E-LIB-006", "libamdhip64.so.7", on(HIP, os.truncate, 1000)),
     Situation("HIP is empty", "E-LIB-006", "libamdhip64.so.7", on(HIP, os.truncate, 0)),
     Situation("HSA is gone", "E-FILE-001", "libhsa-runtime64.so.1", on(HSA, remove)),
@@ -111,6 +121,12 @@ ROWS = (
     Situation("the facts of core say another version", "E-FILE-003", "rocm_sdk_core/_dist_info.py", _another_version),
     Situation("HSA is a FIFO", "E-FILE-009", "FIFO", on(HSA, replace_by, os.mkfifo)),
     Situation("rocm_smi64 is a FIFO", "E-FILE-009", "FIFO", on(_UNUSED, replace_by, os.mkfifo)),
+    Situation(
+        "rocm_smi64 is a link to /dev/null, and the tree has a link to it",
+        "E-FILE-009",
+        "a device",
+        lambda e: (extracted_tree(e), link_to(e.site / _UNUSED, "/dev/null")),
+    ),
     Situation("HSA is a directory", "E-FILE-009", "a directory", on(HSA, replace_by, os.mkdir)),
     by_hand(
         "RECORD lists a directory of another package as a file",

@@ -103,6 +103,12 @@ ROWS = (
     Situation("an older dist-info of core", "E-PKG-023", "7.9.1", lambda e: second_metadata(e, "7.9.1")),
     Situation("a newer dist-info of core", "E-PKG-023", "7.11.0", lambda e: second_metadata(e, "7.11.0")),
     Situation(
+        "a newer dist-info of core, and the tree",
+        "E-PKG-023",
+        "7.11.0",
+        lambda e: (extracted_tree(e), second_metadata(e, "7.11.0")),
+    ),
+    Situation(
         "a killed upgrade of libraries", "E-PKG-025", "ocm_sdk_libraries", lambda e: killed_upgrade(e, "libraries")
     ),
     Situation("a killed upgrade of core", "E-PKG-025", "core", lambda e: killed_upgrade(e, "core")),

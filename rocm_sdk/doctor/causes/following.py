@@ -10,6 +10,7 @@ from rocm_sdk.problems.cause_table import (
     FACTS,
     FIX,
     INIT_FILE,
+    LINKED,
     MOUNT,
     MOVED,
     NAME,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rocm_sdk.problems import Problem
 
 # What two problems that have nothing to do with a program have in common.
-_RELATIONS = (ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY, MOUNT, FIX, VARIABLE, SONAME, MOVED, FACTS)
+_RELATIONS = (ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY, MOUNT, FIX, VARIABLE, SONAME, MOVED, FACTS, LINKED)
 
 
 def place_of(found: "Problem") -> str:
@@ -38,7 +39,18 @@ def without_followers(problems: "Sequence[Problem]") -> "list[Problem]":
     """The problems without those that follow from another one, as the table says."""
     codes = frozenset().union(*map(codes_of, _RELATIONS))
     causes = [found for found in problems if found.code in codes]
-    return [found for found in problems if not any(_follows(found, cause) for cause in causes)]
+    left = (found for found in problems if not any(_follows(found, cause) for cause in causes))
+    return [_with_updates(found, problems) for found in left]
+
+
+def _with_updates(cause: "Problem", problems: "Sequence[Problem]") -> "Problem":
+    """A fix that replaces a file also makes links to it anew."""
+    codes = explains(cause.code, LINKED)
+    links = (found for found in problems if found.code in codes and _are_related(found, cause, LINKED))
+    updates = dict.fromkeys(found.fix for found in links if "update" in found.facts and found.fix is not None)
+    if cause.fix is None or cause.fix.startswith("by hand:"):
+        return cause
+    return cause._replace(fix=" && ".join((cause.fix, *updates)))
 
 
 def _follows(found: "Problem", cause: "Problem") -> bool:
@@ -60,6 +72,7 @@ def _are_related(found: "Problem", cause: "Problem", relation: str) -> bool:
         SONAME: own == os.path.join(os.path.dirname(other), cause.facts.get("soname", "")),
         FIX: found.fix == cause.fix,
         MOVED: f"{own}/".startswith(f"{cause.facts.get('moved')}/"),
+        LINKED: f"{found.facts.get('linked')}/".startswith(f"{other}/"),
         FACTS: (os.path.basename(other) == "_dist_info.py" or cause.facts.get("moved", "").endswith(".dist-info"))
         and cause.facts.get("distribution") in {"rocm-sdk-core", found.facts.get("distribution")},
     }[relation]
