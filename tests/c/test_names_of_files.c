@@ -124,6 +124,9 @@ static void versions_of_symbols_are_a_lower_bound(void **state) {
     rsdk_built_for_add_version(&files, "libamdhip64.so.6", "hip_4.2");
     assert_tells(&files, "ROCm 6.2 to 6.4", "rocm[libraries]>=6.2,<6.5");
     files = needs("libamdhip64.so.7", "libm.so.6");
+    rsdk_built_for_add_version(&files, "libamdhip64.so.7", "hip_7.14");
+    assert_tells(&files, "ROCm 7.14 or newer", "rocm[libraries]>=7.14");
+    files = needs("libamdhip64.so.7", "libm.so.6");
     rsdk_built_for_add_version(&files, "libamdhip64.so.7", "hip_7.15");
     assert_tells(&files, "ROCm 10.0 or newer", "rocm[libraries]>=10.0");
     files = needs("libamdhip64.so.7", "libm.so.6");

@@ -75,6 +75,7 @@ static void a_line_that_is_wrong_is_named(void **state) {
         {"a/b\t0\t-\t-\t0", no_size},
         {"a/b\t-1\t-\t-\t0", no_size},
         {"a/b\t01\t-\t-\t0", no_size},
+        {"a/b\t09\t-\t-\t0", no_size},
         {"a/b\t1 \t-\t-\t0", no_size},
         {"a/b\t9223372036854775808\t-\t-\t0", no_size},
         {"a/b\t18446744073709551617\t-\t-\t0", no_size},
@@ -82,18 +83,23 @@ static void a_line_that_is_wrong_is_named(void **state) {
         {"a/b\t9\t0\t-\t0", no_id},
         {"a/b\t9\t0a\t-\t0", no_id},
         {"a/b\t9\t0A@0\t-\t0", no_id},
+        {"a/b\t9\t0g@0\t-\t0", no_id},
         {"a/b\t9\t0a@9\t-\t0", no_id},
         {"a/b\t9\t0a@10\t-\t0", no_id},
         {"a/b\t9\t0a@0x\t-\t0", no_id},
+        {"a/b\t9\t0a@00\t-\t0", no_id},
         {"a/b\t1\t0a0b@0\t-\t0", no_id},
         {"a/b\t9\t-\t\t0", no_numbers},
         {"a/b\t9\t-\t0,\t0", no_numbers},
         {"a/b\t9\t-\t0 1\t0", no_numbers},
         {"a/b\t9\t-\t4096\t0", no_numbers},
+        {"a/b\t9\t-\t00\t0", no_numbers},
         {"a/b\t9\t-\t1\t0", "brings in a file that the list does not have"},
         {"a/b\t9\t-\t-\t", no_pages},
         {"a/b\t9\t-\t-\t-", no_pages},
         {"a/b\t9\t-\t-\t1", no_pages},
+        {"a/b\t9\t-\t-\t00", no_pages},
+        {"a/b\t9\t-\t-\t0-00", no_pages},
         {"a/b\t4096\t-\t-\t1", no_pages},
         {"a/b\t9\t-\t-\t0-1", no_pages},
         {"a/b\t9999\t-\t-\t1,1", no_pages},
@@ -111,6 +117,14 @@ static void a_line_that_is_wrong_is_named(void **state) {
         assert_int_equal(parse(f, text, strlen(text), &list), RSDK_BAD_METADATA);
         assert_string_equal(rsdk_error_message(&f->error), expected);
     }
+}
+
+static void each_line_is_checked_for_what_it_brings_in(void **state) {
+    fixture *f = *state;
+    static const char text[] = FIRST HSA HSA "a/b\t9\t-\t2,3\t0\n";
+    rsdk_page_list list;
+    assert_int_equal(parse(f, text, strlen(text), &list), RSDK_BAD_METADATA);
+    assert_string_equal(rsdk_error_message(&f->error), "a.pages, line 4: brings in a file that the list does not have");
 }
 
 static void what_is_no_list_is_refused(void **state) {
@@ -162,6 +176,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_list_is_read_and_written, make, clear),
         cmocka_unit_test_setup_teardown(a_line_that_is_wrong_is_named, make, clear),
+        cmocka_unit_test_setup_teardown(each_line_is_checked_for_what_it_brings_in, make, clear),
         cmocka_unit_test_setup_teardown(what_is_no_list_is_refused, make, clear),
         cmocka_unit_test_setup_teardown(a_list_has_limits, make, clear),
     };

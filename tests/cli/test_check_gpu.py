@@ -127,7 +127,7 @@ int amd_comgr_create_data(int kind, data *made) { made->handle = 1; return kind 
 int amd_comgr_set_data(data of, size_t size, const char *bytes) { return size < 4096 || bytes[0] != '_'; }
 int amd_comgr_lookup_code_object(data of, info *list, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        list[i].size = strstr(list[i].isa, "gfx103") != NULL && ACCEPTS(list[i].isa);
+        list[i].size = ACCEPTS(list[i].isa);
         if (list[i].size) break; /* as AMD's: the entry goes to the first */
     }
     return 0;
@@ -138,15 +138,19 @@ int amd_comgr_lookup_code_object(data of, info *list, size_t count) {
 @pytest.mark.parametrize(
     ("accepts", "said"),
     [
-        ("1", "  the installed comgr finds code for another processor: it is patched"),
+        (
+            'strstr(isa, "gfx103") != NULL',
+            "  the installed comgr finds code for another processor: it is patched",
+        ),
         (
             'strstr(isa, "gfx1030") != NULL',
             "  the installed comgr finds code for the exact target only: it is not patched",
         ),
+        ("1", "  the installed comgr could not be asked"),
         ("0", "  the installed comgr could not be asked"),
         (None, "  the installed comgr could not be asked"),
     ],
-    ids=["patched", "not patched", "not understood", "not there"],
+    ids=["patched", "not patched", "finds code for any processor", "finds none", "not there"],
 )
 def test_unofficial_code_is_said_to_be(call: Call, lib: Path, sdk: Site, accepts: str | None, said: str) -> None:
     library(lib / "librocrand.so.1", [bundle(objects("gfx1030"))])

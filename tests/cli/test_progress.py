@@ -120,6 +120,23 @@ outer.step("late")
     assert shown == ["rocm-sdk: inner: 1  shown", "rocm-sdk: outer: 2  after"]
 
 
+def test_no_more_is_done_than_there_is_to_do() -> None:
+    """What is told of a total is not always right: it goes neither back nor beyond it."""
+    code = """
+from itertools import count
+from rocm_sdk.terminal import progress
+progress.monotonic = count(0, 20).__next__
+with progress.waiting("reading", 10) as wait:
+    for done in (5, 3, 10, 20):
+        wait.reach(done)
+with progress.waiting("counting") as wait:
+    for done in (20, 3):
+        wait.reach(done)
+"""
+    shown = [line.partition(";")[0].removeprefix("rocm-sdk: ") for line in in_log(code, CI="1")]
+    assert shown == [*(f"reading: {done} of 10" for done in (5, 5, 10, 10)), "counting: 20", "counting: 20"]
+
+
 def test_a_thing_by_its_name() -> None:
     code = """
 from itertools import count

@@ -5,7 +5,7 @@ usage: python3 tests/mutants [--first-tier] [--generated N] [--seed S] [--copy D
 Without --generated: the rows of the table. With it: N of the mutations that `generate` makes of each module of the
 table, picked by the seed. Words choose rows or modules by their file or text; of two shares each has every second.
 A mutation is killed where one of its tests fails. C programs that notice nothing are tried under the sanitizers, too.
-What survives that is argued, where the table says why it changes nothing. Exit status 0 where none survives, else 1.
+What survives that is argued, where argued.py says why it changes nothing. Exit status 0 where none survives, else 1.
 
 With --first-tier, only what the first tier (tests/tiers.tsv) has of a row's tests counts. Where that notices nothing,
 the mutation is missed, and the rest of these tests says which case notices it. build/killers.tsv gets what noticed
@@ -26,10 +26,11 @@ from typing import NamedTuple
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+from argued import ARGUED
 from first_tier import is_noticed, note, tests_in_tier
 from generate import changes
 from source_copy import ROOT, refresh
-from table import ARGUED, MODULES, MUTATIONS
+from table import MODULES, MUTATIONS
 
 SECONDS = 300  # of one test; a mutation may make it hang
 KILLED, SANITIZED, SURVIVED, ARGUED_AWAY, NOT_COMPILED = "killed", "sanitized", "SURVIVED", "argued", "not compiled"

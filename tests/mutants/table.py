@@ -50,7 +50,10 @@ _PROOF, _PROOF_PROGRAM, _APPLICATION, _PROOF_ROOT, _HOST_FILES, _NAMESPACES = (
 _CHOICE, _ROOTS = f"{_CLOSURE}/choosing/proof_choice.py", f"{_CLOSURE}/choosing/roots.py"
 _IN_PLACE, _ALSO, _JOURNAL = (f"{_CLOSURE}/in_place/{name}.py" for name in ("pruning", "also", "journal"))
 _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
+_STUCK = ("tests/test_c_suite.py::test_c[test_stuck_ahead]",)
 _RELEASES = ("tests/cli/test_check_releases.py",)
+_TRIED, _CAUSES = "tests/situations/test_tried_fixes.py", "tests/selftest/test_causes.py"
+_NEXT_FILES, _READER = "csrc/loader/next_files.c", "csrc/loader/page_reader.c"
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -147,7 +150,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
     Mutation("rocm_sdk/base/zip_file.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
     # what an installer may say
-    Mutation("rocm_sdk/installing/asking.py", 'return re.sub(r"://[^/\\s]+@", "://", text)', "return text",
+    Mutation("rocm_sdk/base/value_text.py", 'words[0].rpartition("@")[2] + text', "words[0] + text",
              ("tests/installing/test_install.py::test_a_password_in_what_an_installer_says",)),
     # which definition is the right one
     Mutation(_VERDICTS, "strncmp(a->path, b->path, directory) == 0) {", "true) {", _BINDINGS),
@@ -285,8 +288,25 @@ MUTATIONS = (
     Mutation(_NAMESPACES, "CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET", "CLONE_NEWPID | CLONE_NEWNET", _ATTACKS),
     Mutation(_NAMESPACES, "CLONE_NEWPID | CLONE_NEWIPC | ", "CLONE_NEWIPC | ", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "    set_dumpable(0)\n", "", _ATTACKS),
-    Mutation(_PROOF_PROGRAM, "                os.setpgid(0, 0)\n", "", _ATTACKS),
-    Mutation(_PROOF_PROGRAM, "                os.dup2(log.fileno(), 1)\n", "", _ATTACKS),
+    Mutation(_PROOF_PROGRAM, "        os.setpgid(0, 0)\n", "", _ATTACKS),
+    Mutation(_PROOF_PROGRAM, "        os.dup2(log, 1)\n", "", _ATTACKS),
+    Mutation(_PROOF_PROGRAM, "    if code in {secret, 0}:\n        return None if code == secret or each.becomes", "    if code in {secret, 0}:\n        return None if True",
+             (f"{_CLOSURE_TESTS}_proof_program.py::test_an_early_end_is_no_load",)),
+    Mutation(_PROOF_PROGRAM, "    if code == secret and lacking:", "    if False:",
+             (f"{_CLOSURE_TESTS}_proof_program.py::test_what_is_not_in_memory_is_not_loaded",)),
+    # what is not answered, and what is lost
+    Mutation("csrc/loader/page_reader.c", " || is_needed(reader->inventory, name)) {", " || reader->options->file_count > 0) {", _STUCK),
+    Mutation("csrc/loader/page_reader.c", "RSDK_READ_AHEAD_NEVER && left_behind == NULL;", "RSDK_READ_AHEAD_NEVER;", _STUCK),
+    Mutation("csrc/diagnosis/code_table.c", '"{reinstall} && {removal|rm -r DIRECTORY}"', '"{removal|rm -r DIRECTORY} && {reinstall}"',
+             ("tests/situations/test_only_copies.py::test_a_fix_loses_nothing",)),
+    Mutation("rocm_sdk/doctor/file_faults.py", "if not os.path.lexists(name)", "if True",
+             ("tests/selftest/test_subjects.py::test_what_is_in_the_way_goes_to_a_free_name",)),
+    Mutation("csrc/programs/load_check.c", "ended->has_library && WEXITSTATUS(status) == ended->secret;", "true;",
+             ("tests/selftest/test_load_check.py::test_a_forged_line_is_no_load",)),
+    Mutation("rocm_sdk/doctor/run.py", "            if isinstance(error, SilentError):", "            if False:",
+             ("tests/selftest/test_load_check.py::test_it_hangs_before_the_first_library",)),
+    Mutation("csrc/diagnosis/rank_report.c", "rsdk_report_shows_variable(name) ? equals + 1 : NULL", "equals + 1",
+             ("tests/loader/test_report.py::test_what_it_says",)),
     Mutation(_PROOF_ROOT, "and not is_ours", "", (f"{_CLOSURE_TESTS}_proof_rights.py::test_scratch_directories_are_of_no_tree",)),
     Mutation(_PROOF_ROOT, "return not self._for_others or mode", "return True or mode", (f"{_CLOSURE_TESTS}_proof_rights.py::test_files_that_only_root_may_read",)),
     Mutation(_PROOF_ROOT, "yield entry._replace(kind=stat.S_IFREG)", "yield entry",
@@ -324,8 +344,39 @@ MUTATIONS = (
     Mutation("csrc/loader/plan.c", "(purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;", "false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/python/binding_functions.c", "p->session.is_enough = plan_of(p)->lacks_packages;", "p->session.is_enough = false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/gpu/pci_bus.c", 'strcmp(rsdk_path_name(driver), "amdgpu") != 0', "false", ("tests/gpu/test_health.py",)),
+    # reading ahead
+    Mutation(_NEXT_FILES, "next->given < RSDK_NEXT_FILES", "next->given <= RSDK_NEXT_FILES", ("test_next_files",)),
+    Mutation(_NEXT_FILES, "while (sem_wait(&next->waiting) != 0) {\n        }", "(void)sem_wait(&next->waiting);", ("test_next_files",)),
+    Mutation(_NEXT_FILES, "if (place < RSDK_NEXT_FILES) {", "if (place < RSDK_NEXT_FILES && next == NULL) {", ("test_next_files",)),
+    Mutation("csrc/elf/elf_ahead.c", "(size - header->e_phoff) / sizeof", "size / sizeof", ("test_elf_ahead",)),
+    Mutation("csrc/elf/elf_ahead.c", "header->e_phoff > size || ", "", ("test_elf_ahead",)),
+    Mutation("csrc/elf/elf_ahead.c", " || header->e_phoff % _Alignof(ElfW(Phdr)) != 0", "", ("test_elf_ahead",)),
+    Mutation(_READER, "(void)close(before);", "(void)before;", ("test_cold_files",)),
+    Mutation(_READER, "taken >= COLD && taken >= reader->first_time / 2", "taken >= COLD", ("test_cold_files",)),
+    Mutation(_READER, "taken >= COLD && taken >= reader->first_time / 2", "taken >= reader->first_time / 2", ("test_cold_files",)),
+    Mutation(_READER, "SLOW_FILES = 2,", "SLOW_FILES = 1,", ("test_cold_files",)),
+    Mutation(_READER, "SLOW = 300000,", "SLOW = 290000,", ("test_cold_files",)),
+    Mutation("csrc/loader/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] > '0' && at[1] <= '9'", ("test_page_list",)),
+    Mutation("csrc/loader/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] >= '0' && at[1] < '9'", ("test_page_list",)),
+    Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 1,", ("test_page_recorder",)),
+    Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 9,", ("test_page_recorder",)),
+
+    # fixes that are tried, and what explains a failure
+    Mutation("rocm_sdk/doctor/proving/keeper.py", '_set_read_only("/", _AT_RECURSIVE,', '_set_read_only("/", 0,', (f"{_TRIED}::test_other_file_systems_cannot_be_changed",)),
+    Mutation("rocm_sdk/doctor/proving/fixes.py", "if worse := sorted(after.problems - before.problems):", "if worse := []:", (f"{_TRIED}::test_what_leaves_another_problem_is_no_fix",)),
+    Mutation("rocm_sdk/doctor/proving/fixes.py", "return told, _loss(before, after) is not None", "return told, _loss(before, after) is None", (f"{_TRIED}::test_a_fix_that_helps_is_shown_when_it_was_tried",)),
+    Mutation("rocm_sdk/doctor/proving/fixes.py", 'a copy may take {needed}", False', 'a copy may take {needed}", True', (f"{_TRIED}::test_without_room_a_fix_is_shown_untried",)),
+    Mutation("rocm_sdk/doctor/proving/copies.py", 'startswith(f"{site}/")', 'startswith(f"{site}")', (f"{_TRIED}::test_nothing_is_changed_outside",)),
+    Mutation("rocm_sdk/doctor/causes/finding.py", " and not (is_same and rank(found) < rank(fault))", "",
+             ("tests/situations/test_situations.py::test_one_problem_with_its_cause_and_a_fix_that_works[a library of the package needs what no library has]",)),
+    Mutation("rocm_sdk/doctor/causes/comparing.py", "self._left is not None and size > self._left", "False", (f"{_CAUSES}::test_how_much_is_compared",)),
+    Mutation("rocm_sdk/doctor/causes/comparing.py", "size > self._left", "size >= self._left", (f"{_CAUSES}::test_how_much_is_compared",)),
+    Mutation("rocm_sdk/gpu_support/ask_comgr.py", "own and not unfit", "own", ("tests/cli/test_check_gpu.py::test_unofficial_code_is_said_to_be",)),
+    Mutation("rocm_sdk/terminal/progress.py", "_open[-1:] != [self]", "not _open", ("tests/cli/test_progress.py::test_the_innermost_is_shown_until_it_ends",)),
+    Mutation("rocm_sdk/terminal/progress.py", "done if self.total is None else min(done, self.total)", "done", ("tests/cli/test_progress.py::test_no_more_is_done_than_there_is_to_do",)),
 
     # which releases files fit, and which of several libraries is loaded
+    Mutation("csrc/sdk/built_for.c", "last = {7, 14}", "last = {7, 13}", ("test_names_of_files",)),
     Mutation("csrc/sdk/built_for.c", "is_empty(files->all) ? files->hip : files->all", "files->all", ("test_names_of_files",)),
     Mutation("csrc/sdk/built_for.c", "files->is_newer |= newest", "files->is_newer &= newest", ("test_names_of_files",)),
     Mutation("csrc/sdk/built_for.c", "compare(number, last) > 0 && compare", "compare(number, last) < 0 && compare", ("test_names_of_files",)),
@@ -360,6 +411,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding", "test_out_of_memory"),
     "csrc/loader/preloader.c": ("test_preload", "test_loaded_before", "test_load_failures", "test_binding", "test_out_of_memory"),
     **dict.fromkeys(("csrc/elf/elf_file.c", "csrc/elf/elf_names.c"), ("test_elf_file", "test_damaged_elf_file", "test_plan", "test_out_of_memory", "test_reading_out_of_memory", "tests/loader/test_inspect.py")),
+    "csrc/loader/next_files.c": ("test_next_files", "test_read_ahead"),
+    "csrc/elf/elf_ahead.c": ("test_elf_ahead", "test_read_ahead"),
+    "csrc/loader/page_list.c": ("test_page_list", "test_page_recorder"),
+    "csrc/loader/page_reader.c": ("test_cold_files", "test_read_ahead"),
+    "csrc/loader/page_recorder.c": ("test_page_recorder", "test_read_ahead", "tests/loader/test_page_list.py"),
+    "csrc/sdk/built_for.c": ("test_names_of_files",),
     "csrc/elf/elf_layout.c": ("test_elf_layout", "test_elf_file", "test_damaged_elf_file"),
     "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file", "test_damaged_elf_file", "test_out_of_memory", "test_reading_out_of_memory"),
     "csrc/diagnosis/problem.c": ("test_problem", "test_tables", "test_load_failures", "test_out_of_memory"),
@@ -418,6 +475,9 @@ MODULES: dict[str, tuple[str, ...]] = {
                     ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
     **dict.fromkeys((f"rocm_sdk/doctor/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
                     ("tests/cli/test_check.py", "tests/cli/test_check_scratch.py", "tests/cli/test_check_gpu.py")),
+    **dict.fromkeys((f"rocm_sdk/doctor/causes/{name}.py" for name in ("comparing", "finding", "following", "grouping", "looking", "trying")),
+                    (_CAUSES, "tests/selftest/test_command.py", "tests/situations/test_situations.py")),
+    **dict.fromkeys((f"rocm_sdk/doctor/proving/{name}.py" for name in ("copies", "fixes", "keeper", "places")), (_TRIED,)),
     **dict.fromkeys((f"rocm_sdk/installing/{name}.py" for name in ("asking", "choice", "destination", "forms", "gpu_choice", "gpu_packages", "request")),
                     ("tests/installing/test_install.py", "tests/installing/test_which_gpu.py")),
     "rocm_sdk/installing/explaining.py": ("tests/installing/test_network.py",),
@@ -436,58 +496,4 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/gpu/version_checks.c": ("tests/gpu/test_health.py",),
     "csrc/gpu/gpu_choice.c": ("tests/gpu/test_gpu_choice.py",),
     "csrc/device_code/kernel_database.c": ("tests/device_code/test_kernel_tables.py",),
-}  # fmt: skip
-
-# Generated mutations that change nothing that a test could see: (file, line before, line after) -> why.
-ARGUED: dict[tuple[str, str, str], str] = {
-    ("rocm_sdk/devel/archive.py", "_BUFFER = 1 << 20", "_BUFFER = 1 << 21"): "the size of a buffer",
-    ("rocm_sdk/devel/archive.py", "if size > _LONGEST_HEADER:", "if size >= _LONGEST_HEADER:"): "no header is near that long",
-    ("rocm_sdk/devel/archive.py", "_LONGEST_HEADER = 1 << 20", "_LONGEST_HEADER = 2 << 20"): "no header is near that long",
-    ("rocm_sdk/base/zstd.py", 'ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"',
-     'ZSTD_MODULE = "compression.zstd" if sys.version_info > (3, 14) else "backports.zstd"'): "a version has more than two parts",
-    ("rocm_sdk/devel/link_file.py", "shutil.copyfileobj(original, copy, 1 << 20)", "shutil.copyfileobj(original, copy, 2 << 20)"):
-        "the size of a buffer",
-    ("csrc/gpu/visibility.c", "is_too_large |= *index >= count;", "is_too_large |= *index > count;"): "the return statement asks again",
-    ("rocm_sdk/devel/tree_list.py", "header.mode = 0o755 if is_program else 0o644", "header.mode = 494 if is_program else 0o644"):
-        "any bit that makes it a program",
-    ("csrc/elf/elf_file.c", "size_t size = r->head_size < sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);",
-     "size_t size = r->head_size <= sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);"): "the minimum of two numbers",
-    ("csrc/elf/elf_file.c", "if (size < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0) {",
-     "if (size < SELFMAG && memcmp(head, ELFMAG, SELFMAG) != 0) {"): "read_with asks libelf, and refuses with the same words",
-    ("csrc/elf/elf_file.c", "} else if (head[EI_CLASS] == ELFCLASS32 && size >= sizeof(Elf32_Ehdr)) {",
-     "} else if (head[EI_CLASS] == ELFCLASS32 && size > sizeof(Elf32_Ehdr)) {"):
-        "a file that ends with its header has nothing to load, and libelf takes it whatever it says of sections",
-    ("csrc/elf/elf_layout.c", "if (align > 1 && ((align & (align - 1)) != 0 || (segment->p_vaddr - segment->p_offset) % align != 0)) {",
-     "if (align >= 1 && ((align & (align - 1)) != 0 || (segment->p_vaddr - segment->p_offset) % align != 0)) {"):
-        "1 divides every address, and 1 & 0 is 0",
-    ("csrc/elf/elf_layout.c", "for (size_t i = 0; i < l->count; i++) {", "for (size_t i = 0; i <= l->count; i++) {"):
-        "of load_of: the segments are allocated with one more, whose type is PT_NULL (in the checks it is killed)",
-    ("csrc/loader/preloader.c", "for (size_t number = 0; number < step->members.count; number++) {",
-     "for (size_t number = 0; number <= step->members.count; number++) {"):
-        "the groups are allocated with one more than there are nodes; an empty group is left alone",
-    ("csrc/loader/preloader.c", "return false;", "return true;"): "the last of open_members: no outcome is left (elsewhere it is killed)",
-    ("csrc/loader/preloader.c", "bool *members = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *members);",
-     "bool *members = rsdk_arena_alloc(arena_of(p), count, sizeof *members);"):
-        "indices are those of nodes, less than the count, and a step has a node",
-    ("csrc/gpu/visibility.c", "return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;", "return c >= 'a' && c < 'z' ? c - 'a' + 'A' : c;"):
-        "neither a number nor a UUID has a Z",
-    ("csrc/gpu/visibility.c", "return is_too_large || *index >= count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;",
-     "return is_too_large || *index > count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;"):
-        "the token is not empty, so the loop has asked",
-    ("csrc/gpu/visibility.c", "bool is_negative = at < t.end && *at == '-';",
-     "bool is_negative = at <= t.end && *at == '-';"): "rocr_device has refused the empty token",
-    ("csrc/loader/linker_search.c", "if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {",
-     "if (start != NULL && size - (size_t)(start - bytes) > sizeof(cache_header)) {"): "a cache of a header alone has no entries",
-    ("csrc/device_code/extent.c", "uint64_t left = offset < extent->size ? extent->size - offset : 0;",
-     "uint64_t left = offset <= extent->size ? extent->size - offset : 0;"): "their difference is 0",
-    ("csrc/device_code/extent.c", "*got = left < size ? (size_t)left : size;", "*got = left <= size ? (size_t)left : size;"): "the minimum of two numbers",
-    ("rocm_sdk/doctor/verdicts/miopen_caches.py", "TYPE_CHECKING = False", "TYPE_CHECKING = True"):
-        "what is imported for type checkers is there",
-    ("rocm_sdk/doctor/nodes/comparison.py", "values = dict(islice(_values(report.document), _FACTS + 1))",
-     "values = dict(islice(_values(report.document), _FACTS + 2))"): "one fact more than is compared shows that there are more",
-    ("rocm_sdk/doctor/nodes/facts.py", "_RECORD_LIMIT = 1 << 28", "_RECORD_LIMIT = 1 << 29"): "a limit for files without end; twice as much is one, too",
-    ("rocm_sdk/doctor/nodes/host_list.py", "if not first <= last < first + _LIMIT:", "if not first <= last <= first + _LIMIT:"):
-        "the number of names has the same limit",
-    ("rocm_sdk/doctor/nodes/reading.py", "total += size if size <= REPORT_LIMIT else 0", "total += size if size <= REPORT_LIMIT else 1"):
-        "a byte for a report that is refused",
 }  # fmt: skip

@@ -1,12 +1,15 @@
 """How a cause is established: what is tried, in which order, and what is looked at."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from sample_site import LIBRARIES, Site
 
 from rocm_sdk.doctor.causes import looking
+from rocm_sdk.doctor.causes.comparing import Files
 from rocm_sdk.doctor.causes.finding import problems_of
 from rocm_sdk.doctor.causes.trying import Clock, Outcome, tried
 from rocm_sdk.doctor.recorder import Options, Recorder
@@ -83,6 +86,36 @@ def test_children_share_what_was_found() -> None:
 
 def test_what_was_stuck_does_not_run_again() -> None:
     assert tried([Child("x", 0.0, None)], [A], Clock()) == {}
+
+
+def test_how_much_is_compared(sdk: Site) -> None:
+    """A GiB in all, the smallest files first; with --deep each file."""
+    one, other = (sdk.path / LIBRARIES / f"lib/{name}" for name in ("librocsparse.so.1", "libhipsparse.so.1"))
+    os.truncate(one, 1 << 29)
+    for size, is_deep, expected in (
+        (1 << 29, False, [one, other]),
+        ((1 << 29) + 1, False, [one]),
+        ((1 << 29) + 1, True, [one, other]),
+    ):
+        os.truncate(other, size)
+        faults, is_complete = Files(Installed(str(sdk.path)), deep=is_deep).compare([str(other), str(one)])
+        assert sorted(faults) == sorted(map(str, expected))
+        assert is_complete == (len(expected) == 2)
+
+
+def test_what_record_does_not_say_is_not_compared(sdk: Site) -> None:
+    """Then nobody knows whether a file is as it was installed."""
+    one, other = (f"{LIBRARIES}/lib/{name}" for name in ("librocsparse.so.1", "libhipsparse.so.1"))
+    stranger = sdk.path / LIBRARIES / "lib/libstranger.so"
+    stranger.touch()
+    paths = [str(sdk.path / one), str(sdk.path / other)]
+    assert Files(Installed(str(sdk.path)), deep=False).compare(paths) == ({}, True)
+    assert Files(Installed(str(sdk.path)), deep=False).compare([*paths, str(stranger)]) == ({}, False)
+    assert Files(Installed(str(sdk.path)), deep=False).compare([str(stranger)]) == ({}, False)
+    (record,) = (each for each in sdk.path.glob("*.dist-info/RECORD") if one in each.read_text())
+    lines = [f"{one},," if line.startswith(f"{one},") else line for line in record.read_text().splitlines()]
+    record.write_text("\n".join(lines))
+    assert Files(Installed(str(sdk.path)), deep=False).compare(paths) == ({}, False)
 
 
 def test_a_place_for_temporary_files_that_takes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
