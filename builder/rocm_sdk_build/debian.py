@@ -6,7 +6,6 @@ cache. The next run removes what a killed run has left there.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
+
+from rocm_sdk.base.locking import lock_within
 
 from .building import prefix
 from .building.plan import Plan
@@ -44,6 +45,7 @@ from .packages.platform_tag import checked_tag
 _log = logging.getLogger(__name__)
 
 # Packages with the libraries that every system has.
+_LOCK_SECONDS = 3600.0  # that another process may work in the same cache: it fetches and unpacks gigabytes
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 
 
@@ -216,5 +218,7 @@ def _locked(source: Source) -> Iterator[None]:
     make_own(source.cache)
     make_own(source.directory)
     with (source.directory / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not lock_within(lock.fileno(), _LOCK_SECONDS):
+            what = f"{lock.name}: another process works in this cache for more than {_LOCK_SECONDS:g} s"
+            raise PackagingError(what, "wait for its end, and run this again")
         yield

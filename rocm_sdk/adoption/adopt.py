@@ -8,7 +8,6 @@ completes the work. Each step is on the disk before the next one begins, so that
 
 from __future__ import annotations
 
-import fcntl
 import os
 import posixpath
 import stat
@@ -19,6 +18,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
+from rocm_sdk.base.locking import lock_within
 from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.installed.record import record_text, row_of
 
@@ -40,6 +40,7 @@ from .state import (
 
 _KEPT = "adopted"  # directory in the dist-info directory of `rocm`
 _PARTIAL = ".adopting"  # suffix of files that are being written
+_LOCK_SECONDS = 600.0  # that another process may change the same directory
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -333,7 +334,10 @@ def _read(path: Path) -> bytes | None:
 
 @contextmanager
 def _locked(site: Path) -> Iterator[None]:
-    """Holds a lock on the directory, if its file system can lock directories (NFS cannot)."""
+    """Holds a lock on the directory, if its file system can lock directories (NFS cannot).
+
+    Raises AdoptionError where another process holds it for longer than the limit.
+    """
     if not os.access(site, os.W_OK):
         raise AdoptionError(
             f"{site}: no permission to change the installed files",
@@ -342,8 +346,12 @@ def _locked(site: Path) -> Iterator[None]:
         )
     descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        is_free = True
         with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            is_free = lock_within(descriptor, _LOCK_SECONDS)
+        if not is_free:
+            what = f"{site}: another process has changed it for more than {_LOCK_SECONDS:g} s"
+            raise AdoptionError(what, "wait for its end, and run this again", str(site))
         yield
     finally:
         os.close(descriptor)

@@ -20,6 +20,7 @@ the exact versions that the installer finds at AMD's index. It shows what it wil
 checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
 Exit status 1 if nothing fits."""
 
+_CHECK_SECONDS = 60  # of the question whether files of this package were taken over
 _FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environment")
 
 
@@ -127,15 +128,25 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
     return _install(options, choice, gpus, destination, index)
 
 
+def _is_adopted(adopting: list[str]) -> bool:
+    """Whether an earlier installation took the files over; False if the command does not end."""
+    from rocm_sdk.base.starting import run
+
+    try:
+        return run([*adopting, "--check"], seconds=_CHECK_SECONDS).returncode == 0
+    except TimeoutError:
+        return False
+
+
 def _keep(options: "Namespace", release: str, destination: "Destination", why: str) -> int:
     """Installs nothing, and takes over the files of this package if an earlier installation did not."""
-    from rocm_sdk.base.starting import run, run_shown
+    from rocm_sdk.base.starting import run_shown
     from rocm_sdk.installing.forms import in_words
 
     tell(f"nothing is changed: {destination.site} already has all of it, of ROCm {release}")
     tell(why)
     adopting = destination.adopting
-    if not adopting or run([*adopting, "--check"]).returncode == 0:
+    if not adopting or _is_adopted(adopting):
         return 0
     tell(in_words(adopting))
     if options.dry_run:

@@ -16,6 +16,8 @@ from rocm_sdk.terminal.reporter import Reporter
 
 from .recorder import Recorder
 
+_SECONDS = 600.0  # of a program that changes a file
+
 
 def repair(installation: Installed, recorders: Iterable[Recorder]) -> list[str]:
     """Repairs what can be repaired; returns what was done and what failed, one line each."""
@@ -48,7 +50,10 @@ def _clear_executable_stack(installation: Installed, path: str) -> str:
         command = build_command("clear-execstack", *record, "--", path)
     except NotInstalledError as error:
         return f"{path} is unchanged: {error}: {error.fix}"
-    done = run(command)
+    try:
+        done = run(command, seconds=_SECONDS)
+    except TimeoutError as error:
+        return f"{path} is unchanged: {command[0]}: {error}"
     return done.stdout.strip() or f"{path} is unchanged: {done.stderr.strip()}"
 
 

@@ -105,4 +105,7 @@ def _command(row: str, wanted: str | None, python: str, minor: int, site: str) -
 
 
 def _has_pip(python: str) -> bool:
-    return run(question(python, "import pip")).returncode == 0
+    try:
+        return run(question(python, "import pip"), seconds=_SECONDS).returncode == 0
+    except TimeoutError as error:
+        raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
