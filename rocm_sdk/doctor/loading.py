@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Thread
 from time import monotonic
 from typing import IO, NamedTuple
 
@@ -142,12 +141,8 @@ def _load_once(  # noqa: PLR0917
         os.close(given)
     assert process.stdin is not None
     assert process.stdout is not None
-    # It waits for the reader, and ends with it.
-    feeder = Thread(
-        target=_feed, args=(process.stdin, b"".join(os.fsencode(path) + b"\0" for path in wanted)), daemon=True
-    )
-    feeder.start()
-    words = _Words(process.stdout.fileno())
+    feed = _Feed(process.stdin, b"".join(os.fsencode(path) + b"\0" for path in wanted))
+    words = _Words(process.stdout.fileno(), feed)
     ended = 0
     try:
         for fields in _records(words.beside(results, _START if start is None else start, seconds + _SLACK)):
@@ -157,21 +152,16 @@ def _load_once(  # noqa: PLR0917
         status, said = process.wait(), words.last_line
     finally:
         process.terminate()  # it kills its children and their descendants first
+        feed.end()
         process.stdout.close()
         os.close(results)
         if not _has_ended(process.wait):
             process.kill()
             _has_ended(process.wait)  # else it is left to the kernel
-        feeder.join(_END)
     if status < 0:
         raise _LoadCheckKilledError(-status)
     if status != 0 or ended != len(wanted):
         raise RuntimeError(said or f"load_check: exit status {status}, {ended} results for {len(wanted)} libraries")
-
-
-def _feed(stdin: IO[bytes], data: bytes) -> None:
-    with suppress(BrokenPipeError), stdin:
-        stdin.write(data)
 
 
 def _has_ended(wait: Callable[[float], int]) -> bool:
@@ -183,11 +173,39 @@ def _has_ended(wait: Callable[[float], int]) -> bool:
     return True
 
 
+class _Feed:
+    """What load_check reads, as it does: one that hangs reads nothing."""
+
+    def __init__(self, stdin: IO[bytes], data: bytes) -> None:
+        self._stdin = stdin
+        self._data = memoryview(data)
+        os.set_blocking(stdin.fileno(), False)
+
+    def fileno(self) -> int:
+        return self._stdin.fileno()
+
+    def write(self) -> bool:
+        """Writes what there is room for; False once all is written, or nobody reads it."""
+        try:
+            self._data = self._data[os.write(self.fileno(), self._data) :]
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:
+            return False
+        return bool(self._data)
+
+    def end(self) -> None:
+        """Closes what load_check reads."""
+        with suppress(BrokenPipeError):
+            self._stdin.close()
+
+
 class _Words:
     """What load_check prints, or what a variable makes its process print: the end of it is kept."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, feed: _Feed) -> None:
         self._descriptor = descriptor
+        self._feed = feed
         self._text = b""
 
     def beside(self, results: int, start: float, seconds: float) -> Iterator[bytes]:
@@ -199,13 +217,18 @@ class _Words:
         with selectors.DefaultSelector() as selector:
             selector.register(results, selectors.EVENT_READ)
             selector.register(self._descriptor, selectors.EVENT_READ)
+            selector.register(self._feed, selectors.EVENT_WRITE)
             limit = start
             deadline = monotonic() + limit
             while results in selector.get_map():
                 if monotonic() >= deadline:
                     raise SilentError(f"load_check: it said nothing for {limit:g} s")
                 for key, _ in selector.select(max(deadline - monotonic(), 0)):
-                    if key.fd != results:
+                    if key.fileobj is self._feed:
+                        if not self._feed.write():
+                            selector.unregister(self._feed)
+                            self._feed.end()
+                    elif key.fd != results:
                         if not self._read():
                             selector.unregister(key.fd)
                     elif data := os.read(results, _CHUNK):

@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-import subprocess
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,13 @@ __attribute__((constructor)) static void begin(void) {{ {} }}
 
 def library(directory: Path, body: str) -> Path:
     return compile_library(directory / "libx.so", "libx.so", _CONSTRUCTOR.format(body))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def load(path: Path) -> None:
@@ -65,10 +72,16 @@ def test_what_is_not_in_memory_is_not_loaded(tmp_path: Path) -> None:
 
 
 def test_a_hanging_constructor_has_a_limit(tmp_path: Path) -> None:
-    path = library(tmp_path, "if (fork() == 0) pause(); pause();")
+    """And what it has started, too."""
+    pids = tmp_path / "pids"
+    tells = f'FILE *out = fopen("{pids}", "a"); fprintf(out, "%d\\n", (int)getpid()); fclose(out);'
+    path = library(tmp_path, f"fork(); {tells} for (;;) pause();")
     assert why(partial(load, path), path, seconds=0.5) == "did not end within 0.5 s"
-    left = subprocess.run(["pgrep", "--parent", str(os.getpid()), "--runstates", "S"], capture_output=True, check=False)
-    assert left.stdout.split() == []
+    left = [Path(f"/proc/{pid}/stat") for pid in pids.read_text().split()]
+    assert len(left) == 2
+    wait_until(
+        lambda: all(not each.exists() or each.read_text().rpartition(")")[2].split()[0] in "ZX" for each in left)
+    )
 
 
 def test_what_is_refused_is_said(tmp_path: Path) -> None:
