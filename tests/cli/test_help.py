@@ -41,17 +41,17 @@ def test_help_has_an_example_that_parses(call: Call, name: str) -> None:
         ),
         ("rocm-sdk", ["test", "--jsn"], "rocm-sdk test: error: unrecognized arguments: --jsn; did you mean --json?"),
         ("rocm-sdk", ["gpus", "extra"], "rocm-sdk gpus: error: unrecognized arguments: extra"),
-        (
-            "rocm-sdk",
-            ["gpus", "https://me:secret@host/simple"],
-            "rocm-sdk gpus: error: unrecognized arguments: https://host/simple",
-        ),
         ("rocm-sdk", ["comp"], "rocm-sdk: error: there is no command 'comp'; did you mean completion?"),
         ("rocm-sdk-build", ["clos"], "rocm-sdk-build: error: there is no command 'clos'; did you mean closure?"),
         (
             "rocm-sdk-build",
             ["closure", "--libary=x"],
             "rocm-sdk-build closure: error: unrecognized arguments: --libary=x; did you mean --library?",
+        ),
+        (
+            "rocm-sdk",
+            ["gpus", "https://me:secret@host/simple"],
+            "rocm-sdk gpus: error: unrecognized arguments: https://host/simple",
         ),
     ],
 )
