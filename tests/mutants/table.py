@@ -76,7 +76,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/devel/lock.py", "return os.path.samestat(os.fstat(descriptor), os.stat(path))", "return True", _LOCK),
     Mutation("rocm_sdk/devel/lock.py", "os.register_at_fork(after_in_child=_close_inherited)", "", _LOCK),
     Mutation("rocm_sdk/adoption/adopt.py", "            os.fsync(file.fileno())\n", "", _ADOPT),
-    Mutation("rocm_sdk/adoption/adopt.py", "fcntl.flock(descriptor, fcntl.LOCK_EX)", "pass", _ADOPT),
+    Mutation("rocm_sdk/adoption/adopt.py", "            is_free = lock_within(descriptor, _LOCK_SECONDS)", "            pass", _ADOPT),
     # what may be written, removed and linked
     Mutation("rocm_sdk/base/inside.py", "_open(part, _DIRECTORY | os.O_NOFOLLOW,", "_open(part, _DIRECTORY,", ("tests/devel/test_inside.py",)),
     Mutation("rocm_sdk/devel/device_links.py", "        parts_of(path)\n    except", "        pass\n    except", ("tests/devel/test_hostile_notes.py",)),
