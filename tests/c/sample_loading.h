@@ -2,6 +2,7 @@
 #ifndef TESTS_SAMPLE_LOADING_H
 #define TESTS_SAMPLE_LOADING_H
 
+#include "loader/page_list.h"
 #include "sample_sdk.h"
 
 /* The source of a function that answers with a text. */
@@ -21,5 +22,8 @@ void on_site(void (*body)(void *), const sample_library *libraries, size_t count
 rsdk_loaded *load_with(const sample_site *site, const rsdk_load_options *options);
 
 bool is_loaded(const sample_site *site, const char *name);
+
+/* The page list beside the core package's libraries, which must be there and be good. In the arena. */
+rsdk_page_list sample_page_list(const sample_site *site, rsdk_arena *arena);
 
 #endif

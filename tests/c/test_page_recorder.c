@@ -2,13 +2,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 
-#include "base/file.h"
 #include "child_process.h"
 #include "loader/page_list.h"
-#include "sample_sdk.h"
+#include "sample_loading.h"
 #include "suite.h"
 
-#define LIST    CORE_LIB "/" RSDK_PAGE_LIST_NAME
 #define LIBRARY CORE_LIB "/libamd_comgr.so.3"
 
 enum { TOUCHED = 500, NEAR = TOUCHED + 8, FAR = NEAR + 9 }; /* pages of data, from its beginning */
@@ -53,22 +51,11 @@ static void touch_and_record(void *context) {
     rsdk_sdk_free(sdk);
 }
 
-static rsdk_page_list read_list(rsdk_arena *arena) {
-    rsdk_page_list list;
-    rsdk_file_identity identity;
-    char *text = NULL;
-    size_t size = 0;
-    const char *path = sample_path(&site, LIST);
-    assert_int_equal(rsdk_file_read_text(path, RSDK_PAGE_LIST_LIMIT, arena, &text, &size, &identity, NULL), RSDK_OK);
-    assert_int_equal(rsdk_page_list_parse(path, text, size, arena, &list, NULL), RSDK_OK);
-    return list;
-}
-
 /* What lies between two pages is read with them where it is little. */
 static void a_small_gap_is_recorded(void **state) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     run_in_child(touch_and_record, NULL);
-    const rsdk_page_list list = read_list(&arena);
+    const rsdk_page_list list = sample_page_list(&site, &arena);
     assert_int_equal(list.files.count, 1);
     const rsdk_paged_file *file = &list.files.items[0];
     size_t near = 0;

@@ -17,7 +17,7 @@
 #include "elf/elf_file.h"
 #include "loader/next_files.h"
 #include "loader/page_list.h"
-#include "sample_sdk.h"
+#include "sample_loading.h"
 #include "suite.h"
 
 #define LIST    CORE_LIB "/" RSDK_PAGE_LIST_NAME
@@ -95,23 +95,12 @@ static void record(void *context) {
     rsdk_sdk_free(sdk);
 }
 
-static rsdk_page_list read_list(rsdk_arena *arena) {
-    rsdk_page_list list;
-    rsdk_file_identity identity;
-    char *text = NULL;
-    size_t size = 0;
-    const char *path = sample_path(&site, LIST);
-    assert_int_equal(rsdk_file_read_text(path, RSDK_PAGE_LIST_LIMIT, arena, &text, &size, &identity, NULL), RSDK_OK);
-    assert_int_equal(rsdk_page_list_parse(path, text, size, arena, &list, NULL), RSDK_OK);
-    return list;
-}
-
 static void what_is_loaded_is_recorded(void **state) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file elf;
     struct stat facts;
     run_in_child(record, NULL);
-    const rsdk_page_list list = read_list(&arena);
+    const rsdk_page_list list = sample_page_list(&site, &arena);
     assert_int_equal(list.files.count, 2);
     const rsdk_paged_file *file = &list.files.items[0];
     assert_string_equal(file->directory, CORE_LIB);

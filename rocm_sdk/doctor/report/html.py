@@ -18,7 +18,7 @@ from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem
 
 from .complete_file import complete_file
-from .mask import masked_page, reported_environment
+from .mask import NOT_SHOWN, masked_page, reported_environment
 from .problem_section import STYLE, problem_section
 from .text import errors_text, verdict_of
 
@@ -50,7 +50,7 @@ def _parts(installation: Installed, recorders: Sequence[Recorder], problems: Seq
     yield from _libraries(installation)
     yield from _gpus()
     yield from _pairs("System", _system())
-    shown = {name: "(not shown)" if value is None else value for name, value in reported_environment().items()}
+    shown = {name: NOT_SHOWN if value is None else value for name, value in reported_environment().items()}
     yield from _pairs("Environment", shown)
 
 

@@ -11,6 +11,7 @@ from itertools import cycle
 
 from rocm_sdk import _native
 
+NOT_SHOWN = "(not shown)"  # in place of a value that may be a secret
 _NOT_MASKED = frozenset({"", "/", "root", "localhost"})
 _MARKUP = re.compile("(<style>.*?</style>|<[^>]*>)", re.DOTALL)
 
