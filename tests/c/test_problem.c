@@ -286,8 +286,9 @@ static void what_is_known_of_the_installation_is_used(void **state) {
     make_with(RSDK_E_FILE_001, NULL, facts + 1, 1, &conda); /* a version without the name of what has it */
     assert_string_equal(fix, "rocm-sdk explain E-FILE-001");
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &target);
-    assert_string_equal(fix, "mkdir /s/.new && /p -m pip install --target /s/.new --no-deps --find-links /w "
-                             "rocm-sdk-core==1 && cp -a --remove-destination /s/.new/. /s && rm -r /s/.new");
+    assert_string_equal(
+        fix, "mkdir -p /s/.new && rmdir /s/.new && /p -m pip install --target /s/.new --no-deps --find-links /w "
+             "rocm-sdk-core==1 && cp -a --remove-destination /s/.new/. /s && rm -r /s/.new");
     make_with(RSDK_E_FILE_001, NULL, facts, 3,
               &(rsdk_installation){.installer = "target", .python = "/p", .site = "/s"});
     assert_string_equal(fix, "by hand: install rocm-sdk-core==1 again from where it came: its index is not known");

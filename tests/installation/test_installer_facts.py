@@ -127,7 +127,7 @@ def test_a_directory_of_no_environment(tmp_path: Path) -> None:
     site.install("rocm-sdk-libraries", {"_rocm_sdk_libraries/__init__.py": b""})
     command = fix(site)
     new = site.path / ".new"
-    assert command.startswith(f"mkdir {new} && ")
+    assert command.startswith(f"mkdir -p {new} && rmdir {new} && ")
     assert f"-m pip install --target {new} --no-deps " in command
     assert command.endswith(f" rocm-sdk-core==7.10.0 && cp -a --remove-destination {new}/. {site.path} && rm -r {new}")
 

@@ -76,6 +76,22 @@ def test_a_fix_loses_nothing(places: Callable[[str], Place], index: str, name: s
     fail_and_mend(places(name), index, DAMAGES[damage])
 
 
+def test_a_fix_that_failed_can_be_tried_again(places: Callable[[str], Place], index: str) -> None:
+    """Nothing of the first try is in its way, and what somebody else has there is not touched."""
+    place = places("target")
+    (place.site / HIP).unlink()
+    (fix,) = (found["fix"] for found in place.test().problems)
+    for _ in range(2):
+        assert place.run(fix).returncode != 0
+        (place.site / ".new").mkdir(exist_ok=True)  # as a try that was killed leaves it
+    (place.site / ".new/mine").touch()
+    assert place.run(fix.replace(NOWHERE, index)).returncode != 0
+    assert [path.name for path in (place.site / ".new").iterdir()] == ["mine"]
+    (place.site / ".new/mine").unlink()
+    assert place.run(fix.replace(NOWHERE, index)).returncode == 0
+    assert place.test().problems == []
+
+
 @pytest.fixture(scope="module")
 def of_a_user(index: str) -> Iterator[Callable[[OtherUser], Place]]:
     made: list[Place] = []
