@@ -22,6 +22,30 @@ char *rsdk_path_parent(rsdk_arena *arena, const char *path) {
     return rsdk_arena_copy_bytes(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+char *rsdk_path_without_dots(rsdk_arena *arena, const char *path) {
+    char *plain = rsdk_arena_copy(arena, path), *end = plain;
+    if (plain == NULL || path[0] != '/') {
+        return plain;
+    }
+    for (const char *part = path + strspn(path, "/"); *part != '\0'; part += strspn(part, "/")) {
+        size_t length = strcspn(part, "/");
+        if (length == 2 && strncmp(part, "..", 2) == 0) {
+            while (end > plain && *--end != '/') {
+            }
+        } else if (length != 1 || *part != '.') {
+            *end++ = '/';
+            memmove(end, part, length);
+            end += length;
+        }
+        part += length;
+    }
+    if (end == plain) {
+        *end++ = '/';
+    }
+    *end = '\0';
+    return plain;
+}
+
 const char *rsdk_path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;

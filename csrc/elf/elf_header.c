@@ -91,6 +91,18 @@ rsdk_status rsdk_elf_header_extent(const rsdk_file *file, uint64_t start, uint64
     return RSDK_OK;
 }
 
+bool rsdk_elf_header_read(const char *path, rsdk_elf_header *header) {
+    unsigned char bytes[RSDK_ELF_HEADER_SIZE];
+    rsdk_file file = {0};
+    bool result = false;
+    if (rsdk_file_open_silently(path, &file)) {
+        result = file.size >= sizeof bytes && rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
+                 rsdk_elf_header_parse(bytes, sizeof bytes, header);
+        rsdk_file_close(&file);
+    }
+    return result;
+}
+
 bool rsdk_elf_header_is_in(const char *path) {
     unsigned char bytes[SELFMAG];
     rsdk_file file = {0};

@@ -23,6 +23,9 @@ typedef struct rsdk_elf_header {
 /* False where `bytes`, the first `size` of a file, are not an ELF header. */
 bool rsdk_elf_header_parse(const void *bytes, size_t size, rsdk_elf_header *header);
 
+/* False where the file at a path cannot be read or does not begin with an ELF header. */
+bool rsdk_elf_header_read(const char *path, rsdk_elf_header *header);
+
 /* Whether the file at a path begins as an ELF file does. False for one that cannot be read. */
 bool rsdk_elf_header_is_in(const char *path);
 

@@ -85,14 +85,21 @@ static rsdk_status check_processor(const rsdk_elf_file *file, rsdk_error *error)
 
 /* ---- the machine ---- */
 
+enum {
+    OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32,
+    OWN_ENCODING = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB,
+};
+
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error) {
-    unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-    if (file->elf_class == own_class && file->data_encoding == own_encoding && file->machine == OWN_MACHINE) {
+    if (file->elf_class == OWN_CLASS && file->data_encoding == OWN_ENCODING && file->machine == OWN_MACHINE) {
         return check_processor(file, error);
     }
     return rsdk_fail_as(error, RSDK_BAD_ELF, RSDK_E_LIB_012, file->path, NULL,
                         "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
                         bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
-                        bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
+                        bits_of(OWN_CLASS), endian_of(OWN_ENCODING), name_of_machine(OWN_MACHINE));
+}
+
+bool rsdk_elf_machine_is_passed_over(unsigned elf_class, unsigned data_encoding, unsigned machine) {
+    return elf_class != OWN_CLASS || (data_encoding == OWN_ENCODING && machine != OWN_MACHINE);
 }

@@ -2,11 +2,17 @@
 #ifndef RSDK_ELF_ELF_MACHINE_H
 #define RSDK_ELF_ELF_MACHINE_H
 
+#include <stdbool.h>
+
 #include "elf/elf_file.h"
 
 /* RSDK_BAD_ELF if this process cannot load the file: the error names both machines. The same if the library needs a
  * later kind of processor (x86-64-v3), because its code would end the process with SIGILL: the error names both levels.
  */
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error);
+
+/* Whether the linker, where it looks for a name, goes on behind a file with this header: it is of another class or for
+ * another machine (open_verify in glibc's elf/dl-load.c). */
+bool rsdk_elf_machine_is_passed_over(unsigned elf_class, unsigned data_encoding, unsigned machine);
 
 #endif

@@ -74,6 +74,28 @@ rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, cons
 
 /* ---- load chains ---- */
 
+/* Puts behind each directory of an unpacked package the directory that it will be. */
+static rsdk_status add_places_in_site(const rsdk_linker_search *search, rsdk_strings *list, rsdk_error *error) {
+    const rsdk_strings as_written = *list;
+    size_t length = search->unpacked != NULL ? strlen(search->unpacked) : 0;
+    if (search->unpacked == NULL) {
+        return RSDK_OK;
+    }
+    *list = (rsdk_strings){0};
+    for (size_t i = 0; i < as_written.count; i++) {
+        const char *directory = as_written.items[i];
+        RSDK_APPEND(search->arena, list, directory, error);
+        const char *plain = directory != NULL ? rsdk_path_without_dots(search->arena, directory) : "";
+        RSDK_NEED(plain, error);
+        if (strncmp(plain, search->unpacked, length) == 0 && (plain[length] == '/' || plain[length] == '\0')) {
+            const char *installed = rsdk_arena_format(search->arena, "%s%s", search->site, plain + length);
+            RSDK_NEED(installed, error);
+            RSDK_APPEND(search->arena, list, installed, error);
+        }
+    }
+    return RSDK_OK;
+}
+
 /* The list of a RPATH or RUNPATH, made at first use. `text` NULL: none. */
 static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *file, const char *text,
                              rsdk_search_path **path, rsdk_error *error) {
@@ -92,6 +114,7 @@ static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *fi
     *path = rsdk_arena_alloc(search->arena, 1, sizeof **path);
     RSDK_NEED(*path, error);
     RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
+    RSDK_TRY(add_places_in_site(search, &(*path)->list, error));
     RSDK_TRY(rsdk_name_table_set(&search->path_places, search->arena, key, strlen(key), search->paths.count, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
     RSDK_APPEND(search->arena, &search->paths, *path, error);
@@ -235,6 +258,8 @@ enum { OWN_CACHE_FLAGS = 0x0a03 };
 void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes, size_t size) {
     const char *start = memmem(bytes, size, CACHE_MAGIC, sizeof CACHE_MAGIC - 1);
     search->cache_is_read = true;
+    search->known = (rsdk_strings){0};
+    search->known_places = (rsdk_name_table){0};
     if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {
         search->cache = start;
         search->cache_size = size - (size_t)(start - bytes);
@@ -311,11 +336,16 @@ bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_dire
     return may_hold;
 }
 
+static bool is_taken(const rsdk_linker_search *search, const char *path) {
+    return search->is_passed_over == NULL || !search->is_passed_over(search->context, path);
+}
+
 static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings *directories, const char *name,
                            const char **path, rsdk_error *error) {
     char candidate[PATH_MAX];
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
-        if (directories->items[i] != NULL && is_there(directories->items[i], name, candidate)) {
+        if (directories->items[i] != NULL && is_there(directories->items[i], name, candidate) &&
+            is_taken(search, candidate)) {
             *path = rsdk_arena_copy(search->arena, candidate);
             RSDK_NEED(*path, error);
         }
@@ -333,6 +363,30 @@ static rsdk_status find_in_rpaths(rsdk_linker_search *search, const rsdk_load_ch
     return RSDK_OK;
 }
 
+rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const char *name, const char **path,
+                                              rsdk_error *error) {
+    size_t place = 0;
+    if (rsdk_name_table_find(&search->known_places, name, strlen(name), &place)) {
+        *path = search->known.items[place];
+        return RSDK_OK;
+    }
+    if (!search->cache_is_read) {
+        RSDK_TRY(read_cache(search, error));
+    }
+    *path = find_in_cache(search, name);
+    if (*path != NULL && search->is_passed_over != NULL && (access(*path, F_OK) != 0 || !is_taken(search, *path))) {
+        *path = NULL;
+    }
+    if (*path == NULL) {
+        RSDK_TRY(find_in(search, &search->default_directories, name, path, error));
+    }
+    const char *kept = rsdk_arena_copy(search->arena, name);
+    RSDK_NEED(kept, error);
+    RSDK_TRY(rsdk_name_table_set(&search->known_places, search->arena, kept, strlen(kept), search->known.count, error));
+    RSDK_APPEND(search->arena, &search->known, *path, error);
+    return RSDK_OK;
+}
+
 enum { BEFORE_CACHE = 3 }; /* lists of directories that come before ld.so.cache, RPATHs apart */
 
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
@@ -343,9 +397,6 @@ rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_
         *path = access(name, F_OK) == 0 ? name : NULL;
         return RSDK_OK;
     }
-    if (!search->cache_is_read) {
-        RSDK_TRY(read_cache(search, error));
-    }
     RSDK_TRY(find_in_rpaths(search, chain, name, path, error));
     const rsdk_strings *before_cache[BEFORE_CACHE] = {chain->runpath == NULL ? &search->program_rpath : &none,
                                                       &search->library_path,
@@ -353,8 +404,5 @@ rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_
     for (size_t i = 0; *path == NULL && i < BEFORE_CACHE; i++) {
         RSDK_TRY(find_in(search, before_cache[i], name, path, error));
     }
-    if (*path == NULL) {
-        *path = find_in_cache(search, name);
-    }
-    return *path == NULL ? find_in(search, &search->default_directories, name, path, error) : RSDK_OK;
+    return *path == NULL ? rsdk_linker_search_find_in_system(search, name, path, error) : RSDK_OK;
 }

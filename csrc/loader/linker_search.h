@@ -29,9 +29,16 @@ typedef struct rsdk_load_chain {
 typedef struct rsdk_linker_search {
     rsdk_arena *arena;
     rsdk_strings program_rpath, library_path, default_directories;
-    const char *cache; /* ld.so.cache; NULL: not read yet, or none */
+    bool (*is_passed_over)(void *context, const char *path); /* whether the linker goes on behind a file that is there,
+                                                                as it is of another class; NULL: it is not asked */
+    void *context;
+    const char *unpacked, *site; /* RPATHs into the first directory lead into the second one as well: a package that is
+                                    unpacked at one place will be installed at the other. NULL: as they are */
+    const char *cache;           /* ld.so.cache; NULL: not read yet, or none */
     size_t cache_size;
     bool cache_is_read;
+    rsdk_strings known;                  /* files in the cache and the default directories; NULL: none there */
+    rsdk_name_table known_places;        /* by name */
     RSDK_LIST(rsdk_search_path *) paths; /* all that were asked for */
     rsdk_name_table path_places;         /* by $ORIGIN and text */
     uint64_t walk_count;
@@ -80,5 +87,9 @@ void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes,
  * find none. */
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error);
+
+/* The file for `name` in ld.so.cache and the default directories; *path is NULL where there is none. */
+rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const char *name, const char **path,
+                                              rsdk_error *error);
 
 #endif

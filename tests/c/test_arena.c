@@ -172,6 +172,10 @@ static void paths_are_taken_apart(void **state) {
     assert_string_equal(rsdk_path_below("/a/b/c", "/a"), "b/c");
     assert_null(rsdk_path_below("/ab/c", "/a"));
     assert_null(rsdk_path_below("/a", "/a"));
+    assert_string_equal(rsdk_path_without_dots(&f->arena, "//a/./b/../c/"), "/a/c");
+    assert_string_equal(rsdk_path_without_dots(&f->arena, "/../.."), "/");
+    assert_string_equal(rsdk_path_without_dots(&f->arena, "/a/..b/...c"), "/a/..b/...c");
+    assert_string_equal(rsdk_path_without_dots(&f->arena, "a/../b"), "a/../b");
 }
 
 static void set(fixture *f, const char *name, size_t value) {

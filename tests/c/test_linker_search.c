@@ -152,6 +152,7 @@ static void entries_for_some_processors_are_skipped(void **state) {
     rsdk_linker_search_use_cache(&f->search, (const char *)&cache, sizeof cache);
     assert_string_equal(find(f, FILES(&file), "libcached.so.1"), "/first/lib");
     cache = cache_with(1ULL << 62, "libcached.so.1");
+    rsdk_linker_search_use_cache(&f->search, (const char *)&cache, sizeof cache);
     assert_string_equal(find(f, FILES(&file), "libcached.so.1"), "/second/lib");
 }
 
