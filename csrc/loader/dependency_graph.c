@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/path.h"
+#include "elf/elf_header.h"
 #include "elf/elf_machine.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
@@ -50,8 +52,61 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
     return add_node(graph, &node, index, error);
 }
 
+bool rsdk_graph_is_passed_over(void *graph, const char *path) {
+    const rsdk_graph *asking = graph;
+    const rsdk_elf_file *file = NULL;
+    rsdk_elf_header header;
+    if (access(path, R_OK) != 0) {
+        return true;
+    }
+    if (rsdk_inventory_read(asking->inventory, path, &file, NULL) == RSDK_OK) {
+        return rsdk_elf_machine_is_passed_over(file->elf_class, file->data_encoding, file->machine);
+    }
+    return rsdk_elf_header_read(path, &header) &&
+           rsdk_elf_machine_is_passed_over(header.elf_class, header.data_encoding, header.machine);
+}
+
+/* ---- names of what is outside ---- */
+
+static size_t root_of(const rsdk_graph *graph, size_t node) {
+    while (graph->nodes.items[node]->parent != RSDK_NO_NODE) {
+        node = graph->nodes.items[node]->parent;
+    }
+    return node;
+}
+
+static rsdk_status note_name(rsdk_graph *graph, size_t root, const char *name, size_t node, rsdk_error *error) {
+    size_t known = 0;
+    const char *key = name != NULL ? rsdk_arena_format(graph->arena, "%zu:%s", root, name) : "";
+    RSDK_NEED(key, error);
+    if (name == NULL || rsdk_name_table_find(&graph->outside_names, key, strlen(key), &known)) {
+        return RSDK_OK;
+    }
+    return rsdk_name_table_set(&graph->outside_names, graph->arena, key, strlen(key), node, error);
+}
+
+/* Whether a given file, or what it has brought in, answers to a name: the linker does not look for it again. */
+static rsdk_status find_noted(const rsdk_graph *graph, size_t from, rsdk_edge *edge, bool *is_found,
+                              rsdk_error *error) {
+    const char *key = rsdk_arena_format(graph->arena, "%zu:%s", root_of(graph, from), edge->name);
+    RSDK_NEED(key, error);
+    *is_found = rsdk_name_table_find(&graph->outside_names, key, strlen(key), &edge->node);
+    return RSDK_OK;
+}
+
+/* ---- edges ---- */
+
 /* Where the linker would find a name that is not in the SDK. */
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
+    bool is_noted = false;
+    if (!graph->nodes.items[from]->is_sdk) {
+        RSDK_TRY(find_noted(graph, from, edge, &is_noted, error));
+    }
+    if (is_noted) {
+        edge->kind = RSDK_EDGE_SDK;
+        edge->path = graph->nodes.items[edge->node]->location.path;
+        return RSDK_OK;
+    }
     const rsdk_load_chain *chain = &graph->nodes.items[from]->chain;
     RSDK_TRY(rsdk_linker_search_find(graph->search, chain, edge->name, &edge->path, error));
     edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
@@ -59,13 +114,16 @@ static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge,
 }
 
 /* A given file's own neighbours may lead to the SDK as well; one that cannot be read leads nowhere. */
-static rsdk_status follow_outside(rsdk_graph *graph, rsdk_edge *edge, rsdk_error *error) {
+static rsdk_status follow_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_location location = {.path = edge->path, .found_via = RSDK_FOUND_BY_NEED};
     rsdk_status status = rsdk_graph_add(graph, &location, false, &edge->node, &reason);
     rsdk_error_clear(&reason);
     if (status == RSDK_OK) {
+        size_t root = root_of(graph, from);
         edge->kind = RSDK_EDGE_SDK;
+        RSDK_TRY(note_name(graph, root, edge->name, edge->node, error));
+        RSDK_TRY(note_name(graph, root, graph->nodes.items[edge->node]->file->soname, edge->node, error));
     }
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
@@ -123,7 +181,7 @@ static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge,
         return rsdk_graph_add(graph, &location, true, &edge->node, error);
     }
     bool leads_on = edge->kind == RSDK_EDGE_OUTSIDE && edge->path != NULL && !graph->nodes.items[from]->is_sdk;
-    return leads_on ? follow_outside(graph, edge, error) : RSDK_OK;
+    return leads_on ? follow_outside(graph, from, edge, error) : RSDK_OK;
 }
 
 static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk_error *error) {
@@ -142,6 +200,9 @@ static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *er
     const rsdk_node *node = graph->nodes.items[index];
     if (node->mapped != NULL) {
         return RSDK_OK; /* in the process, and so is what it needs */
+    }
+    if (!node->is_sdk && node->parent == RSDK_NO_NODE) {
+        RSDK_TRY(note_name(graph, index, node->file->soname, index, error));
     }
     for (size_t i = 0; i < node->file->filtees.count; i++) {
         const rsdk_elf_filtee *filtee = &node->file->filtees.items[i];

@@ -46,10 +46,12 @@ typedef struct rsdk_graph {
     rsdk_inventory *inventory;
     rsdk_link_map *map;
     rsdk_linker_search *search;
-    bool asks_linker;             /* whether to look for what is outside */
-    RSDK_LIST(rsdk_node *) nodes; /* their places in memory stay */
-    rsdk_name_table identities;   /* from the identity of a file to its node */
-    size_t completed;             /* nodes whose edges are known */
+    bool asks_linker;              /* whether to look for what is outside */
+    RSDK_LIST(rsdk_node *) nodes;  /* their places in memory stay */
+    rsdk_name_table identities;    /* from the identity of a file to its node */
+    rsdk_name_table outside_names; /* "ROOT:NAME" -> node: the names that the linker knows by then of a given file and
+                                      of what it brings in from outside the SDK */
+    size_t completed;              /* nodes whose edges are known */
 } rsdk_graph;
 
 /* Adds a root, or finds the node that is there already; *index is its place in graph->nodes. */
@@ -58,6 +60,10 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
 
 /* Follows all edges of all nodes. Breadth first, in file order, as the linker does. */
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
+
+/* Whether the linker goes on behind a file that it finds for a name: for rsdk_linker_search. `graph` is a rsdk_graph.
+ */
+bool rsdk_graph_is_passed_over(void *graph, const char *path);
 
 /* Notes that `node` comes into the process by `parent`, or, where that is RSDK_NO_NODE, by itself. */
 void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent);

@@ -303,6 +303,10 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
                                .map = &plan->map,
                                .search = &plan->search,
                                .asks_linker = asks_linker || options->file_count > 0};
+    if (options->file_count > 0) { /* what is found for them is read in any case */
+        plan->search.is_passed_over = rsdk_graph_is_passed_over;
+        plan->search.context = &plan->graph;
+    }
     plan->warnings.arena = &plan->arena;
     plan->conflicts = (rsdk_conflicts){.graph = &plan->graph,
                                        .library_path = &plan->search.library_path,
