@@ -184,6 +184,7 @@ Code = Literal[
     "E-PKG-025",
     "W-ENV-014",
     "W-ENV-015",
+    "W-LIB-028",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None
@@ -434,7 +435,16 @@ class HostNeed(NamedTuple):
     place: Literal["bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere"]
     path: str | None
 
+class Unfound(NamedTuple):
+    needing: str
+    name: str
+    place: Literal["bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere"]
+    path: str | None
+    fault: str | None
+    fault_code: Code | None
+
 class HostLack(NamedTuple):
+    needing: str
     name: str | None
     version: str | None
     library: str | None
@@ -446,8 +456,15 @@ class HostFile(NamedTuple):
     fault: str | None
     fault_code: Code | None
     needs: tuple[HostNeed, ...]
+    unfound: tuple[Unfound, ...]
+    unfound_alone: tuple[str, ...]
+    by_shortnames: bool
+    by_files: bool
+    by_run: bool
     lacks: tuple[HostLack, ...]
     lack_count: int
+    audited: str | None
+    audit: str | None
     back_end: str | None
     is_for_rocm: bool
     variant_group: int | None
@@ -462,6 +479,7 @@ class OtherRelease(NamedTuple):
 
 class HostFiles(NamedTuple):
     files: tuple[HostFile, ...]
+    preloaded: tuple[str, ...]
     first_release: str | None
     last_release: str | None
     built_for: str | None
@@ -594,7 +612,17 @@ def target_in_name(name: str, /) -> str | None: ...
 def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
 def begins_as_elf(head: bytes, /) -> bool: ...
 def section_extents(path: str | bytes | PathLike[Any], /) -> tuple[tuple[int, int, int, int], ...]: ...
-def check_host_files(files: tuple[str, ...], libraries: tuple[str, ...], /) -> HostFiles: ...
+def check_host_files(
+    files: tuple[str, ...],
+    libraries: tuple[str, ...],
+    /,
+    directories: tuple[str, ...] = (),
+    loaded: tuple[str, ...] = (),
+    beside: tuple[str, ...] = (),
+    installed: bool = False,
+    unpacked: str | None = None,
+    site: str | None = None,
+) -> HostFiles: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
 def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
 def kernels(path: str | bytes | PathLike[Any], scratch: int, /) -> list[tuple[str, int, str, dict[str | int, Any]]]: ...

@@ -254,8 +254,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "A package of the SDK is missing.", NULL)
-    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there{intact}",
-        FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, {why|where the linker does not look for it}{intact}",
+        FIXES({ANY, TRIED, "ln -s {$target} {$link}"},
+              {ANY, TRIED, "patchelf --add-rpath {$rpath} {$file}  # or link it with -Wl,-rpath,{$rpath}"},
+              {ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
               {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built that way: report it to its builder.", NULL)
@@ -344,6 +346,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
         FIXES({ANY, WORDS, "by hand: take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
+
+    ROW(176, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "its {tag|DT_AUDIT} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
+        FIXES({ANY, WORDS, "readelf -d {$path}  # and take a build without that entry, if you do not know what it is for"}),
+        "The dynamic linker loads the libraries of DT_AUDIT and DT_DEPAUDIT and calls them before anything else of a process runs, also where it only lists what a file needs. Profilers use it; files that others gave you need not.", NULL)
 
     /* ---- whose functions a library gets ---- */
     ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",

@@ -34,6 +34,8 @@ typedef struct rsdk_elf_file {
     const char *runpath;      /* NULL without DT_RUNPATH */
     rsdk_strings needed;      /* DT_NEEDED, in file order */
     RSDK_LIST(rsdk_elf_filtee) filtees;
+    const char *audit; /* DT_AUDIT or DT_DEPAUDIT: libraries that the linker loads and runs to watch it, with colons;
+                          NULL without one */
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
     const char *build_id;                           /* hexadecimal; NULL without one; likewise */
     uint64_t build_id_place;                        /* where in the file its bytes are */

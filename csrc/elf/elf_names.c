@@ -140,6 +140,7 @@ rsdk_status rsdk_elf_names_take(rsdk_elf_reading *r, const void *entries, size_t
                             : entry.tag == DT_SONAME                              ? &result->soname
                             : entry.tag == DT_RPATH                               ? &result->rpath
                             : entry.tag == DT_RUNPATH                             ? &result->runpath
+                            : entry.tag == DT_AUDIT || entry.tag == DT_DEPAUDIT   ? &result->audit
                                                                                   : NULL;
         if (entry.tag == DT_NULL) {
             break;

@@ -1,35 +1,37 @@
-/* Whether files that are not loaded would find what they need: libraries, symbols and versions, in an SDK, among
- * themselves and on this system. Nothing is loaded. */
+/* Whether files that are not loaded would find what they need, libraries, symbols and versions, in a process that is
+ * described; and where these libraries are: in an SDK, among the files themselves, on this system. Nothing is loaded.
+ */
 #ifndef RSDK_LOADER_HOST_CHECK_H
 #define RSDK_LOADER_HOST_CHECK_H
 
 #include "base/arena.h"
+#include "loader/host_places.h"
+#include "loader/host_symbols.h"
 #include "loader/other_release.h"
 #include "loader/variants.h"
 #include "rocm_sdk/error.h"
 
-typedef enum rsdk_need_place {
-    RSDK_PLACE_BUNDLED,       /* among the files that are checked */
-    RSDK_PLACE_SDK,           /* in the SDK */
-    RSDK_PLACE_OTHER_VERSION, /* in the SDK under another SONAME */
-    RSDK_PLACE_RPATH,         /* elsewhere, where the RPATH or RUNPATH of the file leads */
-    RSDK_PLACE_SYSTEM,
-    RSDK_PLACE_OTHER_RELEASE, /* nowhere, as the SDK is of another release than the files are for */
-    RSDK_PLACE_NOWHERE,
-} rsdk_need_place;
+/* A library that the linker would not find, or that it would refuse. */
+typedef struct rsdk_host_unfound {
+    const char *needing; /* path of the file that needs it: the one that is checked, or one that this brings in */
+    rsdk_host_need need; /* with a place: where a library of this name lies, and the linker does not look */
+    const char *fault;   /* why the linker refuses the file that it finds; NULL: it finds none */
+    rsdk_code fault_code;
+} rsdk_host_unfound;
 
-/* A needed library. */
-typedef struct rsdk_host_need {
-    const char *name; /* the DT_NEEDED entry */
-    rsdk_need_place place;
-    const char *path; /* NULL: nowhere */
-} rsdk_host_need;
+/* A process that an SDK serves. */
+typedef enum rsdk_aid {
+    RSDK_AID_SHORTNAMES, /* it has loaded libraries of the SDK by their shortnames: initialize_process */
+    RSDK_AID_FILES,      /* it has loaded what the file needs of the SDK: preload_for */
+    RSDK_AID_RUN,        /* it was started with the SDK's directories: rocm-sdk run */
+    RSDK_AID_COUNT,
+} rsdk_aid;
 
-/* A symbol that no library defines, or a version that a library does not have. */
-typedef struct rsdk_host_lack {
-    const char *name, *version,
-        *library; /* name: NULL, the version lacks altogether. The others: NULL, none is named */
-} rsdk_host_lack;
+/* How much lacks in a process. */
+typedef struct rsdk_host_outcome {
+    bool is_known;                 /* it was tried */
+    size_t of_sdk, unfound, lacks; /* libraries that the SDK has, all that are not found; symbols and versions */
+} rsdk_host_outcome;
 
 /* A file that was checked. */
 typedef struct rsdk_host_file {
@@ -38,13 +40,19 @@ typedef struct rsdk_host_file {
     const char *fault; /* it cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
-    RSDK_LIST(rsdk_host_lack) lacks; /* the first few */
-    size_t lack_count;
+    RSDK_LIST(rsdk_host_unfound) unfound; /* by it and by what it brings in: with one it does not load */
+    rsdk_strings unfound_alone;           /* names: the same where no SDK helps */
+    rsdk_host_outcome alone, aided[RSDK_AID_COUNT];
+    bool is_served[RSDK_AID_COUNT]; /* least lacks with this aid, and less than alone */
+    rsdk_host_lacks lacks;
+    const char *audited, *audit; /* the file that names libraries for the linker to run (DT_AUDIT): it, or one that it
+                                    brings in; and these. NULL: none does */
     rsdk_variant variant;
 } rsdk_host_file;
 
 typedef struct rsdk_host_files {
     RSDK_LIST(rsdk_host_file) list;
+    rsdk_strings preloaded;     /* the libraries of the SDK that have to be loaded by shortnames */
     rsdk_other_release release; /* what all of them need of the SDK's releases */
     RSDK_LIST(rsdk_host_need)
     opened; /* libraries of ROCm that are named in the files' constants, which they may open;
@@ -54,15 +62,22 @@ typedef struct rsdk_host_files {
 typedef struct rsdk_host_check {
     const char *const *files; /* to be checked */
     size_t file_count;
+    const char *const *beside; /* not to be checked, and of the same package */
+    size_t beside_count;
     const char *const *libraries; /* of the SDK: all its shared libraries, by their paths, links among them */
     size_t library_count;
+    bool is_installed;              /* the SDK is: rocm_sdk can load its libraries into a process */
+    const char *const *directories; /* of the SDK, with which a program can be started: LD_LIBRARY_PATH */
+    size_t directory_count;
+    const char *const *loaded; /* what each of the processes has opened before, with all that it needs */
+    size_t loaded_count;
+    const char *unpacked, *site; /* the files lie below `unpacked`, and will be installed in `site`; NULL: they stay */
 } rsdk_host_check;
 
-/* Fills `result`, a row for each file in their order, without those that are no ELF files. Results live in `arena`. */
+/* Fills `result`, a row for each file in their order, without those that are no ELF files. A file is tried by itself in
+ * this process's surroundings, and if that fails in one in which rocm_sdk has loaded what is needed of the SDK, and in
+ * one that was started with the SDK's directories; its row is of the one where least lacks. Results live in `arena`. */
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
                                 rsdk_error *error);
-
-/* "bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere". */
-const char *rsdk_need_place_name(rsdk_need_place place);
 
 #endif

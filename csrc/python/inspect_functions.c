@@ -145,24 +145,53 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
 
 PyDoc_STRVAR(
     check_host_files_doc,
-    "check_host_files(files, libraries, /)\n--\n\n"
-    "Whether files (tuple of str) find what they need (HostFiles), among themselves, in an SDK with these shared\n"
-    "libraries (tuple of str), and on this system, and which ROCm they are for. What is no ELF file has no row.\n"
-    "Nothing is loaded.");
+    "check_host_files(files, libraries, /, directories=(), loaded=(), beside=(), installed=False, unpacked=None,\n"
+    "                 site=None)\n--\n\n"
+    "Whether files (tuple of str) would load, each in a process of its own, and where what they need is (HostFiles):\n"
+    "among them, in an SDK with these shared libraries (tuple of str), and on this system; and which ROCm they are\n"
+    "for. A file that is no ELF file has no row. Nothing is loaded.\n\n"
+    "directories: of the SDK, with which a program can be started. loaded: libraries that each process has opened\n"
+    "before, with all that these need. beside: files of the same package that are not to be checked (tuples of str).\n"
+    "installed: whether rocm_sdk can load the SDK's libraries into a process. unpacked: the directory that the files\n"
+    "of a package were unpacked to, and site: the one that it will be installed in (str); None: the files stay.");
 
-static PyObject *check_host_files(PyObject *module, PyObject *args) {
-    PyObject *file_tuple = NULL, *library_tuple = NULL, *result = NULL;
-    rsdk_text_tuple files = {0}, libraries = {0};
-    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &file_tuple, &PyTuple_Type, &library_tuple) ||
+static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"", "", "directories", "loaded", "beside", "installed", "unpacked", "site", NULL};
+    enum { FILES, LIBRARIES, DIRECTORIES, LOADED, BESIDE, TUPLES };
+    PyObject *tuples[TUPLES] = {NULL}, *result = NULL;
+    rsdk_text_tuple texts[TUPLES] = {{0}};
+    const char *unpacked = NULL, *site = NULL;
+    int is_installed = 0;
+    bool is_read = true;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|O!O!O!pzz", names, &PyTuple_Type, &tuples[FILES],
+                                     &PyTuple_Type, &tuples[LIBRARIES], &PyTuple_Type, &tuples[DIRECTORIES],
+                                     &PyTuple_Type, &tuples[LOADED], &PyTuple_Type, &tuples[BESIDE], &is_installed,
+                                     &unpacked, &site) ||
         rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
-    if (rsdk_text_tuple_read(file_tuple, &files) == 0 && rsdk_text_tuple_read(library_tuple, &libraries) == 0) {
-        const rsdk_host_check check = {files.items, files.count, libraries.items, libraries.count};
+    for (size_t i = 0; is_read && i < TUPLES; i++) {
+        is_read = tuples[i] == NULL || rsdk_text_tuple_read(tuples[i], &texts[i]) == 0;
+    }
+    if (is_read) {
+        const rsdk_host_check check = {.files = texts[FILES].items,
+                                       .file_count = texts[FILES].count,
+                                       .beside = texts[BESIDE].items,
+                                       .beside_count = texts[BESIDE].count,
+                                       .libraries = texts[LIBRARIES].items,
+                                       .library_count = texts[LIBRARIES].count,
+                                       .is_installed = is_installed != 0,
+                                       .directories = texts[DIRECTORIES].items,
+                                       .directory_count = texts[DIRECTORIES].count,
+                                       .loaded = texts[LOADED].items,
+                                       .loaded_count = texts[LOADED].count,
+                                       .unpacked = site != NULL ? unpacked : NULL,
+                                       .site = site};
         result = run_host_check(module, &check);
     }
-    rsdk_text_tuple_clear(&files);
-    rsdk_text_tuple_clear(&libraries);
+    for (size_t i = 0; i < TUPLES; i++) {
+        rsdk_text_tuple_clear(&texts[i]);
+    }
     return result;
 }
 
@@ -185,7 +214,7 @@ static PyObject *begins_as_elf(PyObject *module, PyObject *argument) {
 
 PyMethodDef rsdk_inspect_methods[] = {
     {"begins_as_elf", begins_as_elf, METH_O, begins_as_elf_doc},
-    {"check_host_files", check_host_files, METH_VARARGS, check_host_files_doc},
+    {"check_host_files", WITH_KEYWORDS(check_host_files), METH_VARARGS | METH_KEYWORDS, check_host_files_doc},
     {"inspect_library", inspect_library, METH_O, inspect_library_doc},
     {"section_extents", section_extents, METH_O, section_extents_doc},
     {NULL, NULL, 0, NULL},

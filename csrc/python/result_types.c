@@ -379,7 +379,16 @@ static PyObject *build_host_lack(const rsdk_module_state *state, const void *lac
 
 CONVERSION(lacks_of_host_file) {
     const rsdk_host_file *file = value;
-    return rsdk_result_tuple(state, build_host_lack, file->lacks.items, file->lacks.count);
+    return rsdk_result_tuple(state, build_host_lack, file->lacks.list.items, file->lacks.list.count);
+}
+
+static PyObject *build_unfound(const rsdk_module_state *state, const void *unfound, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_UNFOUND, &((const rsdk_host_unfound *)unfound)[index]);
+}
+
+CONVERSION(unfound_of_host_file) {
+    const rsdk_host_file *file = value;
+    return rsdk_result_tuple(state, build_unfound, file->unfound.items, file->unfound.count);
 }
 
 static PyObject *build_host_file(const rsdk_module_state *state, const void *files, size_t index) {
@@ -822,7 +831,18 @@ static const field host_need_fields[] = {
     END,
 };
 
+static const field unfound_fields[] = {
+    FIELD("needing",    "str", PATH(rsdk_host_unfound, needing), "the file that needs it: the one that is checked, or one that this brings in (str)"),
+    FIELD("name",       "str", PATH(rsdk_host_unfound, need.name), "the DT_NEEDED entry (str)"),
+    FIELD("place",      "{rsdk_need_place_name}", PLACE(rsdk_host_unfound, need.place), "where a library of this name lies, and the linker does not look for it: 'bundled', 'SDK', 'other version', 'RPATH', 'system', 'other release', 'nowhere', as of HostNeed (str)"),
+    FIELD("path",       "str | None", PATH(rsdk_host_unfound, need.path), "that library, or one of another version (str); None: there is none"),
+    FIELD("fault",      "str | None", TEXT(rsdk_host_unfound, fault), "why the linker refuses the file that it finds (str); None: it finds none"),
+    FIELD("fault_code", "Code | None", CODE(rsdk_host_unfound, fault_code), "of the table of problems (str or None)"),
+    END,
+};
+
 static const field host_lack_fields[] = {
+    FIELD("needing", "str", PATH(rsdk_host_lack, needing), "the file that lacks it: the one that is checked, or one that this brings in (str)"),
     FIELD("name",    "str | None", PATH(rsdk_host_lack, name), "a symbol that nothing defines (str); None: the version lacks altogether"),
     FIELD("version", "str | None", PATH(rsdk_host_lack, version), "its version (str or None)"),
     FIELD("library", "str | None", PATH(rsdk_host_lack, library), "the SONAME of the library that should have it (str); None: not known"),
@@ -836,8 +856,15 @@ static const field host_file_fields[] = {
     FIELD("fault",         "str | None", TEXT(rsdk_host_file, fault), "why it cannot be read, or that it is for another machine (str or None)"),
     FIELD("fault_code",    "Code | None", CODE(rsdk_host_file, fault_code), "of the table of problems (str or None)"),
     FIELD("needs",         "tuple[HostNeed, ...]", WHOLE(needs_of_host_file), "the libraries that it needs (tuple of HostNeed)"),
-    FIELD("lacks",         "tuple[HostLack, ...]", WHOLE(lacks_of_host_file), "what these do not have, the first three (tuple of HostLack)"),
-    FIELD("lack_count",    "int", NUMBER(rsdk_host_file, lack_count), "how many there are (int)"),
+    FIELD("unfound",       "tuple[Unfound, ...]", WHOLE(unfound_of_host_file), "the libraries that the linker would not find for it, or refuse (tuple of Unfound)"),
+    FIELD("unfound_alone", "tuple[str, ...]", LIST(rsdk_host_file, unfound_alone), "the names of these where no SDK helps (tuple of str)"),
+    FIELD("by_shortnames", "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_SHORTNAMES]), "whether less lacks, and nothing that the SDK has, where rocm_sdk has loaded libraries by their shortnames (bool)"),
+    FIELD("by_files",      "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_FILES]), "the same where preload_for has loaded what the file needs (bool); it is tried if shortnames do not do"),
+    FIELD("by_run",        "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_RUN]), "the same in a process that was started with the SDK's directories (bool)"),
+    FIELD("lacks",         "tuple[HostLack, ...]", WHOLE(lacks_of_host_file), "symbols and versions that nothing has, the first three (tuple of HostLack)"),
+    FIELD("lack_count",    "int", NUMBER(rsdk_host_file, lacks.count), "how many there are (int)"),
+    FIELD("audited",       "str | None", PATH(rsdk_host_file, audited), "a file that names libraries for the linker to run, it or one that it brings in (str); of use with `audit`"),
+    FIELD("audit",         "str | None", PATH(rsdk_host_file, audit), "these libraries, its DT_AUDIT or DT_DEPAUDIT (str); None: no file names one"),
     FIELD("back_end",      "str | None", TEXT(rsdk_host_file, variant.back_end), "of a variant, the word in its name: 'cuda', 'rocm' (str); None: it is none"),
     FIELD("is_for_rocm",   "bool", BOOL(rsdk_host_file, variant.is_for_rocm), "whether that back end is ROCm's (bool)"),
     FIELD("variant_group", "int | None", INDEX(rsdk_host_file, variant.group), "the number of the variants of which one is loaded (int); None: it is none"),
@@ -856,6 +883,7 @@ static const field other_release_fields[] = {
 
 static const field host_files_fields[] = {
     FIELD("files",         "tuple[HostFile, ...]", WHOLE(rows_of_host_files), "the ELF files in their order (tuple of HostFile)"),
+    FIELD("preloaded",     "tuple[str, ...]", LIST(rsdk_host_files, preloaded), "the libraries of the SDK that have to be loaded by shortnames (tuple of str)"),
     FIELD("first_release", "str | None", WHOLE(first_release), "of ROCm, that they may be built for: '7.0' (str); None: not known"),
     FIELD("last_release",  "str | None", WHOLE(last_release), "the last one: '7.14' (str); None: not known, or no end"),
     FIELD("built_for",     "str | None", WHOLE(releases_of_host_files), "both: 'ROCm 7.0 to 7.14', 'ROCm 7.0 or newer' (str); None: not known"),
@@ -931,6 +959,7 @@ static const struct result_type {
     [RSDK_TYPE_BINDING_PAIR]  = {"rocm_sdk.BindingPair", "All references of one library to one file.", binding_pair_fields},
     [RSDK_TYPE_BINDINGS]      = {"rocm_sdk.Bindings", "What binds to what.", bindings_fields},
     [RSDK_TYPE_HOST_NEED]     = {"rocm_sdk.HostNeed", "A library that a file needs, and where it is.", host_need_fields},
+    [RSDK_TYPE_UNFOUND]       = {"rocm_sdk.Unfound", "A library that the linker does not find, or refuses.", unfound_fields},
     [RSDK_TYPE_HOST_LACK]     = {"rocm_sdk.HostLack", "A symbol or version that a file needs and nothing has.", host_lack_fields},
     [RSDK_TYPE_HOST_FILE]     = {"rocm_sdk.HostFile", "Whether an ELF file finds what it needs.", host_file_fields},
     [RSDK_TYPE_OTHER_RELEASE] = {"rocm_sdk.OtherRelease", "What files need of another release of ROCm than the SDK is.", other_release_fields},

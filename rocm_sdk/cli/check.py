@@ -134,6 +134,10 @@ def _status(answers: "Iterable[bool | None]") -> int:
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
     """each: notes, too."""
     tell_wrapped(f"{verdict.subject}: {verdict.line}")
+    if verdict.loads and verdict.kind != "SDK" and (verdict.loading.is_run or verdict.loading.directories):
+        from .run import NOT_PASSED_ON
+
+        tell_wrapped(NOT_PASSED_ON, "  ")
     if verdict.install is not None:
         tell_fix(verdict.install, label="install")
     for found in verdict.problems:
@@ -158,6 +162,7 @@ def _print_json(verdicts: "Iterable[Verdict]", gpus: list[str]) -> None:
             "verdict": verdict.line,
             "works": verdict.works,
             "loads": verdict.loads,
+            "process": verdict.loading.as_document(),
             "has_gpu_code": verdict.has_code,
             "first_release": _major(verdict.releases[0]),
             "last_release": _major(verdict.releases[1]),

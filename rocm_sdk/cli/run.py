@@ -24,12 +24,16 @@ if TYPE_CHECKING:
     from rocm_sdk.installed.installation import Installed
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
-DESCRIPTION = """\
+NOT_PASSED_ON = (
+    "sudo, cron and systemd do not pass LD_LIBRARY_PATH on: have them start `rocm-sdk run PROGRAM`, with the full path"
+    " of rocm-sdk."
+)
+DESCRIPTION = f"""\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
 Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
 used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
 The development tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
-program, 126 if it cannot be started, else the program's own."""
+program, 126 if it cannot be started, else the program's own. {NOT_PASSED_ON}"""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 

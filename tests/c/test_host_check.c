@@ -36,7 +36,8 @@ static int clear(void **state) {
 }
 
 static rsdk_host_files check_all(asked *a, const char *const *paths, size_t count) {
-    const rsdk_host_check question = {paths, count, &a->library, 1};
+    const rsdk_host_check question = {
+        .files = paths, .file_count = count, .libraries = &a->library, .library_count = 1, .is_installed = true};
     rsdk_host_files files = {0};
     assert_int_equal(rsdk_host_check_run(&question, &a->arena, &files, &a->fixture.error), RSDK_OK);
     return files;
@@ -65,7 +66,7 @@ static void a_file_that_fits(void **state) {
             CORE_LIB "/libamdhip64.so.7");
     const rsdk_host_file *file = check(a, OUTSIDE "/good.so");
     assert_null(file->fault);
-    assert_int_equal(file->lack_count, 0);
+    assert_int_equal(file->lacks.count, 0);
     assert_int_equal(file->needs.items[0].place, RSDK_PLACE_SDK);
     assert_string_equal(file->needs.items[0].path, a->library);
     const char *path = sample_path(&a->fixture.site, OUTSIDE "/good.so");
@@ -80,9 +81,9 @@ static void what_is_absent_is_named(void **state) {
                          "int f(void) { return g1() + g2() + g3() + g4(); }";
     compile(a, "bad.so", source, CORE_LIB "/libamdhip64.so.7");
     const rsdk_host_file *file = check(a, OUTSIDE "/bad.so");
-    assert_int_equal(file->lack_count, 4);
-    assert_int_equal(file->lacks.count, 3);
-    assert_int_equal(strncmp(file->lacks.items[0].name, "g", 1), 0);
+    assert_int_equal(file->lacks.count, 4);
+    assert_int_equal(file->lacks.list.count, 3);
+    assert_int_equal(strncmp(file->lacks.list.items[0].name, "g", 1), 0);
 }
 
 static void another_release(void **state) {
@@ -130,14 +131,14 @@ static void an_extension_of_python(void **state) {
     asked *a = *state;
     const char *source = "double fmod(double, double); double f(double x) { return fmod(x, 2); }";
     compile(a, "library.so", source, NULL);
-    assert_int_equal(check(a, OUTSIDE "/library.so")->lack_count, 1);
+    assert_int_equal(check(a, OUTSIDE "/library.so")->lacks.count, 1);
     compile(a, "extension.so",
             "double fmod(double, double); double no_such_function(double);"
             "double PyInit_extension(double x) { return fmod(x, 2) + no_such_function(x); }",
             NULL);
     const rsdk_host_file *file = check(a, OUTSIDE "/extension.so");
-    assert_int_equal(file->lack_count, 1);
-    assert_string_equal(file->lacks.items[0].name, "no_such_function");
+    assert_int_equal(file->lacks.count, 1);
+    assert_string_equal(file->lacks.list.items[0].name, "no_such_function");
 }
 
 /* Whole strings that are names of ROCm's libraries; the last one lies across two blocks of the reader. */
@@ -198,6 +199,52 @@ static void names_beside_a_needed_library(void **state) {
     assert_int_equal(check_all(a, &path, 1).opened.count, 0);
 }
 
+/* What the linker does is followed as deep as the needs go, and each process is tried. */
+static void what_a_needed_library_needs(void **state) {
+    asked *a = *state;
+    const sample_library gone = {.directory = "gone", .file = "libgone.so.1", .source = "int gone;"};
+    const sample_library below = {.directory = OUTSIDE,
+                                  .file = "libb.so.1",
+                                  .source = "int b;",
+                                  .needs = "gone/libgone.so.1 " CORE_LIB "/libamdhip64.so.7"};
+    const sample_library above = {.directory = OUTSIDE,
+                                  .file = "above.so",
+                                  .source = "int a;",
+                                  .needs = OUTSIDE "/libb.so.1",
+                                  .paths = WITH_RUNPATH};
+    sample_compile(&a->fixture.site, &gone);
+    sample_compile(&a->fixture.site, &below);
+    sample_compile(&a->fixture.site, &above);
+    const rsdk_host_file *file = check(a, OUTSIDE "/above.so");
+    assert_int_equal(file->unfound_alone.count, 2);
+    assert_int_equal(file->unfound.count, 1);
+    assert_string_equal(file->unfound.items[0].need.name, "libgone.so.1");
+    assert_string_equal(file->unfound.items[0].needing, sample_path(&a->fixture.site, OUTSIDE "/libb.so.1"));
+    assert_true(file->is_served[RSDK_AID_SHORTNAMES]);
+    assert_false(file->is_served[RSDK_AID_RUN]); /* no directories were given */
+}
+
+/* A package is unpacked at one place and installed at another, where the SDK is. */
+static void an_unpacked_package(void **state) {
+    asked *a = *state;
+    const sample_library app = {.directory = "unpacked/package",
+                                .file = "app.so",
+                                .soname = "",
+                                .source = "int a;",
+                                .needs = CORE_LIB "/libamdhip64.so.7",
+                                .options = "-Wl,-rpath,\\$ORIGIN/../" CORE_LIB};
+    sample_compile(&a->fixture.site, &app);
+    const char *path = sample_path(&a->fixture.site, "unpacked/package/app.so");
+    rsdk_host_check question = {.files = &path, .file_count = 1};
+    rsdk_host_files alone = {0}, installed = {0};
+    assert_int_equal(rsdk_host_check_run(&question, &a->arena, &alone, &a->fixture.error), RSDK_OK);
+    assert_int_equal(alone.list.items[0].unfound.count, 1);
+    question.unpacked = sample_path(&a->fixture.site, "unpacked");
+    question.site = sample_path(&a->fixture.site, ".");
+    assert_int_equal(rsdk_host_check_run(&question, &a->arena, &installed, &a->fixture.error), RSDK_OK);
+    assert_int_equal(installed.list.items[0].unfound.count, 0);
+}
+
 static void a_file_that_is_none(void **state) {
     asked *a = *state;
     sample_directory(&a->fixture.site, OUTSIDE);
@@ -222,6 +269,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(libraries_that_are_opened_by_name, make, clear),
         cmocka_unit_test_setup_teardown(many_sections_of_constants, make, clear),
         cmocka_unit_test_setup_teardown(names_beside_a_needed_library, make, clear),
+        cmocka_unit_test_setup_teardown(what_a_needed_library_needs, make, clear),
+        cmocka_unit_test_setup_teardown(an_unpacked_package, make, clear),
         cmocka_unit_test_setup_teardown(a_file_that_is_none, make, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

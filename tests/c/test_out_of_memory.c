@@ -225,7 +225,8 @@ static rsdk_status check_host(rsdk_sdk *sdk, rsdk_error *error) {
     (void)snprintf(paths[0], sizeof paths[0], "%s/" CORE_LIB "/libamdhip64.so.7", site.path);
     (void)snprintf(paths[1], sizeof paths[1], "%s/" CORE_LIB "/librocm_smi64.so.7", site.path);
     const char *const files[] = {paths[0], paths[1]};
-    const rsdk_host_check check = {files, 2, files, 2};
+    const rsdk_host_check check = {
+        .files = files, .file_count = 2, .libraries = files, .library_count = 2, .is_installed = true};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_host_files result = {0};
     rsdk_status status = rsdk_host_check_run(&check, &arena, &result, error);

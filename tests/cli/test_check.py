@@ -22,6 +22,11 @@ SCRATCH = "rocm-sdk-check-"
 
 TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
 GPU = ("--gpu", "gfx1030")
+RUNPATH = ("-Wl,-rpath,$ORIGIN/lib:$ORIGIN",)
+IN_PROCESS = (
+    "loads in a process that has called rocm_sdk (amdhip64), or in `rocm-sdk run`; alone it does not find"
+    " libamdhip64.so.7"
+)
 
 
 @pytest.fixture
@@ -141,7 +146,7 @@ def test_programs(call: Call, tmp_path: Path, hip: Path) -> None:
 def test_a_wheel(call: Call, hip: Path, tmp_path: Path) -> None:
     helper = compile_library(tmp_path / "build/libhelper.so", "libhelper.so", "int help(void) { return 1; }")
     app = compile_library(
-        tmp_path / "build/app.so", None, "extern int help(void); int f(void) { return help(); }", (helper, hip)
+        tmp_path / "build/app.so", None, "extern int help(void); int f(void) { return help(); }", (helper, hip), RUNPATH
     )
     kernels = {
         "sample/lib/librocblas.so.9": library(tmp_path / "build/librocblas.so.9", [bundle(objects("gfx1030"))]),
@@ -153,7 +158,7 @@ def test_a_wheel(call: Call, hip: Path, tmp_path: Path) -> None:
         {"sample/app.so": app, "sample/lib/libhelper.so": helper, **kernels},
     )
     found = document(call, path, *GPU)
-    assert found["verdict"] == "loads; runs on gfx1030; rocblas: fallback kernels only, which are slow"
+    assert found["verdict"] == f"{IN_PROCESS}; runs on gfx1030; rocblas: fallback kernels only, which are slow"
     assert found["kind"] == "wheel"
     lacking = wheel(
         tmp_path / "sample-2-py3-none-any.whl",

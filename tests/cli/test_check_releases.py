@@ -11,6 +11,7 @@ from other_user import OtherUser
 from sample_site import LIBRARIES, Site
 
 GPU = ("--gpu", "gfx1030")
+ORIGIN = ("-Wl,-rpath,$ORIGIN",)
 STABLE = "https://stable.repo.amd.com/rocm/whl-next/"
 
 
@@ -89,7 +90,7 @@ def test_what_lacks_for_another_release_is_one_problem(call: Call, tmp_path: Pat
 def test_what_is_among_the_files_says_nothing(call: Call, tmp_path: Path) -> None:
     """A package with a ROCm of its own needs none of the SDK's release."""
     hip = stub(tmp_path / "files", "libamdhip64.so.5")
-    compile_library(tmp_path / "files/libapp.so", None, needed=(hip,))
+    compile_library(tmp_path / "files/libapp.so", None, needed=(hip,), flags=ORIGIN)
     found = document(call, tmp_path / "files", *GPU)
     assert (codes(found), found["releases"]) == (["W-LIB-026"], {"first": None, "last": None})
 
@@ -177,7 +178,10 @@ def variants(tmp_path: Path) -> Path:
 def test_one_of_several_variants_loads(call: Call, variants: Path) -> None:
     found = document(call, variants, *GPU)
     assert codes(found) == []
-    assert found["verdict"] == ("loads; one of 2 variants for ROCm loads: libfast_rocm71.so; no GPU code of its own")
+    assert found["verdict"] == (
+        "loads in a process that has called rocm_sdk (amdhip64), or in `rocm-sdk run`; alone it does not find"
+        " libamdhip64.so.7; one of 2 variants for ROCm loads: libfast_rocm71.so; no GPU code of its own"
+    )
 
 
 def test_no_variant_loads(call: Call, variants: Path) -> None:
@@ -211,7 +215,7 @@ def test_libraries_that_load_together_are_no_variants(call: Call, tmp_path: Path
     runtime = stub(tmp_path / "elsewhere", "libamdhip64.so.5")
     hip = compile_library(tmp_path / "libggml-hip.so", "libggml-hip.so", needed=(runtime,))
     runtime.unlink()
-    compile_library(tmp_path / "libggml.so", None, needed=(cpu, hip))
+    compile_library(tmp_path / "libggml.so", None, needed=(cpu, hip), flags=ORIGIN)
     found = document(call, tmp_path, *GPU)
     assert codes(found) == ["E-LIB-024"]
     assert "variant" not in str(found["verdict"])

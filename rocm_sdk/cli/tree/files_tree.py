@@ -2,13 +2,13 @@
 of the SDK below them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import rocm_sdk
 from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
-from rocm_sdk.doctor.verdicts.host import read_files
+from rocm_sdk.doctor.verdicts.conditions import try_files
 from rocm_sdk.doctor.verdicts.judge import Question, against_of
 from rocm_sdk.doctor.verdicts.opening import opening
 from rocm_sdk.doctor.verdicts.subject import open_subject
@@ -21,7 +21,7 @@ from rocm_sdk.terminal.progress import with_progress
 from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFile, HostFiles, HostNeed
+    from rocm_sdk._native import HostFile, HostNeed, Unfound
     from rocm_sdk.doctor.verdicts.opening import Opening
     from rocm_sdk.doctor.verdicts.subject import Subject
 
@@ -36,7 +36,7 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
 
     Raises RocmSdkError for a word that stands for nothing.
     """
-    libraries = against_of(Question((), current())).libraries
+    against = against_of(Question((), current()))
     below = _Below()
     branches, missing = list(tree.branches), dict.fromkeys(tree.missing)
     seen = set(tree.files)
@@ -44,14 +44,14 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
     with removed_at_signals():
         for word in with_progress("reading", words, len(words)):
             with open_subject(word) as subject, subject.refused_by_name():
-                analysis = read_files(subject, libraries)[0]
-                opens = opening(subject, analysis, libraries)
-                if not analysis.files and not opens.names:
+                files, analysis, _, _ = try_files(subject, against)
+                opens = opening(subject, analysis, against.libraries)
+                if not files and not opens.names:
                     complain(f"{word}: there is no library and no program in it")
                 if opens.absent:
                     complain(f"{_opens(word, opens)} {', '.join(opens.absent)} by name, and no package here has it")
-                all_usable &= bool(opens.names) or any(file.fault is None for file in analysis.files)
-                for branch in _branches(subject, analysis, opens, below, seen):
+                all_usable &= bool(opens.names) or any(file.fault is None for file in files)
+                for branch in _branches(subject, files, opens, below, seen):
                     seen.update(each.path for each in (branch.file, *branch.brings))
                     branches.append(branch)
                     missing |= dict.fromkeys(branch.step.missing)
@@ -81,10 +81,10 @@ def _planned(paths: list[str]) -> Iterator[str]:
 
 
 def _branches(
-    subject: "Subject", analysis: "HostFiles", opens: "Opening", below: _Below, seen: set[str]
+    subject: "Subject", files: "Iterable[HostFile]", opens: "Opening", below: _Below, seen: set[str]
 ) -> Iterator[Branch]:
     """The files of a word, then the libraries of the SDK that they open by name. The caller adds to `seen`."""
-    for file in analysis.files:
+    for file in files:
         yield _branch(subject, file, below, seen)
     for name in opens.names:
         path = None if name in opens.absent else rocm_sdk.locate(rows_of(name)[0][0]).path
@@ -120,10 +120,11 @@ def _opened(reason: str, path: str, below: _Below, seen: set[str]) -> Branch:
 def _branch(subject: "Subject", file: "HostFile", below: _Below, seen: set[str]) -> Branch:
     """A file with what it brings and no branch before it does."""
     site = current().site
+    found = _found(file)
     bundled, led_to = (
-        [need.path for need in file.needs if need.place == place and need.path is not None] for place in _BESIDE
+        [need.path for need in found if need.place == place and need.path is not None] for place in _BESIDE
     )
-    needs = frozenset(str(need.path) for need in file.needs if need.place == "SDK")
+    needs = frozenset(str(need.path) for need in found if need.place == "SDK")
     members = tuple(dict.fromkeys((*bundled, *led_to, *below(needs))))
     brings = tuple(_file(subject, path, site) for path in members if path not in seen | {file.path, *bundled})
     own = _file(subject, file.path, site)
@@ -132,11 +133,17 @@ def _branch(subject: "Subject", file: "HostFile", below: _Below, seen: set[str])
         soname=file.soname,
         reason=_reason(subject, file, {each.path for each in brings}),
         members=tuple(_file(subject, path, site).path for path in (file.path, *members)),
-        needed=tuple(_file(subject, str(need.path), site).path for need in file.needs if need.place in _WITH_IT),
-        outside=tuple(need.name for need in file.needs if need.place == "system"),
-        missing=tuple(need.name for need in file.needs if need.place not in (*_WITH_IT, "system")),
+        needed=tuple(_file(subject, str(need.path), site).path for need in found if need.place in _WITH_IT),
+        outside=tuple(need.name for need in found if need.place == "system"),
+        missing=tuple(dict.fromkeys(each.name for each in file.unfound)),
     )
     return Branch(step, own, brings, None)
+
+
+def _found(file: "HostFile") -> "list[HostNeed]":
+    """The needs that the linker finds; a library may lie somewhere, and the linker not look there."""
+    unfound = {each.name for each in file.unfound}
+    return [need for need in file.needs if need.name not in unfound]
 
 
 def _file(subject: "Subject", path: str, site: str) -> File:
@@ -151,10 +158,11 @@ def _reason(subject: "Subject", file: "HostFile", below: set[str]) -> str:
     """What of its needs is not below it."""
     if file.fault is not None:
         return subject.shown(file.fault)
-    system = [need.name for need in file.needs if need.place == "system"]
-    above = [need.name for need in file.needs if need.place == "SDK" and need.path not in below]
-    bundled = [need.name for need in file.needs if need.place in _BESIDE]
-    absent = [_absent(need) for need in file.needs if need.place not in (*_WITH_IT, "system")]
+    found = _found(file)
+    system = [need.name for need in found if need.place == "system"]
+    above = [need.name for need in found if need.place == "SDK" and need.path not in below]
+    bundled = [need.name for need in found if need.place in _BESIDE]
+    absent = [_absent(subject, file, each) for each in file.unfound]
     parts = [f"MISSING: {', '.join(absent)}"] if absent else []
     parts += [f"above: {named(above)}"] if above else []
     parts += [f"beside it: {named(bundled)}"] if bundled else []
@@ -162,5 +170,17 @@ def _reason(subject: "Subject", file: "HostFile", below: set[str]) -> str:
     return "; ".join(parts) or ("needs what is below it" if file.needs else "needs no library")
 
 
-def _absent(need: "HostNeed") -> str:
-    return f"{need.name} (there is {os.path.basename(need.path)})" if need.path is not None else need.name
+def _absent(subject: "Subject", file: "HostFile", each: "Unfound") -> str:
+    """A library that the linker does not find, who needs it, and what there is in its place."""
+    by = f", which {os.path.basename(each.needing)} needs" if each.needing != file.path else ""
+    if each.fault is not None:
+        return f"{each.name}{by}: {subject.shown(each.fault)}"
+    if each.path is None:
+        return f"{each.name}{by}"
+    is_unreached = each.place in {"bundled", "SDK", "RPATH", "system"}
+    there = (
+        f"{subject.shown(each.path)} is not where the linker looks"
+        if is_unreached
+        else f"there is {os.path.basename(each.path)}"
+    )
+    return f"{each.name}{by} ({there})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -13,9 +12,9 @@ from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.problems import problem
 
 from .beside_program import beside_program
+from .conditions import Loading, loads, try_files
 from .missing import HERE, Against, missing_problems, package_of
 from .opening import Opening, opening
-from .variants import Variants, check_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +30,12 @@ _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
 class Host(NamedTuple):
     """What was found. loads is None if it cannot be told: `missing` may come from distributions that are not here, or
-    nothing is that it is certain to open by name."""
+    nothing is that it is certain to open by name. loading: in which process it loads."""
 
     loads: bool | None
+    files: tuple[HostFile, ...]
     analysis: HostFiles
+    loading: Loading
     built_for: str | None  # the releases of ROCm, as text
     problems: tuple[Problem, ...]
     missing: tuple[str, ...]  # libraries that nothing here has
@@ -42,51 +43,27 @@ class Host(NamedTuple):
     opens: Opening
 
 
-def read_files(subject: Subject, libraries: tuple[str, ...]) -> tuple[HostFiles, Variants]:
-    """What the subject's files need, and where that is. libraries: the shared libraries of the SDK."""
-    analysis, variants = check_files(subject.files, libraries, has_sdk=bool(libraries))
-    if beside := _of_other_distributions(_unfound(analysis.files)):
-        analysis, variants = check_files(subject.files, (*libraries, *beside), has_sdk=bool(libraries))
-    return analysis, variants
-
-
 def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     """Reads and judges the subject's files."""
     libraries = against.libraries
-    analysis, variants = read_files(subject, libraries)
-    files = analysis.files
+    files, analysis, variants, loading = try_files(subject, against)
     found = [
         *_faults(subject, files),
         *_another_release(subject, analysis, against, variants.built_for),
         *missing_problems(subject, files, against),
-        *_lacks(subject, analysis, demangle),
+        *_lacks(subject, files, demangle),
         *_two_hips(subject, files, libraries),
+        *_auditors(subject, files),
     ]
     fails = any(each.severity == "error" for each in found)
     if not fails:
         found += beside_program(subject, analysis, against)
-    unfound = _unfound(files)
     opens = opening(subject, analysis, libraries)
-    is_unknown = unfound or (opens.is_certain and not opens.is_possible)
-    loads = False if fails else None if is_unknown else True
+    is_unknown = not all(map(loads, files)) or (opens.is_certain and not opens.is_possible)
+    verdict = False if fails else None if is_unknown else True
     built_for = variants.built_for or analysis.built_for
-    return Host(loads, analysis, built_for, tuple(found), unfound, variants.notes, opens)
-
-
-def _unfound(files: Iterable[HostFile]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(need.name for file in files for need in file.needs if need.place == "nowhere"))
-
-
-def _of_other_distributions(names: Iterable[str]) -> tuple[str, ...]:
-    """Where other packages of this environment have libraries: their `lib`, and what auditwheel adds beside them."""
-    from rocm_sdk.installed.installer import own_site
-
-    site = glob.escape(own_site())
-    found: list[str] = []
-    for name in names:
-        for pattern in (f"{site}/*/lib/{glob.escape(name)}", f"{site}/*.libs/{glob.escape(name)}"):
-            found += sorted(glob.glob(pattern))[:1]
-    return tuple(found)
+    missing = tuple(dict.fromkeys(each.name for file in files for each in file.unfound))
+    return Host(verdict, files, analysis, loading, built_for, tuple(found), missing, variants.notes, opens)
 
 
 def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
@@ -137,15 +114,15 @@ def other_release_problem(
     )
 
 
-def _lacks(subject: Subject, analysis: HostFiles, demangle: Demangle) -> Iterator[Problem]:
+def _lacks(subject: Subject, files: tuple[HostFile, ...], demangle: Demangle) -> Iterator[Problem]:
     """What files do not find in their libraries, as far as that can be told.
 
     Where libraries of ROCm are not here, nobody knows what is in them; a file may use one that another of the package
     needs and loads. Where they are of another release, that explains what they lack.
     """
-    needs = [need for file in analysis.files for need in file.needs if need.place not in HERE]
+    needs = [need for file in files for need in file.needs if need.place not in HERE]
     lacks_rocm = any(package_of(need.name) is not None for need in needs)
-    for file in analysis.files:
+    for file in files:
         lacks = tuple(each for each in file.lacks if not (lacks_rocm and _may_be_of_rocm(each.library)))
         if lacks:
             yield _lack(subject, file, lacks, demangle)
@@ -156,7 +133,9 @@ def _may_be_of_rocm(library: str | None) -> bool:
 
 
 def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle) -> Problem:
-    path = subject.shown(file.path)
+    """The problem of the first file that lacks something: the one that is checked, or one that it brings in."""
+    lacks = tuple(each for each in lacks if each.needing == lacks[0].needing)
+    path = subject.shown(lacks[0].needing)
     newest = max(filter(None, (_glibc(lack.version) for lack in lacks)), default=None)
     if newest is not None:
         facts = {"wanted": ".".join(map(str, newest)), "present": glibc_version() or None}
@@ -180,6 +159,13 @@ def _version(name: str | None, version: str | None) -> str:
 def _glibc(version: str | None) -> tuple[int, ...] | None:
     found = _GLIBC.fullmatch(version or "")
     return tuple(int(number) for number in found[1].split(".") if number) if found else None
+
+
+def _auditors(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
+    """Libraries that the linker would run because a file names them: nothing here starts the linker on such a file."""
+    for path, name in dict.fromkeys((str(file.audited), file.audit) for file in files if file.audit is not None):
+        shown = subject.shown(path)
+        yield problem("W-LIB-028", shown, library=shown, name=name)
 
 
 def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str, ...]) -> Iterator[Problem]:

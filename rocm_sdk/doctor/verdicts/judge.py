@@ -19,6 +19,7 @@ from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
 from rocm_sdk.gpu_support.words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.problems import problem
 
+from .conditions import Loading, process_words
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .missing import Against, package_of
@@ -58,6 +59,7 @@ class Verdict(NamedTuple):
     kind: str
     works: bool | None
     loads: bool | None
+    loading: Loading  # the process that it loads in
     gpus: tuple[OnGpu, ...]
     has_code: bool
     line: str
@@ -89,7 +91,7 @@ def judge(word: str | None, question: Question) -> Verdict:
         code = _named(subject, judge_code(subject.directories, question.gpus, installed, has_comgr=has_comgr))
         found += host.problems
         found += _faults(subject, host, code.coverage)
-        if subject.kind == "file" and not host.analysis.files and not code.coverage.faults:
+        if subject.kind == "file" and not host.files and not code.coverage.faults:
             found += _of_no_kind(subject.name)
         if any(library.name == "MIOpen" for library in code.coverage.libraries):
             found += miopen_problems(question.gpus)
@@ -127,7 +129,7 @@ def _by_name(subject: Subject) -> Iterator[Problem]:
 
 def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem]:
     """Of GPU code and tables; of files that the linker would refuse, that is said already."""
-    said = {os.path.realpath(file.path) for file in host.analysis.files if file.fault is not None}
+    said = {os.path.realpath(file.path) for file in host.files if file.fault is not None}
     for fault in covered.faults:
         if os.path.realpath(fault.path) not in said:
             shown = subject.shown(fault.path)
@@ -173,10 +175,10 @@ def _verdict(
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
     named = release_of(subject.distribution, subject.version) if host.built_for is None else None
     release = host.built_for if named is None else f"ROCm {named}"
-    words = [_loading(host, loads, release, has_sdk=has_sdk), *host.notes]
+    words = [_loading(host, loads, release, has_sdk=has_sdk, is_sdk=subject.kind == "SDK"), *host.notes]
     if loads and named is not None and against.version and not f"{against.version}.".startswith(f"{named}."):
         words.append(f"it is for {release}, the SDK is {against.version}, and nothing in its files says what it calls")
-    if not host.analysis.files and not has_code and not host.opens.names:
+    if not host.files and not has_code and not host.opens.names:
         words = [_nothing(subject)]
     elif not has_code:
         words.append("no GPU code of its own")
@@ -187,7 +189,7 @@ def _verdict(
     works: bool | None = True
     if errors or loads is False or any(on.runs is False for on in gpus):
         works = False
-    elif loads is None or not host.opens.is_possible or not (host.analysis.files or has_code or host.opens.names):
+    elif loads is None or not host.opens.is_possible or not (host.files or has_code or host.opens.names):
         works = None
     elif has_code and not (gpus and all(on.runs for on in gpus)):
         works = None  # for which GPU, or by which comgr
@@ -195,7 +197,9 @@ def _verdict(
     install = _command_that_installs(requirement) if loads is not True and not has_sdk else None
     releases = (host.analysis.first_release, host.analysis.last_release) if named is None else (named, named)
     said = (gpus, has_code, "; ".join(words), problems)
-    return Verdict(subject.name, subject.kind, works, loads, *said, releases=releases, code=code, install=install)
+    return Verdict(
+        subject.name, subject.kind, works, loads, host.loading, *said, releases=releases, code=code, install=install
+    )
 
 
 def _command_that_installs(requirement: str | None) -> str | None:
@@ -214,14 +218,19 @@ def _nothing(subject: Subject) -> str:
     return f"there is nothing to check: it is pure Python{requires}"
 
 
-def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool) -> str:
+def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool, is_sdk: bool) -> str:
+    """The process that the subject loads in; of the SDK it is the one that has called rocm_sdk, by what an SDK is."""
     absent = ", ".join(host.opens.absent[:_NAMED])
+    where = "" if is_sdk else process_words(host.loading)
+    if loads and where:
+        unfound = ", ".join(host.loading.unfound[:_NAMED])
+        return f"loads {where}; alone it {f'does not find {unfound}' if unfound else 'lacks symbols or versions'}"
     if loads:
         so = "no package here has it" if has_sdk else "no SDK is here"
         if absent:
             return f"loads; it opens {absent} by name, and {so}"
         opened = ", ".join(host.opens.names[:_NAMED])
-        return "loads" if host.analysis.files or not opened else f"loads; it opens {opened} by name"
+        return "loads" if host.files or not opened else f"loads; it opens {opened} by name"
     if loads is False:
         is_other = host.analysis.other_release is not None
         so = f": it is for {release}" if is_other else f"; it is for {release}"

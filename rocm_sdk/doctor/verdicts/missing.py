@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rocm_sdk._native import HostFile
+    from rocm_sdk._native import HostFile, Unfound
     from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
@@ -40,12 +40,23 @@ def package_of(name: str) -> str | None:
 
 
 def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:
-    """What is nowhere. What a distribution may bring that is required and not here is no problem."""
+    """What the linker does not find. What a distribution may bring that is required and not here is no problem."""
+    unfound: dict[str, Unfound] = {}  # the first of each name
+    for each in (each for file in files for each in file.unfound):
+        unfound.setdefault(each.name, each)
     needing: dict[str, str] = {}  # library -> the first file that needs it
-    for file in files:
-        for need in file.needs:
-            if need.place == "nowhere":
-                needing.setdefault(need.name, file.path)
+    for name, each in unfound.items():
+        if each.fault is not None:
+            yield _refused(subject, each)
+        elif each.place in HERE:
+            yield _unreached(subject, each)
+        elif each.place == "nowhere":
+            needing[name] = each.needing
+    yield from _nowhere(subject, needing, against)
+
+
+def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against) -> Iterator[Problem]:
+    """Libraries that nothing here has, by the packages that should have them."""
     of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
     if of_rocm and against.libraries:
         yield _of_rocm(subject, needing, of_rocm, against)
@@ -62,6 +73,32 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
             yield problem("E-LIB-002", shown, needing=os.path.basename(shown), library=name, **facts)
     if unknown and not may_be_of_others:
         yield _of_python(subject, needing, unknown)
+
+
+def _unreached(subject: Subject, each: Unfound) -> Problem:
+    """A library that is there, and the linker does not look for it there, or not by that name."""
+    needing, path = subject.shown(each.needing), each.path or ""
+    facts = {"needing": os.path.basename(needing), "name": each.name, "present": subject.shown(path)}
+    if os.path.basename(path) != each.name:
+        facts["why"] = f"which has {each.name} for its SONAME: the linker looks for files by their names"
+    if subject.kind in ("file", "directory"):
+        facts |= _repair_of_unreached(each, path)
+    return problem("E-LIB-004", needing, library=needing, **facts)
+
+
+def _repair_of_unreached(each: Unfound, path: str) -> dict[str, str]:
+    """The facts for the command that lets the linker find it."""
+    directory, name = os.path.split(os.path.abspath(path))
+    if name != each.name:
+        return {"target": name, "link": os.path.join(directory, each.name)}
+    way = os.path.relpath(directory, os.path.dirname(os.path.abspath(each.needing)))
+    return {"rpath": "$ORIGIN" if way == "." else f"$ORIGIN/{way}", "file": each.needing}
+
+
+def _refused(subject: Subject, each: Unfound) -> Problem:
+    needing = subject.shown(each.needing)
+    detail = f"{os.path.basename(needing)} needs it: {subject.shown(each.fault or '')}"
+    return problem(each.fault_code or "E-LIB-006", needing, library=each.name, detail=detail)
 
 
 def _may_be_of_others(subject: Subject) -> bool:

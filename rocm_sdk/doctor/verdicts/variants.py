@@ -7,11 +7,9 @@ loads, lacks nothing.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rocm_sdk import _native
-
-from .missing import HERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,15 +29,18 @@ class Variants(NamedTuple):
     built_for: str | None = None
 
 
-def check_files(files: tuple[str, ...], libraries: tuple[str, ...], *, has_sdk: bool) -> tuple[HostFiles, Variants]:
-    """What the C library says of the files that are loaded here, and which are left out.
+def check_files(
+    files: tuple[str, ...], libraries: tuple[str, ...], *, installed: bool = False, **facts: Any
+) -> tuple[HostFiles, Variants]:
+    """Return what the C library says of the files that are loaded here, and which are left out.
 
-    libraries are those of the SDK, and others that may bring something. has_sdk: whether there is an SDK among them.
+    libraries: the shared libraries of the SDK. installed and the others: as of check_host_files.
     """
-    found = _native.check_host_files(files, libraries)
-    variants = _choose(found.files, has_sdk=has_sdk)
+    found = _native.check_host_files(files, libraries, installed=installed, **facts)
+    variants = _choose(found.files, has_sdk=bool(libraries))
     if variants.left:
-        found = _native.check_host_files(tuple(path for path in files if path not in variants.left), libraries)
+        files = tuple(path for path in files if path not in variants.left)
+        found = _native.check_host_files(files, libraries, installed=installed, **facts)
     return found, variants
 
 
@@ -75,7 +76,7 @@ def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
 
 
 def _loads(file: HostFile) -> bool:
-    return file.fault is None and not file.lack_count and all(need.place in HERE for need in file.needs)
+    return file.fault is None and not file.lack_count and not file.unfound
 
 
 def _note(loading: list[HostFile], count: int) -> str:

@@ -58,7 +58,7 @@ def _range_of(wheel: str) -> Range | None:
     """By the SONAMEs and versions that its files need; of libraries for several releases nothing is known."""
     try:
         with open_subject(wheel) as subject:
-            found, _ = check_files(subject.files, (), has_sdk=False)
+            found, _ = check_files(subject.files, ())
     except LibraryAccessError:  # no room to unpack it: the installer needs none there
         return None
     if found.first_release is None or found.built_for is None:

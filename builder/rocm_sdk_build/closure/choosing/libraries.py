@@ -110,7 +110,7 @@ class _Search:
     def take_files(self, paths: Sequence[str]) -> list[str]:
         """Those that the planner reads, and the libraries that programs need which it does not read (not PIE)."""
         found: list[str] = []
-        analysis, variants = check_files(tuple(paths), self._sources(), has_sdk=True)
+        analysis, variants = check_files(tuple(paths), self._sources(), installed=True)
         self.unread |= variants.left
         self._refuse_another_release(analysis)
         for file in analysis.files:

@@ -1,0 +1,196 @@
+"""In which process the files of a subject load: by themselves, in one that has called rocm_sdk, or in `rocm-sdk run`.
+
+The C library follows the dynamic linker on paper (csrc/loader/link_trial.h), in one process after the other.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.installed.catalog import stem
+
+from .variants import Variants, check_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocm_sdk._native import HostFile, HostFiles
+
+    from .missing import Against
+    from .subject import Subject
+
+
+class Loading(NamedTuple):
+    """The process that files load in.
+
+    unfound are the names that the linker does not find where nothing helps; () if it finds all. The others say what
+    helps. shortnames: rocm_sdk has loaded them (is_for_files: preload_for has, as some have no shortname); None: that
+    does not help. is_run: `rocm-sdk run` does. directories: they are in LD_LIBRARY_PATH. before: files that other code
+    opens first, as a package does with its own.
+    """
+
+    unfound: tuple[str, ...] = ()
+    shortnames: tuple[str, ...] | None = None
+    is_for_files: bool = False
+    is_run: bool = False
+    directories: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+    def as_document(self) -> dict[str, object]:
+        """The facts for programs, as docs/will-it-run.md describes them."""
+        return {
+            "unfound_alone": self.unfound,
+            "shortnames": self.shortnames,
+            "preload_for": self.is_for_files,
+            "run": self.is_run,
+            "directories": self.directories,
+            "opened_before": self.before,
+        }
+
+    @property
+    def is_aided(self) -> bool:
+        """Whether a file needs more than itself."""
+        return self.is_run or self.shortnames is not None or bool(self.directories or self.before)
+
+
+_NAMED = 4  # shortnames and libraries that a line names
+
+
+def process_words(loading: Loading) -> str:
+    """The process that files need, behind "loads"; "" if they load by themselves."""
+    ways = []
+    if loading.shortnames is not None:
+        names = _listed(loading.shortnames) if loading.shortnames and not loading.is_for_files else "preload_for"
+        ways.append(f"in a process that has called rocm_sdk ({names})")
+    if loading.is_run:
+        ways.append("in `rocm-sdk run`")
+    if loading.directories:
+        ways.append(f"with LD_LIBRARY_PATH={':'.join(loading.directories)}")
+    words = ", or ".join(ways)
+    if loading.before:
+        words += (
+            f"{', and ' if words else ''}once other code has opened {_listed(map(os.path.basename, loading.before))}"
+        )
+    return words
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = tuple(names)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+class Tried(NamedTuple):
+    """What was found: the rows of the files, each of the process that serves it best, and what all of them say."""
+
+    files: tuple[HostFile, ...]
+    analysis: HostFiles
+    variants: Variants
+    loading: Loading
+
+
+def try_files(subject: Subject, against: Against) -> Tried:
+    """Try the subject's files in one kind of process after the other, until all load."""
+    installed = against.installed is not None
+    directories = sdk_directories(against)
+    place = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
+    analysis, variants = check_files(
+        subject.files, against.libraries, directories=directories, installed=installed, **place
+    )
+    rows = {file.path: file for file in analysis.files}
+    loading = _loading_of(analysis, against, directories)
+    if subject.kind in ("wheel", "distribution"):
+        before = _opened_before(rows, against, place)
+        rows |= before.rows
+        loading = loading._replace(before=before.names)
+    return Tried(tuple(rows.values()), analysis, variants, loading)
+
+
+def loads(file: HostFile) -> bool:
+    """Whether the linker would load a file in the process that its row is of."""
+    return file.fault is None and not file.unfound and not file.lack_count
+
+
+_PRIVATE = ("llvm", "rocm_sysdeps")  # directories of an SDK whose libraries serve its own alone
+
+
+def sdk_directories(against: Against) -> tuple[str, ...]:
+    """The directories of the SDK's libraries, in which `rocm-sdk run` lets the linker look."""
+    directories = dict.fromkeys(map(os.path.dirname, against.libraries))
+    return tuple(each for each in directories if not set(_PRIVATE) & set(each.split(os.sep)))
+
+
+def _site(against: Against) -> str:
+    from rocm_sdk.installed.installer import own_site
+
+    return against.installed.site if against.installed is not None else own_site()
+
+
+def _loading_of(analysis: HostFiles, against: Against, directories: tuple[str, ...]) -> Loading:
+    """The process that those need which do not load by themselves."""
+    served = [file for file in analysis.files if file.by_shortnames or file.by_files or file.by_run]
+    unfound = tuple(dict.fromkeys(name for file in analysis.files for name in file.unfound_alone))
+    is_run = bool(served) and all(file.by_run for file in served)
+    if against.installed is None:
+        used = {os.path.dirname(need.path) for file in served for need in file.needs if need.path is not None}
+        return Loading(unfound, directories=tuple(each for each in directories if is_run and each in used))
+    libraries = [file for file in served if not file.is_program]
+    names = tuple(filter(None, map(_shortname, analysis.preloaded)))
+    if libraries and all(file.by_shortnames for file in libraries):
+        return Loading(unfound, names, is_run=is_run)
+    if libraries and all(file.by_shortnames or file.by_files for file in libraries):
+        return Loading(unfound, (), is_for_files=True, is_run=is_run)
+    return Loading(unfound, is_run=is_run)
+
+
+def _shortname(path: str) -> str | None:
+    return next((row[0] for row in _native.catalog() if stem(row[2]) == stem(os.path.basename(path))), None)
+
+
+class _Before(NamedTuple):
+    """What a package's own code opens first, and the rows of files that load then."""
+
+    names: tuple[str, ...]
+    rows: dict[str, HostFile]
+
+
+def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str, str]) -> _Before:
+    """With what other code opens first: files of the package itself, or of another package."""
+    failing = {path: file for path, file in rows.items() if file.fault is None and file.unfound}
+    own: dict[str, str] = {}
+    others: dict[str, str] = {}
+    for each in (each for file in failing.values() for each in file.unfound):
+        if each.place == "bundled" and each.path is not None:
+            own[each.name] = each.path
+        elif (path := _of_other_distributions(each.name)) is not None:
+            others[each.name] = path
+    if not own and not others:
+        return _Before((), {})
+    asked = (*failing, *others.values())
+    found = _native.check_host_files(
+        asked,
+        against.libraries,
+        loaded=(*own.values(), *others.values()),
+        beside=tuple(path for path in rows if path not in failing),
+        directories=sdk_directories(against),
+        installed=against.installed is not None,
+        **place,
+    )
+    again = {file.path: file for file in found.files}
+    if not all(loads(again[path]) for path in others.values() if path in again):
+        return _Before((), {})
+    helped = {path: file for path, file in again.items() if path in failing and not file.unfound}
+    return _Before((*own.values(), *others.values()) if helped else (), helped)
+
+
+def _of_other_distributions(name: str) -> str | None:
+    """Where another package of this environment has a library: its `lib`, and what auditwheel adds beside it."""
+    import glob
+
+    from rocm_sdk.installed.installer import own_site
+
+    site, name = glob.escape(own_site()), glob.escape(name)
+    return next((path for each in ("*/lib", "*.libs") for path in sorted(glob.glob(f"{site}/{each}/{name}"))), None)

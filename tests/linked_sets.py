@@ -1,0 +1,304 @@
+"""Random sets of libraries and programs, and what the dynamic linker makes of them: the judge of "loads".
+
+A set has an SDK in a site-packages directory and foreign files beside it. The files are made with the assembler and
+the linker alone, as a compiler takes ten times as long; a seed always makes the same set.
+"""
+
+import os
+import platform
+import random
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from sample_site import CORE, LIBRARIES, Site
+
+INTERPRETER = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}[platform.machine()]
+_EXIT = {"x86_64": "mov $60, %eax; xor %edi, %edi; syscall", "aarch64": "mov x8, #93; mov x0, #0; svc #0"}
+_OTHER_MACHINE = 0xF3  # EM_RISCV
+
+OF_SDK = {  # SONAME -> package
+    "libamdhip64.so.7": CORE,
+    "libamd_comgr.so.3": CORE,
+    "libhsa-runtime64.so.1": CORE,
+    "librocblas.so.5": LIBRARIES,
+    "libhelper.so.2": LIBRARIES,  # of no shortname
+}
+OTHER_RELEASES = ("libamdhip64.so.5", "librocblas.so.0", "libamd_comgr.so.2")
+NOWHERE = ("libnowhere.so.1", "libamdsomething.so.3")
+
+
+class File(NamedTuple):
+    """A file of a set. soname None: it has none."""
+
+    path: Path
+    soname: str | None
+    is_program: bool = False
+
+
+class LinkedSet:
+    """The files of one seed, below a directory."""
+
+    def __init__(self, seed: int, directory: Path) -> None:
+        self.random = random.Random(seed)
+        self.directory = directory
+        self.features: Counter[str] = Counter()
+        self.site = Site(directory / "site")
+        self._number = 0
+        self.files: list[File] = []
+        self._make_sdk()
+        self._make_files()
+
+    # ---- one file
+
+    def _next(self) -> str:
+        self._number += 1
+        return f"{self._number}"
+
+    def _object(self, defines: str, wants: list[str], *, program: bool) -> Path:
+        """An object that defines a symbol and wants others."""
+        code = f".text\n.globl {defines}\n.type {defines}, %function\n{defines}:\n"
+        code += _EXIT[platform.machine()] + "\n" if program else "nop\n"
+        code += '.section .note.GNU-stack,"",%progbits\n.data\n' + "".join(f".quad {each}\n" for each in wants)
+        path = self.directory / "build" / f"{self._next()}.o"
+        path.parent.mkdir(exist_ok=True)
+        _run("as", "-o", str(path), "-", text=code)
+        return path
+
+    def stub(self, soname: str, versions: tuple[str, ...] = ()) -> Path:
+        """A library to link with, of which the SONAME and the versions count."""
+        path = self.directory / "stubs" / f"{soname}-{'-'.join(versions)}"
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            self._link(path, soname, [], versions=versions)
+        return path
+
+    def _link(
+        self,
+        path: Path,
+        soname: str | None,
+        needs: list[tuple[str, str | None]],
+        *,
+        flags: tuple[str, ...] = (),
+        versions: tuple[str, ...] = (),
+        program: bool = False,
+    ) -> None:
+        """Link a file that needs libraries by their SONAMEs, some of them in a version."""
+        stubs = [self.stub(name, ("V1", "V2")[: 1 + (version == "V2")] if version else ()) for name, version in needs]
+        wants = [_symbol(name) for name, version in needs if version]
+        made = self._object("_start" if program else _symbol(soname or path.name), wants, program=program)
+        words = ["ld", "--no-as-needed", "--allow-shlib-undefined", "--unresolved-symbols=ignore-all", "-o", str(path)]
+        words += ["-pie", "-dynamic-linker", INTERPRETER] if program else ["-shared"]
+        words += ["-soname", soname] if soname else []
+        if versions:
+            script = self.directory / "build" / f"{self._next()}.map"
+            previous = ""
+            lines = []
+            for version in versions:
+                name = f" {_symbol(soname or path.name)};" if version == versions[-1] else ""
+                lines.append(f"{version} {{ {f'global:{name}' if name else ''} }}{previous};")
+                previous = f" {version}"
+            script.write_text("\n".join(lines))
+            words += ["--version-script", str(script)]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _run(*words, *flags, str(made), *map(str, stubs))
+
+    # ---- the SDK
+
+    def _make_sdk(self) -> None:
+        """Libraries of which some need others, with and without RPATHs."""
+        rpath = self.random.choice(["", "--disable-new-dtags", "--enable-new-dtags"])
+        left_out = self.random.choice([None, None, None, "libhsa-runtime64.so.1", "librocblas.so.5", "libhelper.so.2"])
+        names = [name for name in OF_SDK if name != left_out]
+        self.features["SDK lacks a library"] += left_out is not None
+        self.features["SDK with RPATHs" if rpath else "SDK without RPATHs"] += 1
+        needs = {
+            "libamdhip64.so.7": ["libamd_comgr.so.3", "libhsa-runtime64.so.1"],
+            "librocblas.so.5": ["libamdhip64.so.7", *(["libhelper.so.2"] if self.random.random() < 0.5 else [])],
+        }
+        for name in names:
+            place = self.site.path / OF_SDK[name] / "lib" / name
+            both = ":".join(f"$ORIGIN/../../{package}/lib" for package in (CORE, LIBRARIES))
+            flags = (rpath, "-rpath", f"$ORIGIN:{both}") if rpath else ()
+            self._link(place, name, [(each, None) for each in needs.get(name, [])], flags=flags, versions=("V1",))
+
+    # ---- foreign files
+
+    def _make_files(self) -> None:
+        directories = [self.directory / f"files/{name}" for name in ("a", "b", "c")]
+        depth = self.random.randint(1, 6)
+        self.features[f"depth {depth}"] += 1
+        below: list[tuple[str, str | None]] = []
+        for level in range(depth, 0, -1):
+            made = [self._file(directories, level, number, below) for number in range(self.random.randint(1, 2))]
+            below = [each for each in made if each is not None]
+        for number in range(self.random.randint(1, 2)):
+            self._program(directories, number, below)
+
+    def _pick_needs(self, below: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+        needs = self.random.sample(below, k=min(len(below), self.random.randint(0, 2))) if below else []
+        chance = self.random.random()
+        if chance < 0.45:
+            needs.append((self.random.choice(list(OF_SDK)), self.random.choice([None, None, "V1", "V2"])))
+            self.features["needs the SDK"] += 1
+        elif chance < 0.55:
+            needs.append((self.random.choice(OTHER_RELEASES), None))
+            self.features["needs another release"] += 1
+        elif chance < 0.65:
+            needs.append((self.random.choice(NOWHERE), None))
+            self.features["needs what is nowhere"] += 1
+        self.random.shuffle(needs)
+        return list(dict(needs).items())
+
+    def _search_flags(self, path: Path, directories: list[Path]) -> tuple[str, ...]:
+        kind = self.random.choice(["none", "rpath", "runpath", "runpath"])
+        self.features[f"own {kind}"] += 1
+        if kind == "none":
+            return ()
+        entries = []
+        for _ in range(self.random.randint(1, 2)):
+            target = self.random.choice(
+                [*directories, self.site.path / CORE / "lib", self.site.path / LIBRARIES / "lib"]
+            )
+            if self.random.random() < 0.7:
+                self.features["$ORIGIN"] += 1
+                origin = self.random.choice(["$ORIGIN", "${ORIGIN}"])
+                entries.append(f"{origin}/{os.path.relpath(target, path.parent)}")
+            else:
+                entries.append(str(target))
+        tags = "--disable-new-dtags" if kind == "rpath" else "--enable-new-dtags"
+        return (tags, "-rpath", ":".join(entries))
+
+    def _file(
+        self, directories: list[Path], level: int, number: int, below: list[tuple[str, str | None]]
+    ) -> tuple[str, str | None] | None:
+        """A library of a level; the name by which others need it."""
+        soname: str | None = f"liblevel{level}{'ab'[number]}.so.1"
+        if self.random.random() < 0.12:
+            soname = self.random.choice([*OTHER_RELEASES, "libamdhip64.so.7", "libamd_comgr.so.3"])
+            self.features["brings a library of ROCm"] += 1
+        name = str(soname)
+        chance = self.random.random()
+        if chance < 0.15:
+            name = name.rpartition(".so")[0] + ".so"
+            self.features["SONAME unlike the file name"] += 1
+        elif chance < 0.25:
+            name = f"{soname}.0.3"
+            self.features["SONAME is a link"] += 1
+        needed_as = str(soname)
+        if chance > 0.9:
+            soname, needed_as = None, name
+            self.features["no SONAME"] += 1
+        path = self.random.choice(directories) / name
+        if path.exists():
+            return None
+        needs = self._pick_needs(below)
+        if self.random.random() < 0.2:  # it needs itself, or one that may need it
+            back = self.random.choice([needed_as, f"liblevel{level - 1}a.so.1", f"liblevel{max(level - 2, 1)}b.so.1"])
+            needs.append((back, None))
+            self.features["cycle"] += 1
+        versions = self.random.choice([(), (), ("V1",), ("V1", "V2")])
+        self._link(path, soname, needs, flags=self._search_flags(path, directories), versions=versions)
+        self._spoil(path, directories)
+        if name.endswith(".0.3") and not (link := path.with_name(needed_as)).exists():
+            link.symlink_to(name)
+        self.files.append(File(path, soname))
+        return needed_as, self.random.choice([None, None, "V1", "V2"]) if versions else None
+
+    def _spoil(self, path: Path, directories: list[Path]) -> None:
+        """Put something of the same name elsewhere: a link, a copy, a file of another class or for another machine."""
+        chance = self.random.random()
+        other = self.random.choice(directories) / path.name
+        if chance > 0.4 or other.exists():
+            return
+        other.parent.mkdir(parents=True, exist_ok=True)
+        if chance < 0.12:
+            other.symlink_to(path)
+            self.features["link"] += 1
+        elif chance < 0.2:
+            shutil.copy(path, other)
+            self.features["two copies"] += 1
+        elif chance < 0.3:
+            content = bytearray(path.read_bytes())
+            content[4] = 1  # EI_CLASS: ELFCLASS32
+            other.write_bytes(content)
+            self.features["other class"] += 1
+        else:
+            content = bytearray(path.read_bytes())
+            content[18:20] = _OTHER_MACHINE.to_bytes(2, "little")
+            other.write_bytes(content)
+            self.features["other machine"] += 1
+
+    def _program(self, directories: list[Path], number: int, below: list[tuple[str, str | None]]) -> None:
+        path = self.random.choice(directories) / f"program{number}"
+        needs = self._pick_needs(below)
+        self._link(path, None, needs, flags=self._search_flags(path, directories), program=True)
+        self.files.append(File(path, None, is_program=True))
+
+
+def _symbol(name: str) -> str:
+    return "f_" + "".join(each if each.isalnum() else "_" for each in name)
+
+
+def _run(*words: str, text: str = "") -> None:
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(words)}\n{done.stderr}"
+
+
+# ---- the judge
+
+
+def starts(program: Path, **environment: str) -> bool:
+    """Whether the linker starts a program: it finds all libraries, and the versions in them."""
+    said = _traced(program, environment)
+    return "not found" not in said and "error" not in said
+
+
+def finds_all(program: Path, **environment: str) -> bool:
+    """Whether the linker finds a file for each library that a program needs, whatever is in it."""
+    return "=> not found" not in _traced(program, environment)
+
+
+def _traced(program: Path, environment: dict[str, str]) -> str:
+    """What the linker says of a program. It goes on after what is missing, and its status says nothing."""
+    done = subprocess.run(
+        [INTERPRETER, program],
+        env={"PATH": os.environ["PATH"], "LD_TRACE_LOADED_OBJECTS": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert "=>" in said or "statically" in said or "error" in said or "vdso" in said, said
+    return said
+
+
+def in_child(work: "object", *arguments: "object") -> bytes:
+    """What a function returns in a child that ends with it."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            answer = work(*arguments)  # type: ignore[operator]
+            os.write(writing, answer)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    return answer
+
+
+def opens(path: Path) -> bytes:
+    """In a child: whether dlopen(RTLD_NOW) accepts a library in this process; else why not."""
+    import ctypes
+
+    try:
+        ctypes.CDLL(str(path), mode=os.RTLD_NOW)
+    except OSError as error:
+        return str(error).encode()
+    return b"loads"

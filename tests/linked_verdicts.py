@@ -1,0 +1,192 @@
+"""What the product says of random sets of files, compared with what the dynamic linker does with them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from linked_sets import File, LinkedSet, finds_all, in_child, opens, starts
+
+Compare = Counter[str]
+
+_LOADS = "loads"
+_NOT_FOUND = "not found"
+_WORDS = ("cannot open shared object file", "wrong ELF class")  # of glibc, for a library that it does not find
+
+
+def _says(opened: str) -> str:
+    """The kind of an answer of dlopen."""
+    return _LOADS if opened == _LOADS else _NOT_FOUND if any(each in opened for each in _WORDS) else "refused"
+
+
+class DifferencesError(Exception):
+    """The product and the linker do not agree."""
+
+
+def compare_set(seed: int, directory: Path) -> Compare:
+    """Make the set of a seed and compare each verdict on it. Raises DifferencesError; returns what was compared."""
+    made = LinkedSet(seed, directory)
+    counts, differences = json.loads(in_child(_compared, made))
+    if differences:
+        raise DifferencesError(f"seed {seed}:\n" + "\n".join(differences))
+    return Counter(counts) + made.features
+
+
+def _compared(made: LinkedSet) -> bytes:
+    """In a child that sees the set's SDK."""
+    sys.path.insert(0, str(made.site.path))
+    os.environ.pop("ROCM_SDK_ROOT", None)
+    comparison = _Comparison(made)
+    for file in made.files:
+        comparison.file(file)
+    for directory in sorted({file.path.parent for file in made.files}):
+        comparison.whole(directory)
+    return json.dumps([comparison.counts, comparison.differences]).encode()
+
+
+class _Comparison:
+    """What was compared in a set, and what differs."""
+
+    def __init__(self, made: LinkedSet) -> None:
+        from rocm_sdk.doctor.verdicts import Question
+        from rocm_sdk.installed.installation import current
+
+        self.made = made
+        self.question = Question((), current())
+        self.counts: Counter[str] = Counter()
+        self.differences: list[str] = []
+        self.alone: dict[Path, bool] = {}
+
+    def expect(self, kind: str, detail: str, said: bool, done: bool) -> None:
+        """One comparison of a kind: what the product says, and what the linker does."""
+        self.counts[f"{kind}: {'yes' if done else 'no'}"] += 1
+        if said != done:
+            self.differences.append(f"{kind}: said {said}, the linker: {done}; {detail}")
+
+    def file(self, file: File) -> None:
+        """The verdict of `check FILE`, the warnings of preload_for, and what `tree FILE` calls missing."""
+        from rocm_sdk.doctor.verdicts import judge
+
+        verdict = judge(str(file.path), self.question)
+        loading = verdict.loading
+        words = f"{file.path.relative_to(self.made.directory)}: {verdict.line}"
+        alone = self._loads(file)
+        self.alone[file.path] = alone
+        self.expect("alone", words, bool(verdict.loads) and not loading.is_aided, alone)
+        if verdict.loads and loading.shortnames is not None:
+            self.expect(
+                "called", words, True, self._loads(file, _calling(loading.shortnames, file, loading.is_for_files))
+            )
+        if verdict.loads and loading.is_run:
+            self.expect("run", words, True, self._loads_in_run(file))
+        if verdict.loads is not True:
+            if not file.is_program:
+                self.expect("helped by preload_for", words, False, self._loads(file, _calling((), file, True)))
+            self.expect("helped by run", words, False, self._loads_in_run(file))
+        self._tree(file)
+        if not file.is_program:
+            self._preload_for(file)
+
+    def _loads(self, file: File, before: Callable[[], object] | None = None) -> bool:
+        if file.is_program:
+            return starts(file.path)
+        return in_child(_opened_after, before, file.path) == b"loads"
+
+    def _loads_in_run(self, file: File) -> bool:
+        if file.is_program:
+            return starts(file.path, **self._run_environment())
+        return _says(self._opened_in_run(file)) == _LOADS
+
+    def _opened_in_run(self, file: File) -> str:
+        code = "import sys\nsys.path[:0] = [sys.argv[2]]\nfrom linked_sets import opens\nprint(opens(sys.argv[1]).decode())"
+        words = [sys.executable, "-c", code, file.path, str(Path(__file__).parent)]
+        environment = os.environ | self._run_environment()
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+    def _run_environment(self) -> dict[str, str]:
+        from rocm_sdk.cli.run import _planned_libraries
+        from rocm_sdk.installed.installation import current
+
+        found = _planned_libraries(current())
+        preloaded = {"LD_PRELOAD": ":".join(found.files)} if found.files else {}
+        return {"LD_LIBRARY_PATH": ":".join(found.directories)} | preloaded
+
+    def _preload_for(self, file: File) -> None:
+        """It warns of libraries that lack exactly where a dlopen behind it does not find one."""
+        warned, opened, raised = json.loads(in_child(_preloaded_and_opened, file.path))
+        if raised:  # the SDK's own libraries do not load, which says nothing of the file
+            self.counts["preload_for raises"] += 1
+            return
+        self.expect(
+            "preload_for warns", f"{file.path.name}: {warned}, {opened}", bool(warned), _says(opened) == _NOT_FOUND
+        )
+
+    def _tree(self, file: File) -> None:
+        """It calls libraries missing exactly where the linker finds none in the process that serves the file best."""
+        from rocm_sdk.cli.tree.files_tree import with_files
+        from rocm_sdk.cli.tree.plan_tree import Tree
+
+        tree, _ = with_files(Tree((), ()), [str(file.path)])
+        if file.is_program:
+            found = finds_all(file.path) or finds_all(file.path, **self._run_environment())
+        else:
+            said = [json.loads(in_child(_preloaded_and_opened, file.path))[1], self._opened_in_run(file)]
+            found = any(_says(each) != _NOT_FOUND for each in (*said, in_child(opens, file.path).decode()))
+        self.expect("tree finds all", f"{file.path.name}: {tree.missing}", not tree.missing, found)
+
+    def whole(self, directory: Path) -> None:
+        """`check DIR` says that all loads, by itself, where the linker takes each file."""
+        from rocm_sdk.doctor.verdicts import judge
+
+        verdict = judge(str(directory), self.question)
+        files = [file for file in self.alone if file.parent == directory]
+        done = all(self.alone[file] for file in files)
+        others = [path for path in directory.iterdir() if path not in files and path.suffix != ".o"]
+        done = done and all(
+            self._loads(File(path, None, path.name.startswith("program"))) for path in others if not path.is_symlink()
+        )
+        self.expect(
+            "directory", f"{directory.name}: {verdict.line}", bool(verdict.loads) and not verdict.loading.is_aided, done
+        )
+
+
+def _calling(shortnames: tuple[str, ...], file: File, is_for_files: bool) -> Callable[[], object]:
+    def call() -> None:
+        import rocm_sdk
+
+        if is_for_files:
+            rocm_sdk.preload_for(str(file.path))
+        else:
+            rocm_sdk.initialize_process(preload_shortnames=list(shortnames))
+
+    return call
+
+
+def _opened_after(before: Callable[[], object] | None, path: Path) -> bytes:
+    if before is not None:
+        import warnings
+
+        warnings.simplefilter("ignore")
+        try:
+            before()
+        except Exception as error:  # the verdict is on the file: what the call itself fails of is another answer
+            return f"{type(error).__name__}: {error}".encode()
+    return opens(path)
+
+
+def _preloaded_and_opened(path: Path) -> bytes:
+    import warnings
+
+    import rocm_sdk
+
+    raised = False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            rocm_sdk.preload_for(str(path))
+        except rocm_sdk.RocmSdkError:
+            raised = True
+    return json.dumps([[str(each.message) for each in caught], opens(path).decode(), raised]).encode()
