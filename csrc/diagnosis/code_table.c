@@ -348,6 +348,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     /* ---- whose functions a library gets ---- */
     ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
         FIXES({ANY, WORDS, "export ROCM_SDK_ISOLATE={$shortname}  # for the program: it keeps that library out of the global scope"},
+              {ANY, WORDS, "by hand: preload {first} with rocm_sdk before other code opens {other|the other library}: rocm_sdk.preload_libraries({names})"},
               {ANY, WORDS, "by hand: link {needing} with a build of {other|the other library} whose symbols have versions, or statically with -Wl,--exclude-libs,ALL"},
               {ANY, WORDS, "by hand: load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
         "Two libraries have functions or variables of the same names, and call them by name. The dynamic linker gives both the one that comes first in the global scope, and whoever was built with the other works with the wrong data. `rocm-sdk tree --bindings` shows each.", NULL)

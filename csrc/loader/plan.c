@@ -150,8 +150,8 @@ static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
     for (size_t i = 0; i < plan->guard.bound_first.count; i++) {
         size_t node = plan->guard.bound_first.items[i];
         const rsdk_guarded *guarded = &plan->guard.nodes[node];
-        const char *reason =
-            rsdk_arena_format(&plan->arena, "bound before anything is global: %s", guarded->first_reason);
+        const char *how = guarded->binds_deep ? "bound with RTLD_DEEPBIND" : "bound before anything is global";
+        const char *reason = rsdk_arena_format(&plan->arena, "%s: %s", how, guarded->first_reason);
         RSDK_NEED(reason, error);
         if (!rsdk_plan_node(plan, node)->is_placed) {
             RSDK_TRY(add_steps(

@@ -25,6 +25,7 @@ from rocm_sdk.problems import Problem, problem
 _SINGLE = re.compile(
     r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
 )
+_EXTENSION = re.compile(r"/rocm_sdk/_native\.[^/]*so$")
 _DELETED = " (deleted)"
 _OVERRIDE = "ROCM_SDK_LIBRARY_"
 _SYMBOL_VERSION = re.compile(rb"\0(LLVM_[\d.]{1,20})(?=\0)")
@@ -74,7 +75,8 @@ class Process:
         self.mapped = list(_mapped_files(pid, os.path.realpath(installation.site)))
         variables = _environment_of(pid)
         self.origins = Origins(self.mapped, variables)
-        self.overrides = _overrides(variables | os.environ if self.is_own else variables)
+        self._variables = variables | os.environ if self.is_own else variables
+        self.overrides = _overrides(self._variables)
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
@@ -89,6 +91,12 @@ class Process:
         """Whether a library is a file of the SDK."""
         path = library.location.path
         return path is not None and self.installation.has(os.path.realpath(path))
+
+    def has_made_global(self, shortname: str) -> bool:
+        """Whether it is the loader that would have made a library of the SDK global here, and still would."""
+        wishes = re.split(r"[,; ]+", self._variables.get("ROCM_SDK_ISOLATE", ""))
+        has_loader = any(_EXTENSION.search(each.path) for each in self.mapped)
+        return has_loader and shortname not in wishes and _becomes_global(shortname)
 
     def is_wanted(self, path: str) -> bool:
         """Whether a library of the SDK needs a file from outside because the SDK has none of its name."""
@@ -128,6 +136,15 @@ _Made = TypeVar("_Made", LibraryLocation, LoadedLibrary)
 def _made(kind: type[_Made], **fields: object) -> _Made:
     """A value of a type that the extension makes, by the names of its fields; what is not named is None."""
     return kind([fields.get(name) for name in kind.__match_args__])  # type: ignore[arg-type,call-arg]
+
+
+def _becomes_global(shortname: str) -> bool:
+    """Whether the loader makes a library global when it is asked for by its name alone."""
+    try:
+        steps = _native.load_plan(shortname).steps
+    except (ModuleNotFoundError, RocmSdkError):
+        return False
+    return any(step.requested and step.rtld_global for step in steps)
 
 
 def _overrides(variables: Mapping[str, str]) -> dict[str, str]:
@@ -306,7 +323,7 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
         for each in references
         if rocm & {os.path.realpath(path) for path in (each.library, each.bound_to, each.instead) if path is not None}
     ]
-    yield from binding_faults(ours, process.installation)
+    yield from binding_faults(ours, process.installation, made_global=process.has_made_global)
 
 
 def _real_entries(variables: Mapping[str, str], name: str) -> set[str]:

@@ -1,0 +1,13 @@
+"""What the situations share."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from waiting_programs import waiting_programs
+
+
+@pytest.fixture
+def program() -> Iterator[Callable[..., int]]:
+    """Starts Python code that goes on until the end of the test; its process, once it has said that it is ready."""
+    with waiting_programs() as start:
+        yield start

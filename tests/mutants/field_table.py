@@ -1,0 +1,19 @@
+"""Faults that public reports told, and that the tests of their situations must notice."""
+
+from __future__ import annotations
+
+from mutation import Mutation
+
+_SCOPE = ("tests/field/test_global_scope.py",)
+
+# fmt: off
+FIELD = (
+    # what other code has made global
+    Mutation("csrc/loader/guard.c", "guard->nodes[index].binds_deep = true;\n    return add_first", "return add_first", _SCOPE),
+    Mutation("csrc/loader/guard.c", "    if (guard->nodes[index].binds_deep) {", "    if (false) {", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "return RSDK_DEEP_SANITIZER;", "return RSDK_DEEP_NO_OBSTACLE;", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "strcmp(definer, libc) != 0", "false", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "definer != NULL && !is_cxx_runtime(definer)", "false", _SCOPE),
+    Mutation("rocm_sdk/doctor/subjects/process.py", "has_loader and shortname not in wishes and", "has_loader and", _SCOPE),
+)
+# fmt: on
