@@ -307,6 +307,7 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     plan->conflicts = (rsdk_conflicts){.graph = &plan->graph,
                                        .library_path = &plan->search.library_path,
                                        .ld_preload = options->ld_preload,
+                                       .origins = &plan->origins,
                                        .warnings = &plan->warnings};
     RSDK_TRY(add_requested(plan, options, purpose, &roots, error));
     RSDK_TRY(add_files(plan, options, error));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mutation import Mutation
 
+_PROFILERS = ("tests/field/test_profilers.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
 
 # fmt: off
@@ -15,5 +16,9 @@ FIELD = (
     Mutation("csrc/loader/global_scope.c", "strcmp(definer, libc) != 0", "false", _SCOPE),
     Mutation("csrc/loader/global_scope.c", "definer != NULL && !is_cxx_runtime(definer)", "false", _SCOPE),
     Mutation("rocm_sdk/doctor/subjects/process.py", "has_loader and shortname not in wishes and", "has_loader and", _SCOPE),
+    # what brought a file
+    Mutation("csrc/loader/origin.c", "if (is_tool(library) && strcmp(library->real, file->real) != 0) {", "if (is_tool(library) && file->soname == NULL) {", _PROFILERS),
+    Mutation("csrc/loader/conflicts.c", "origin->kind == RSDK_ORIGIN_PROFILER ? ", "origin->kind == RSDK_ORIGIN_PRELOADED ? ", _PROFILERS),
+    Mutation("rocm_sdk/doctor/subjects/process.py", "name in self._needs[False] and name not in self._needs[True]", "name in self._needs[False]", _PROFILERS),
 )
 # fmt: on
