@@ -274,8 +274,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file; an update of the SDK or the driver may help"}),
         "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
-    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}{intact}",
-        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file, if /dev/kfd is there (rocm-sdk gpus)"}),
+    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "{ran|its constructors ran for more than 60 s}{output}{intact}",
+        FIXES({ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {silent} does not answer"},
+              {ANY, HARDWARE, "by hand: take a machine with a GPU and its driver (a container: --device=/dev/kfd --device=/dev/dri), or the CPU build of the program  # {driver} (rocm-sdk gpus)"},
+              {ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file, if /dev/kfd is there (rocm-sdk gpus)"}),
         "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
     ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|1 or higher}{output}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mutation import Mutation
 
+_HANGING = ("tests/field/test_hanging.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
 
@@ -20,5 +21,11 @@ FIELD = (
     Mutation("csrc/loader/origin.c", "if (is_tool(library) && strcmp(library->real, file->real) != 0) {", "if (is_tool(library) && file->soname == NULL) {", _PROFILERS),
     Mutation("csrc/loader/conflicts.c", "origin->kind == RSDK_ORIGIN_PROFILER ? ", "origin->kind == RSDK_ORIGIN_PRELOADED ? ", _PROFILERS),
     Mutation("rocm_sdk/doctor/subjects/process.py", "name in self._needs[False] and name not in self._needs[True]", "name in self._needs[False]", _PROFILERS),
+    # who waits, and for what
+    Mutation("rocm_sdk/doctor/hanging.py", "or _look(pid, thread) != found:", "or False:", _HANGING),
+    Mutation("rocm_sdk/doctor/waiting.py", 'if function is not None and not _is_system(path):\n            return', 'if function is not None:\n            return', _HANGING),
+    Mutation("rocm_sdk/doctor/waiting.py", 'if function is not None and function.startswith("__libc_start_main"):', "if False:", _HANGING),
+    Mutation("rocm_sdk/doctor/gpu_driver.py", "or not any(map(_asks_driver, files))", "", _HANGING),
+    Mutation("csrc/programs/parts/awaited_device.c", "if (!is_device(path) || access(path, F_OK) == 0) {", "if (true) {", _HANGING),
 )
 # fmt: on

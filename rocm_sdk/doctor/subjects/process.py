@@ -14,6 +14,7 @@ from rocm_sdk.base.files import open_file
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.users import user_name
 from rocm_sdk.doctor.binding_faults import binding_faults
+from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.distributions import path_before_closure
@@ -51,7 +52,7 @@ def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrar
     except OSError as error:
         return [], [_refusal(pid, error)]
     problems = [*_duplicates(process), *_foreign(process), *_deleted(process), *_misled(process, pid)]
-    return process.libraries, problems
+    return process.libraries, [*hanging_libraries(process.installation, pid), *problems]
 
 
 def refusal_of(pid: int) -> Problem | None:
