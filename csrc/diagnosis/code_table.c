@@ -550,6 +550,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(164, W, GPU, 033, WARNING, "{path|a variable} makes ROCm abort each program", "{detail}",
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or {repair|correct it}"}),
         "The program ends with SIGABRT while ROCm starts, before it has seen a GPU. ROCm's runtime does so at an empty entry of ROCR_VISIBLE_DEVICES that is not the last one, HIP 6.4.3 with a GPU whose version is overridden by one of gfx8.", NULL)
+    ROW(177, W, GPU, 034, WARNING, "{target|a GPU} is known to compute wrongly", "{detail|reports tell of it}",
+        FIXES({ANY, HARDWARE, "by hand: compare results with the CPU before you rely on them, or take another GPU  # {source}"}),
+        "Public reports tell of wrong results without an error. The table has one row for each target, with the releases and the source of the report. Everything loads and runs.", NULL)
+    ROW(178, W, GPU, 035, WARNING, "the GPU {target|of this machine} has no code here, and {other|another one} has", "no installed package has device code for {target|it}; programs that take the first GPU may get it",
+        FIXES({ANY, HARDWARE, "rocm-sdk run --gpu supported PROGRAM  # use {other|the discrete one}"}),
+        "An integrated GPU often comes before the discrete one, and the SDK has no code for it. Programs see both. `rocm-sdk env --gpu supported` prints the variable that hides it.", NULL)
+    ROW(179, N, GPU, 036, NOTE, "the GPU {target|of this machine} has no code here, and is hidden", "{variable|a variable} hides it from programs",
+        NO_FIX,
+        "Programs do not see it, so nothing is missing for it.", NULL)
 
     /* ---- GPU code ---- */
     ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
@@ -641,15 +650,18 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
         FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),
         "Without its cache comgr compiles and unpacks the same code again in each process. The cache is in the directory that AMD_COMGR_CACHE_DIR names, else in comgr below XDG_CACHE_HOME, else in ~/.cache/comgr.", NULL)
+    ROW(176, W, ENV, 016, WARNING, "{variable} leads out of this SDK", "{variable|VARIABLE}={value|VALUE}: {harm|another ROCm comes into the process}{lack}; {setter|a parent} sets it",
+        FIXES({ANY, TRIED, "{removal|unset VARIABLE}  # rocm-sdk run leaves it out for the program that it starts"}),
+        "Programs leave variables to their children, and logins to all programs. `rocm-sdk run` leaves out the entries that lead out of the SDK, and `rocm-sdk env` prints how to remove them, but what a profiler has set that runs now.", NULL)
 
     /* ---- a running process ---- */
     ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
-        FIXES({ANY, WORDS, "{$profiler} -- PROGRAM  # the rocprofv3 of this SDK: the profiler {tool} has brought libraries of another ROCm"},
+        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {tool} has brought libraries of another ROCm"},
               {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {tool} has brought libraries of another ROCm"},
               {ANY, WORDS, "by hand: start the program without {variable|the variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
     ROW(133, W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
-        FIXES({ANY, WORDS, "{$profiler} -- PROGRAM  # the rocprofv3 of this SDK: the profiler {tool} has brought libraries of another ROCm"},
+        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {tool} has brought libraries of another ROCm"},
               {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {tool} has brought libraries of another ROCm"},
               {ANY, WORDS, "by hand: start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)

@@ -55,7 +55,7 @@ def test_6695_the_tool_is_named_by_who_preloads_and_by_check_process(
     (said,) = done.stdout.splitlines()
     assert said.startswith("W-PROC-002 ")
     assert f"({'the profiler ' + str(tool)})" in said
-    assert f"{site.path}/{CORE}/bin/rocprofv3 -- PROGRAM  # the rocprofv3 of this SDK" in said
+    assert f"rocm-sdk run rocprofv3 -- PROGRAM  # {site.path}/{CORE}/bin/rocprofv3, the rocprofv3 of this SDK" in said
     assert "without" not in said + done.stderr
 
 

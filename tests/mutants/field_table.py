@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation import Mutation
 
 _HANGING = ("tests/field/test_hanging.py",)
+_LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
 
@@ -27,5 +28,10 @@ FIELD = (
     Mutation("rocm_sdk/doctor/waiting.py", 'if function is not None and function.startswith("__libc_start_main"):', "if False:", _HANGING),
     Mutation("rocm_sdk/doctor/gpu_driver.py", "or not any(map(_asks_driver, files))", "", _HANGING),
     Mutation("csrc/programs/parts/awaited_device.c", "if (!is_device(path) || access(path, F_OK) == 0) {", "if (true) {", _HANGING),
+    # what a parent leaves
+    Mutation("rocm_sdk/installed/inherited.py", 'entry not in environment.split(b"\\0")', "True", _LEFT),
+    Mutation("rocm_sdk/installed/inherited.py", "if row.is_of_profilers:", "if True:", _LEFT),
+    Mutation("rocm_sdk/installed/inherited.py", 'if "/" in each and not _is_of_sdk', "if not _is_of_sdk", _LEFT),
+    Mutation("rocm_sdk/installed/inherited.py", 'any(line.endswith(b" " + real) for line in', 'all(True for line in', _LEFT),
 )
 # fmt: on
