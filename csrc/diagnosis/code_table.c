@@ -455,8 +455,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               MORE,
-              {ANY, WORDS, "by hand: take another SDK: this one offers no package for it"}),
-        "Programs start and fail at their first kernel.", NULL)
+              {ANY, WORDS, "rocm-sdk install sdk --upgrade --gpu {target|TARGET}  # a release with code for it: this SDK offers no package"}),
+        "Programs start and fail at their first kernel. Where the SDK's comgr does not know the target either, HIP ends each process that sees the GPU.", NULL)
     ROW(84, E, GPU, 003, ERROR, "HIP sees {found|one number of} GPUs, the kernel has {wanted|another} for this process", "{detail}{intact}",
         FIXES({ANY, WORDS, "by hand: compare `rocm-sdk gpus --all` with rocminfo; report both"}),
         "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
@@ -551,7 +551,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or {repair|correct it}"}),
         "The program ends with SIGABRT while ROCm starts, before it has seen a GPU. ROCm's runtime does so at an empty entry of ROCR_VISIBLE_DEVICES that is not the last one, HIP 6.4.3 with a GPU whose version is overridden by one of gfx8.", NULL)
     ROW(177, W, GPU, 034, WARNING, "{target|a GPU} is known to compute wrongly", "{detail|reports tell of it}",
-        FIXES({ANY, HARDWARE, "by hand: compare results with the CPU before you rely on them, or take another GPU  # {source}"}),
+        FIXES({ANY, HARDWARE, "by hand: compare results with the CPU before you rely on them, or take another GPU  # {said_by|a public report}"}),
         "Public reports tell of wrong results without an error. The table has one row for each target, with the releases and the source of the report. Everything loads and runs.", NULL)
     ROW(178, W, GPU, 035, WARNING, "the GPU {target|of this machine} has no code here, and {other|another one} has", "no installed package has device code for {target|it}; programs that take the first GPU may get it",
         FIXES({ANY, HARDWARE, "rocm-sdk run --gpu supported PROGRAM  # use {other|the discrete one}"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mutation import Mutation
 
+_COUNTING = ("tests/field/test_counting_gpus.py",)
 _HANGING = ("tests/field/test_hanging.py",)
 _LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
@@ -33,5 +34,9 @@ FIELD = (
     Mutation("rocm_sdk/installed/inherited.py", "if row.is_of_profilers:", "if True:", _LEFT),
     Mutation("rocm_sdk/installed/inherited.py", 'if "/" in each and not _is_of_sdk', "if not _is_of_sdk", _LEFT),
     Mutation("rocm_sdk/installed/inherited.py", 'any(line.endswith(b" " + real) for line in', 'all(True for line in', _LEFT),
+    # which GPUs count
+    Mutation("rocm_sdk/gpu_support/counting.py", "gpu.gpu_class == _INTEGRATED and not has_code(gpu)", "not has_code(gpu)", _COUNTING),
+    Mutation("rocm_sdk/doctor/subjects/gpus.py", 'comgr_knows(found.facts.get("target", "")) is not True', "True", _COUNTING),
+    Mutation("rocm_sdk/gpu_support/known_faults.py", "for name in (gpu.real_processor, gpu.processor)", "for name in (gpu.processor,)", _COUNTING),
 )
 # fmt: on
