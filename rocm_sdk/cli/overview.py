@@ -69,7 +69,7 @@ def _verdict(built: "tuple[str, ...] | None", gpus: "Sequence[Gpu]") -> tuple[st
     """Whether the SDK was built for the GPUs, and what to type next."""
     usable = [gpu for gpu in gpus if gpu.usable]
     if not usable:
-        return "no GPU is usable" if gpus else "libraries load; there is no GPU to run on", "gpus"
+        return "no GPU is usable" if gpus else "there is no GPU to run on; no library was looked at", "gpus"
     if built is None:
         return "the SDK does not say for which GPUs it was built", "check-gpu"
     standing = standings(usable, [None] * len(usable), lambda gpu: _is_built_for(built, gpu))
