@@ -74,8 +74,8 @@ def run(options: "Namespace") -> int:
         if value is not None:
             environment[name.encode()] = value.encode()
     installed = current()
-    _leave_out(installed, environment)
     libraries = _planned_libraries(installed)
+    _leave_out(installed, environment)
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
     _prepend(environment, b"PATH", _tool_directories(installed))

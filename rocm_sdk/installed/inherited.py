@@ -79,21 +79,26 @@ def _named(row: Row, variables: Mapping[str, str]) -> list[str]:
 
 
 def _judged(installed: Installed, name: str, value: str, row: Row) -> Inherited:
-    if row.kind == "switch":
+    places = _places(installed)
+    if row.kind == "switch" or not places:
         return Inherited(name, value, row, (), value)
     entries = [each for each in _SEPARATORS.split(value) if each] if row.kind == "list" else [value]
-    outside = tuple(each for each in entries if "/" in each and not _is_of_sdk(installed, each))
+    outside = tuple(each for each in entries if "/" in each and not _is_of_sdk(places, each))
     kept = [each for each in entries if each not in outside]
     rest = value[len(entries[0])] if len(entries) > 1 else ""  # the separator that it has
     return Inherited(name, value, row, outside, rest.join(kept) or None if outside else value)
 
 
-def _is_of_sdk(installed: Installed, path: str) -> bool:
-    """Whether a path lies in the SDK: in a directory of its packages, or in the prefix that is used."""
-    real = os.path.realpath(path)
+def _places(installed: Installed) -> list[str]:
+    """The real paths of the directories that the SDK is in: those of its packages, or its prefix. []: there is none."""
     if installed.prefix is not None or installed.fallback is not None:
-        return is_below(real, os.path.realpath(installed.site))
-    return any(is_below(real, os.path.realpath(each)) for each in installed.platform_directories)
+        return [os.path.realpath(installed.site)]
+    return [os.path.realpath(each) for each in installed.platform_directories]
+
+
+def _is_of_sdk(places: list[str], path: str) -> bool:
+    real = os.path.realpath(path)
+    return any(is_below(real, each) for each in places)
 
 
 # ---- profilers that run

@@ -72,6 +72,14 @@ def test_a_value_that_leads_out_of_the_sdk(sdk: Site, other: Path, name: str, *,
     assert row[4] in found["cause"]
 
 
+def test_without_an_sdk_nothing_leads_out_of_it(tmp_path: Path) -> None:
+    site = tmp_path / "empty"
+    site.mkdir()
+    for words in (("run", "true"), ("env", "--no-comgr-cache")):
+        done = run_interpreter("-m", "rocm_sdk", *words, check=False, PYTHONPATH=str(site), ROCM_PATH="/opt/rocm")
+        assert "ROCM_PATH" not in done.stdout + done.stderr
+
+
 def test_a_file_that_is_gone(sdk: Site, tmp_path: Path) -> None:
     gone = str(tmp_path / "gone/librocprofiler-sdk.so")
     found = run_test(sdk.path, "--only", "environment", ROCPROFILER_REGISTER_LIBRARY=gone).only("W-ENV-016")
