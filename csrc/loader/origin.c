@@ -253,16 +253,16 @@ rsdk_status rsdk_origins_find(rsdk_origins *origins, const char *path, rsdk_orig
     RSDK_TRY(read_once(origins, error));
     RSDK_TRY(fill_wanted(origins, path, &file, error));
     RSDK_TRY(find_profiler(origins, &file, &origin->by, error));
+    const char *rpath = by_search_path(origins, &file, true), *runpath = by_search_path(origins, &file, false);
     if (origin->by != NULL) {
         origin->kind = RSDK_ORIGIN_PROFILER;
     } else if (is_preloaded_file(origins, &file)) {
         origin->kind = RSDK_ORIGIN_PRELOADED;
-    } else if ((origin->by = by_search_path(origins, &file, true)) != NULL) {
-        origin->kind = RSDK_ORIGIN_RPATH;
-    } else if (has(&origins->real_library_path, file.directory)) {
+    } else if (rpath == NULL && has(&origins->real_library_path, file.directory)) {
         origin->kind = RSDK_ORIGIN_LIBRARY_PATH;
-    } else if ((origin->by = by_search_path(origins, &file, false)) != NULL) {
+    } else if (rpath != NULL || runpath != NULL) {
         origin->kind = RSDK_ORIGIN_RPATH;
+        origin->by = rpath != NULL ? rpath : runpath;
     } else if (is_of_system(file.real)) {
         origin->kind = RSDK_ORIGIN_SYSTEM;
     }

@@ -129,6 +129,17 @@ def test_gfx1200_and_a_comgr_that_does_not_know_it(sdk: Site, tmp_path: Path, la
     )
 
 
+@pytest.mark.parametrize(("last", "is_known"), [("gfx1101", False), ("gfx1200", True)])
+def test_a_library_that_would_compile_for_gfx1200(sdk: Site, tmp_path: Path, last: str, *, is_known: bool) -> None:
+    """MIOpen compiles its kernels by comgr, which does not do so for a target that it does not know."""
+    sdk.library("libamd_comgr.so.3", COMGR.format(last=last))
+    library(sdk.path / LIBRARIES / "lib/libMIOpen.so.1", [bundle(objects(DISCRETE))])
+    install(sdk)
+    machine = machine_of(tmp_path / "machine", "gfx1200")
+    codes, _ = told(sdk, machine)
+    assert codes == (set() if is_known else {"E-GPU-002"})
+
+
 # ---- targets that are known to compute wrongly ----
 
 

@@ -37,6 +37,7 @@ FIELD = (
     # which GPUs count
     Mutation("rocm_sdk/gpu_support/counting.py", "gpu.gpu_class == _INTEGRATED and not has_code(gpu)", "not has_code(gpu)", _COUNTING),
     Mutation("rocm_sdk/doctor/subjects/gpus.py", 'comgr_knows(found.facts.get("target", "")) is not True', "True", _COUNTING),
+    Mutation("rocm_sdk/gpu_support/code_problems.py", "not (compiles and _compiles_for(on_gpu[0].gpu))", "not compiles", _COUNTING),
     Mutation("rocm_sdk/gpu_support/known_faults.py", "for name in (gpu.real_processor, gpu.processor)", "for name in (gpu.processor,)", _COUNTING),
     Mutation("rocm_sdk/cli/overview.py", "there is no GPU to run on; no library was looked at", "libraries load; there is no GPU to run on", ("tests/field/test_overview.py",)),
 )
