@@ -205,3 +205,13 @@ def test_188454_torch_preloads_libraries_that_bind_themselves(lib: Path, order: 
     for code in (f"preload()\n{INIT}", f"{INIT}preload()\n"):
         done = site.run(f"{torch(lib, *order)}{code}{COUNT}", PYTHONWARNINGS="error")
         assert (done.stdout.split(), done.stderr) == (["8", "1"], "")
+
+
+def test_188454_torch_has_bound_both_before_rocm_init(lib: Path) -> None:
+    """Nothing binds a library a second time. What is wrong then is told, with what helps."""
+    told = "\nprint(*(f'{each.code} {each.fix}' for each in rocm_sdk.check_process()), sep='\\n')"
+    done = site_of(lib).run(f"{torch(lib, *SMIS)}preload()\n{INIT}{COUNT}{told}")
+    amd, smi, *problems = done.stdout.splitlines()
+    assert (amd, smi) == ("0", "1")
+    (problem,) = problems
+    assert problem.startswith("W-BIND-001 by hand: preload amd_smi with rocm_sdk before other code opens ")
