@@ -656,13 +656,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- a running process ---- */
     ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
-        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {tool} has brought libraries of another ROCm"},
-              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {tool} has brought libraries of another ROCm"},
+        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
               {ANY, WORDS, "by hand: start the program without {variable|the variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
     ROW(133, W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
-        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {tool} has brought libraries of another ROCm"},
-              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {tool} has brought libraries of another ROCm"},
+        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
               {ANY, WORDS, "by hand: start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
     ROW(134, E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",

@@ -17,7 +17,7 @@ FIELD = (
     Mutation("csrc/loader/guard.c", "    if (guard->nodes[index].binds_deep) {", "    if (false) {", _SCOPE),
     Mutation("csrc/loader/global_scope.c", "return RSDK_DEEP_SANITIZER;", "return RSDK_DEEP_NO_OBSTACLE;", _SCOPE),
     Mutation("csrc/loader/global_scope.c", "strcmp(definer, libc) != 0", "false", _SCOPE),
-    Mutation("csrc/loader/global_scope.c", "definer != NULL && !is_cxx_runtime(definer)", "false", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "definer != NULL && !is_cxx_runtime(definer)", "definer != NULL && is_cxx_runtime(definer)", _SCOPE),
     Mutation("rocm_sdk/doctor/subjects/process.py", "has_loader and shortname not in wishes and", "has_loader and", _SCOPE),
     # what brought a file
     Mutation("csrc/loader/origin.c", "if (is_tool(library) && strcmp(library->real, file->real) != 0) {", "if (is_tool(library) && file->soname == NULL) {", _PROFILERS),

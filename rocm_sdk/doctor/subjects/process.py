@@ -309,7 +309,7 @@ def _advice(process: Process, *origins: Origin) -> dict[str, str | None]:
     variable = next((text for text in texts if text.startswith("LD_")), "what loads it")
     tool = next((each.tool for each in origins if each.tool is not None), None)
     own = os.path.join(process.installation.core_directory, "bin", _PROFILER)
-    return {"variable": variable, "tool": tool, "profiler": own if os.path.exists(own) else None}
+    return {"variable": variable, "brought_by": tool, "profiler": own if os.path.exists(own) else None}
 
 
 def _foreign(process: Process) -> Iterator[Problem]:
