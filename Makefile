@@ -332,6 +332,7 @@ LIBRARY := $(OUT)/librocm_sdk.a
 RUNTIME := $(if $(filter reach,$(VARIANT)),$(OUT)/tests/tier/reach.o)
 LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c)))
 PROGRAM_SOURCES := $(sort $(wildcard csrc/programs/*.c))
+PROGRAM_PARTS := $(sort $(wildcard csrc/programs/parts/*.c))
 BINDING_SOURCES := $(sort $(wildcard csrc/python/*.c))
 TEST_SOURCES := $(sort $(wildcard tests/c/test_*.c))
 TEST_SUPPORT_SOURCES := $(filter-out $(TEST_SOURCES),$(sort $(wildcard tests/c/*.c)))
@@ -417,7 +418,7 @@ $(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
 $(EMBEDDINGS): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $< $(LIBRARY) $(LIBS) -o $@
 
-$(PROGRAMS): $(OUT)/%: $(OUT)/%.o $(RUNTIME)
+$(PROGRAMS): $(OUT)/%: $(OUT)/%.o $(PROGRAM_PARTS:%.c=$(OUT)/%.o) $(RUNTIME)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $^ -ldl -o $@
 
 $(FUZZERS:%=$(OUT)/%): $(OUT)/%: $(OUT)/%.o $(LIBRARY)

@@ -147,7 +147,10 @@ class BuildExtension(build_ext):
         super().run()
         root = Path() if self.inplace else Path(self.build_lib)
         objects = self.compiler.compile(
-            ["csrc/programs/load_check.c"], output_dir=self.build_temp, extra_postargs=FLAGS
+            ["csrc/programs/load_check.c", *PROGRAM_PARTS],
+            output_dir=self.build_temp,
+            include_dirs=["csrc"],
+            extra_postargs=FLAGS,
         )
         # setuptools gives the linker of programs no LDFLAGS.
         flags = shlex.split(os.environ.get("LDFLAGS", ""))
@@ -157,6 +160,7 @@ class BuildExtension(build_ext):
 
 
 HEADERS = sorted(str(path) for path in CSRC.rglob("*.h"))
+PROGRAM_PARTS = sorted(str(path) for path in (CSRC / "programs/parts").glob("*.c"))
 LIBRARY_SOURCES = sorted(str(path) for path in CSRC.glob("*/*.c") if path.parent.name not in NOT_OF_THE_LIBRARY)
 INCLUDE_DIRS = ["csrc/include", "csrc"]
 

@@ -184,6 +184,10 @@ Code = Literal[
     "E-PKG-025",
     "W-ENV-014",
     "W-ENV-015",
+    "W-ENV-016",
+    "W-GPU-034",
+    "W-GPU-035",
+    "N-GPU-036",
     "W-LIB-028",
 ]
 

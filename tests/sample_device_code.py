@@ -22,6 +22,7 @@ HOST = "host-x86_64-unknown-linux--"
 # EF_AMDGPU_MACH and features of code object version 4
 FLAGS = {
     "gfx1030": 0x36,
+    "gfx1033": 0x39,
     "gfx90a": 0x53F,
     "gfx90a:xnack-": 0x63F,
     "gfx90a:xnack+": 0x73F,

@@ -1,24 +1,21 @@
 """The table of `make mutants` fits the sources: each text is there once, and each test exists."""
 
-import importlib.util
-import sys
+import importlib
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 from source_copy import refresh
 from tiers import is_defined
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _table() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutants_table", ROOT / "tests/mutants/table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mutants_table"] = module
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The table, whose modules import each other as those of a program."""
+    monkeypatch.syspath_prepend(ROOT / "tests/mutants")
+    return importlib.import_module("table")
 
 
 def test_a_killed_run_leaves_no_stale_objects(tmp_path: Path) -> None:
@@ -36,8 +33,8 @@ def test_a_killed_run_leaves_no_stale_objects(tmp_path: Path) -> None:
     assert (tmp_path / "csrc/base/path.h").stat().st_mtime_ns == kept, "what is the same is not compiled again"
 
 
-def test_each_row_fits_the_sources() -> None:
-    rows = _table().MUTATIONS
+def test_each_row_fits_the_sources(table: ModuleType) -> None:
+    rows = table.MUTATIONS
     assert len(rows) > 10
     for row in rows:
         assert (ROOT / row.file).read_text(encoding="utf-8").count(row.before) == 1, row

@@ -276,8 +276,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file; an update of the SDK or the driver may help"}),
         "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
-    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}{intact}",
-        FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file, if /dev/kfd is there (rocm-sdk gpus)"}),
+    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "{ran|its constructors ran for more than 60 s}{output}{intact}",
+        FIXES({ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {silent} does not answer"},
+              {ANY, HARDWARE, "by hand: take a machine with a GPU and its driver (a container: --device=/dev/kfd --device=/dev/dri), or the CPU build of the program  # {driver} (rocm-sdk gpus)"},
+              {ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file, if /dev/kfd is there (rocm-sdk gpus)"}),
         "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
     ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|1 or higher}{output}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
@@ -347,13 +349,14 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "by hand: take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
 
-    ROW(176, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "its {tag|DT_AUDIT} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
+    ROW(180, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "its {tag|DT_AUDIT} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
         FIXES({ANY, WORDS, "readelf -d {$path}  # and take a build without that entry, if you do not know what it is for"}),
         "The dynamic linker loads the libraries of DT_AUDIT and DT_DEPAUDIT and calls them before anything else of a process runs, also where it only lists what a file needs. Profilers use it; files that others gave you need not.", NULL)
 
     /* ---- whose functions a library gets ---- */
     ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
         FIXES({ANY, WORDS, "export ROCM_SDK_ISOLATE={$shortname}  # for the program: it keeps that library out of the global scope"},
+              {ANY, WORDS, "by hand: preload {first} with rocm_sdk before other code opens {other|the other library}: rocm_sdk.preload_libraries({names})"},
               {ANY, WORDS, "by hand: link {needing} with a build of {other|the other library} whose symbols have versions, or statically with -Wl,--exclude-libs,ALL"},
               {ANY, WORDS, "by hand: load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
         "Two libraries have functions or variables of the same names, and call them by name. The dynamic linker gives both the one that comes first in the global scope, and whoever was built with the other works with the wrong data. `rocm-sdk tree --bindings` shows each.", NULL)
@@ -458,8 +461,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               MORE,
-              {ANY, WORDS, "by hand: take another SDK: this one offers no package for it"}),
-        "Programs start and fail at their first kernel.", NULL)
+              {ANY, WORDS, "rocm-sdk install sdk --upgrade --gpu {target|TARGET}  # a release with code for it: this SDK offers no package"}),
+        "Programs start and fail at their first kernel. Where the SDK's comgr does not know the target either, HIP ends each process that sees the GPU.", NULL)
     ROW(84, E, GPU, 003, ERROR, "HIP sees {found|one number of} GPUs, the kernel has {wanted|another} for this process", "{detail}{intact}",
         FIXES({ANY, WORDS, "by hand: compare `rocm-sdk gpus --all` with rocminfo; report both"}),
         "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
@@ -553,6 +556,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(164, W, GPU, 033, WARNING, "{path|a variable} makes ROCm abort each program", "{detail}",
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or {repair|correct it}"}),
         "The program ends with SIGABRT while ROCm starts, before it has seen a GPU. ROCm's runtime does so at an empty entry of ROCR_VISIBLE_DEVICES that is not the last one, HIP 6.4.3 with a GPU whose version is overridden by one of gfx8.", NULL)
+    ROW(177, W, GPU, 034, WARNING, "{target|a GPU} is known to compute wrongly", "{detail|reports tell of it}",
+        FIXES({ANY, HARDWARE, "by hand: compare results with the CPU before you rely on them, or take another GPU  # {said_by|a public report}"}),
+        "Public reports tell of wrong results without an error. The table has one row for each target, with the releases and the source of the report. Everything loads and runs.", NULL)
+    ROW(178, W, GPU, 035, WARNING, "the GPU {target|of this machine} has no code here, and {other|another one} has", "no installed package has device code for {target|it}; programs that take the first GPU may get it",
+        FIXES({ANY, HARDWARE, "rocm-sdk run --gpu supported PROGRAM  # use {other|the discrete one}"}),
+        "An integrated GPU often comes before the discrete one, and the SDK has no code for it. Programs see both. `rocm-sdk env --gpu supported` prints the variable that hides it.", NULL)
+    ROW(179, N, GPU, 036, NOTE, "the GPU {target|of this machine} has no code here, and is hidden", "{variable|a variable} hides it from programs",
+        NO_FIX,
+        "Programs do not see it, so nothing is missing for it.", NULL)
 
     /* ---- GPU code ---- */
     ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
@@ -644,13 +656,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
         FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),
         "Without its cache comgr compiles and unpacks the same code again in each process. The cache is in the directory that AMD_COMGR_CACHE_DIR names, else in comgr below XDG_CACHE_HOME, else in ~/.cache/comgr.", NULL)
+    ROW(176, W, ENV, 016, WARNING, "{variable} leads out of this SDK", "{variable|VARIABLE}={value|VALUE}: {harm|another ROCm comes into the process}{lack}; {setter|a parent} sets it",
+        FIXES({ANY, TRIED, "{removal|unset VARIABLE}  # rocm-sdk run leaves it out for the program that it starts"}),
+        "Programs leave variables to their children, and logins to all programs. `rocm-sdk run` leaves out the entries that lead out of the SDK, and `rocm-sdk env` prints how to remove them, but what a profiler has set that runs now.", NULL)
 
     /* ---- a running process ---- */
     ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
-        FIXES({ANY, WORDS, "by hand: start the program without {variable|the variable}; or uninstall the other copy"}),
+        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "by hand: start the program without {variable|the variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
     ROW(133, W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
-        FIXES({ANY, WORDS, "by hand: start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
+        FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "by hand: start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
     ROW(134, E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
         FIXES({ANY, WORDS, "by hand: start the program again"}),

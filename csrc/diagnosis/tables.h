@@ -2,6 +2,8 @@
 #ifndef RSDK_DIAGNOSIS_TABLES_H
 #define RSDK_DIAGNOSIS_TABLES_H
 
+#include <stdbool.h>
+
 #include "diagnosis/system.h"
 #include "rocm_sdk/problem.h"
 
@@ -80,6 +82,26 @@ extern const size_t rsdk_installable_count;
 /* Environment variables whose values reports show; `*` at the end of a name: all that begin so. */
 extern const char *const rsdk_shown_variables[];
 extern const size_t rsdk_shown_variable_count;
+
+/* What the value of a variable is. */
+typedef enum rsdk_value_kind {
+    RSDK_VALUE_FILE,      /* the path of a file, or a name that is searched */
+    RSDK_VALUE_DIRECTORY, /* the path of a directory */
+    RSDK_VALUE_LIST,      /* paths of files, with ':', ';', ',' or a blank between */
+    RSDK_VALUE_SWITCH,    /* anything else: it leads nowhere */
+} rsdk_value_kind;
+
+/* A variable that a parent leaves to its children. */
+typedef struct rsdk_inherited_variable {
+    const char *name; /* `*` at its end: all that begin so, and have no row of their own */
+    rsdk_value_kind kind;
+    bool is_of_profilers; /* a profiler sets it for the program that it starts */
+    const char *set_by;   /* who sets it: "rocprofv3" */
+    const char *harm;     /* what goes wrong, as a sentence without its end */
+} rsdk_inherited_variable;
+
+extern const rsdk_inherited_variable rsdk_inherited_variables[];
+extern const size_t rsdk_inherited_variable_count;
 
 extern const rsdk_index_row rsdk_indexes[];
 extern const size_t rsdk_index_count;

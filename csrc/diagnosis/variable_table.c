@@ -1,4 +1,6 @@
-/* The environment variables whose values reports show, one per row: ROCm, the dynamic linker and Python read them, and
+/* Environment variables: those whose values reports show, and those that a parent leaves to its children.
+ *
+ * The values that reports show, one variable per row: ROCm, the dynamic linker and Python read them, and
  * none holds a secret. A name that ends in `*` stands for each that begins so. Sources: the documentation and the code
  * of the projects that read them. */
 #include "diagnosis/tables.h"
@@ -132,3 +134,74 @@ const char *const rsdk_shown_variables[] = {
 };
 
 const size_t rsdk_shown_variable_count = sizeof rsdk_shown_variables / sizeof *rsdk_shown_variables;
+
+/* Variables that a program or a login leaves to its children, one per row. Sources: rocprofiler-register
+ * (rocprofiler_register.cpp; rocm-systems 11807), rocprofiler-sdk (bin/rocprofv3.py, registration.cpp), ROCr
+ * (runtime.cpp, flag.h, hotswap.cpp), libhsakmt (hsakmtmodel.c), Tensile in rocBLAS and hipBLASLt (sdnext 4747, rocBLAS
+ * 1300, torchtitan 2491), MIOpen's loader of CK libraries, hipDNN's of plug-ins, RCCL (rocmwrap.cc, amdsmi_wrap.cc),
+ * Triton's driver.py and Proton, amdsmi (rocm-systems 11452). */
+/* clang-format off */
+#define PROFILING true
+#define OTHER     false
+const rsdk_inherited_variable rsdk_inherited_variables[] = {
+    /* name, what its value is, whether a profiler sets it for what it starts, who sets it, what goes wrong */
+    {"ROCPROFILER_REGISTER_LIBRARY",       RSDK_VALUE_FILE,      PROFILING, "a program that has started HIP (torch.cuda.init), for its children", "a child starts profiling with that library before its own tool: kernels are not profiled, two SDKs mix, and a file that is gone ends the process"},
+    {"ROCPROFILER_REGISTER_FORCE_LOAD",    RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "each program with HIP starts a profiler's library, and ends if it is not found"},
+    {"ROCPROFILER_REGISTER_ENABLED",       RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "0 turns the registration off: no profiler sees the process"},
+    {"ROCPROFILER_REGISTER_SECURE",        RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "a profiler's library from another place is refused"},
+    {"ROCP_TOOL_LIBRARIES",                RSDK_VALUE_LIST,      PROFILING, "rocprofv3, for the program that it starts", "children load the tool too, and a file that is gone ends each program with HIP"},
+    {"ROCP_TOOL_ATTACH",                   RSDK_VALUE_SWITCH,    PROFILING, "rocprof-attach, users",                   "it is ignored while ROCPROFILER_REGISTER_LIBRARY is set"},
+    {"ROCPROFILER_LIBRARY_CTOR",           RSDK_VALUE_SWITCH,    PROFILING, "rocprofv3",                               "the profiler's library starts in each child when it is loaded"},
+    {"ROCPROF_*",                          RSDK_VALUE_SWITCH,    PROFILING, "rocprofv3",                               "a child writes over the output of its parent"},
+    {"ROCPROF_ATT_LIBRARY_PATH",           RSDK_VALUE_DIRECTORY, PROFILING, "users",                                   "thread trace is decoded by another release"},
+    {"ROCPROFSYS_*",                       RSDK_VALUE_SWITCH,    PROFILING, "rocprof-sys, users",                      "rocprof-sys takes another release's libraries and settings"},
+    {"KOKKOS_TOOLS_LIBS",                  RSDK_VALUE_LIST,      PROFILING, "rocprofv3",                               "children load the tool too"},
+    {"HSA_TOOLS_LIB",                      RSDK_VALUE_LIST,      PROFILING, "rocprof of earlier releases, users",      "ROCr loads a tool that may be of another release"},
+    {"HSA_TOOLS_ROCPROFILER_V1_TOOLS",     RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "tools of HSA_TOOLS_LIB are loaded beside a registered profiler"},
+    {"HSA_TOOLS_DISABLE_REGISTER",         RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "no profiler sees the process"},
+    {"HSA_ENABLE_DTIF",                    RSDK_VALUE_SWITCH,    OTHER,     "users of simulators",                     "ROCm takes a simulator for the GPU"},
+    {"HSA_MODEL_LIB",                      RSDK_VALUE_FILE,      OTHER,     "users of simulators",                     "ROCm takes a model for the GPU"},
+    {"HSA_HOTSWAP_DISABLE",                RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "code of another stepping of the GPU is not adapted"},
+    {"HSA_HOTSWAP_DISK_CACHE",             RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "adapted code of earlier programs is used again"},
+    {"HSA_HOTSWAP_CACHE_DIR",              RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "adapted code of earlier programs is used again"},
+    {"AMD_COMGR_HOTSWAP_ENTRY_TRAMPOLINES", RSDK_VALUE_SWITCH,   OTHER,     "users",                                   "code of another stepping of the GPU is adapted in another way"},
+    {"HSA_CU_MASK",                        RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "programs get some of the compute units"},
+    {"HSA_ENABLE_SDMA",                    RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "copies take another way, with another speed"},
+    {"HSA_XNACK",                          RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "libraries need code for the other mode of the GPU"},
+    {"HSA_MAX_QUEUES",                     RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "programs get fewer queues"},
+    {"HIPBLASLT_TENSILE_LIBPATH",          RSDK_VALUE_DIRECTORY, OTHER,     "runners of tests, Bazel",                 "hipBLASLt reads kernel tables there, instead of beside itself: of another version they give \"Cannot read TensileLibrary\", wrong kernels or none"},
+    {"ROCBLAS_TENSILE_LIBPATH",            RSDK_VALUE_DIRECTORY, OTHER,     "scripts that start programs (SD.Next), builds of TensorFlow", "rocBLAS reads kernel tables there, instead of beside itself: of another version they give \"Cannot read TensileLibrary\" or a crash"},
+    {"ROCBLAS_USE_HIPBLASLT",              RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "rocBLAS asks the other library for kernels, which may have none"},
+    {"HIPBLASLT_JIT",                      RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "kernels are compiled where tables have none"},
+    {"TENSILE_DB",                         RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "Tensile prints what it does"},
+    {"MIOPEN_CK_LIB_PATH",                 RSDK_VALUE_DIRECTORY, OTHER,     "users",                                   "MIOpen takes its CK libraries there: of another version it refuses them"},
+    {"MIOPEN_SYSTEM_DB_PATH",              RSDK_VALUE_DIRECTORY, OTHER,     "runners of tests, users",                 "MIOpen reads the database of another release: it searches, or takes slow kernels"},
+    {"MIOPEN_USER_DB_PATH",                RSDK_VALUE_SWITCH,    OTHER,     "runners of tests, users",                 "MIOpen searches again what the user's database has"},
+    {"MIOPEN_CUSTOM_CACHE_DIR",            RSDK_VALUE_SWITCH,    OTHER,     "runners of tests (TheRock sets a fresh directory)", "MIOpen compiles again what the user's cache has"},
+    {"MIOPEN_FIND_MODE",                   RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "MIOpen takes other solvers, which may be slow"},
+    {"MIOPEN_DEBUG_*",                     RSDK_VALUE_SWITCH,    OTHER,     "users",                                   "MIOpen takes other solvers, which may be slow"},
+    {"HIPDNN_PLUGIN_DIR",                  RSDK_VALUE_DIRECTORY, OTHER,     "scripts that start programs (ComfyUI)",   "hipDNN loads the engines of another ROCm, and none of its own"},
+    {"HIPDNN_HEURISTIC_PLUGIN_DIR",        RSDK_VALUE_DIRECTORY, OTHER,     "scripts that start programs (ComfyUI)",   "hipDNN loads the heuristics of another ROCm, and none of its own"},
+    {"RCCL_ROCR_PATH",                     RSDK_VALUE_DIRECTORY, OTHER,     "modules of clusters",                     "RCCL opens a second libhsa-runtime64"},
+    {"RCCL_USE_AMD_SMI_LIB",               RSDK_VALUE_SWITCH,    OTHER,     "modules of clusters",                     "RCCL opens libamd_smi.so, and fails without it"},
+    {"NCCL_NET_PLUGIN",                    RSDK_VALUE_SWITCH,    OTHER,     "modules of clusters",                     "RCCL takes another network, or sockets where the plug-in is not found"},
+    {"ROCM_HOME",                          RSDK_VALUE_DIRECTORY, OTHER,     "modules, profile.d, conda",               "amdsmi, torch and others open another ROCm's libraries beside those of the SDK: no GPU is found"},
+    {"ROCM_PATH",                          RSDK_VALUE_DIRECTORY, OTHER,     "modules, profile.d, conda",               "amdsmi, torch, Triton and others open another ROCm's libraries beside those of the SDK: no GPU is found"},
+    {"HIP_PATH",                           RSDK_VALUE_DIRECTORY, OTHER,     "modules, HIP's installers",               "hipcc and Triton take another HIP"},
+    {"HIP_DEVICE_LIB_PATH",                RSDK_VALUE_DIRECTORY, OTHER,     "HIP's installers, modules",               "clang links device libraries (bitcode) of another release"},
+    {"DEVICE_LIB_PATH",                    RSDK_VALUE_DIRECTORY, OTHER,     "HIP's installers, modules",               "hipcc links device libraries (bitcode) of another release"},
+    {"HIP_CLANG_PATH",                     RSDK_VALUE_SWITCH,    OTHER,     "rocm-sdk env --compiler, modules",        "hipcc starts another clang"},
+    {"HIP_PLATFORM",                       RSDK_VALUE_SWITCH,    OTHER,     "rocm-sdk env --compiler, modules",        "nvidia makes hipcc compile for CUDA"},
+    {"HSA_ENABLE_DXG_DETECTION",           RSDK_VALUE_SWITCH,    OTHER,     "users of WSL",                            "ROCm 7.13 and later find no GPU on WSL with 0, releases before only with 1"},
+    {"TRITON_LIBHIP_PATH",                 RSDK_VALUE_FILE,      OTHER,     "runners of tests, users",                 "Triton opens a second HIP in the process"},
+    {"TRITON_HSA_RUNTIME_PATH",            RSDK_VALUE_DIRECTORY, OTHER,     "runners of tests, users",                 "Proton opens a second libhsa-runtime64 in the process"},
+    {"TRITON_HSA_RUNTIME_LIBRARY",         RSDK_VALUE_FILE,      OTHER,     "runners of tests, users",                 "Proton opens a second libhsa-runtime64 in the process"},
+    {"TRITON_ROCPROFILER_SDK_LIB_PATH",    RSDK_VALUE_DIRECTORY, OTHER,     "runners of tests, users",                 "Proton opens a second librocprofiler-sdk in the process"},
+    {"TRITON_ROCPROFILER_SDK_LIB_LIBRARY", RSDK_VALUE_FILE,      OTHER,     "runners of tests, users",                 "Proton opens a second librocprofiler-sdk in the process"},
+    {"TRITON_ROCTRACER_LIB_PATH",          RSDK_VALUE_DIRECTORY, OTHER,     "runners of tests, users",                 "Proton opens a second libroctracer64 in the process"},
+    {"TRITON_ROCTRACER_LIB_LIBRARY",       RSDK_VALUE_FILE,      OTHER,     "runners of tests, users",                 "Proton opens a second libroctracer64 in the process"},
+    {"LD_AUDIT",                           RSDK_VALUE_SWITCH,    OTHER,     "environments such as Flox, tools",        "an auditor is loaded into each program, which makes calls between libraries slow"},
+};
+/* clang-format on */
+
+const size_t rsdk_inherited_variable_count = sizeof rsdk_inherited_variables / sizeof *rsdk_inherited_variables;

@@ -1,6 +1,7 @@
 /* AMD's PCI device ids by target, for kernels whose topology has no gfx_target_version (before Linux 5.16), and to
  * guess what a GPU without its driver is. Sources: the device table of the ROCm thunk, the amdgpu driver's; of GPUs
- * after Linux 5.16, the products of amdgpu.ids of libdrm 2.4.134. */
+ * after Linux 5.16, the products of amdgpu.ids of libdrm 2.4.134, and rocm-systems 4676. "By family": the chip's name
+ * in pci.ids of 22 August 2026 is that of the row, and nothing else confirms its target. */
 #include "gpu/tables.h"
 
 /* clang-format off */
@@ -35,20 +36,25 @@ const rsdk_pci_devices rsdk_pci_device_table[] = {
     {0x73C0, 0x73DF, "gfx1031"},
     {0x73E0, 0x73FF, "gfx1032"},
     {0x163F, 0x163F, "gfx1033"},
+    {0x1435, 0x1435, "gfx1033"}, /* by its name, that of 0x163F: not confirmed */
     {0x7420, 0x743F, "gfx1034"},
     {0x164D, 0x164D, "gfx1035"},
     {0x1681, 0x1681, "gfx1035"},
     {0x164E, 0x164E, "gfx1036"},
+    {0x1506, 0x1506, "gfx1036"},
     {0x744C, 0x744C, "gfx1100"},
     {0x7448, 0x744B, "gfx1100"},
     {0x745E, 0x745E, "gfx1100"},
     {0x7460, 0x7461, "gfx1101"},
     {0x7470, 0x7470, "gfx1101"},
     {0x747E, 0x747E, "gfx1101"},
-    {0x7480, 0x7480, "gfx1102"},
+    {0x7480, 0x7481, "gfx1102"},
     {0x7483, 0x7483, "gfx1102"},
+    {0x7487, 0x7487, "gfx1102"}, /* by family */
     {0x7489, 0x7489, "gfx1102"},
+    {0x748B, 0x748B, "gfx1102"}, /* by family */
     {0x7499, 0x7499, "gfx1102"},
+    {0x749F, 0x749F, "gfx1102"}, /* by family */
     {0x15BF, 0x15BF, "gfx1103"},
     {0x15C8, 0x15C8, "gfx1103"},
     {0x1900, 0x1901, "gfx1103"},
@@ -56,9 +62,11 @@ const rsdk_pci_devices rsdk_pci_device_table[] = {
     {0x74A5, 0x74A5, "gfx942"},
     {0x74A8, 0x74A9, "gfx942"},
     {0x74B5, 0x74B6, "gfx942"},
+    {0x74B9, 0x74B9, "gfx942"},
     {0x74BD, 0x74BD, "gfx942"},
     {0x75A0, 0x75A0, "gfx950"},
     {0x75A3, 0x75A3, "gfx950"},
+    {0x75A8, 0x75A8, "gfx950"}, /* by family */
     {0x75B0, 0x75B0, "gfx950"},
     {0x75B3, 0x75B3, "gfx950"},
     {0x150E, 0x150E, "gfx1150"},
@@ -66,7 +74,7 @@ const rsdk_pci_devices rsdk_pci_device_table[] = {
     {0x1114, 0x1114, "gfx1152"},
     {0x1902, 0x1902, "gfx1153"},
     {0x7590, 0x7590, "gfx1200"},
-    {0x7550, 0x7550, "gfx1201"},
+    {0x7550, 0x7551, "gfx1201"},
 };
 /* clang-format on */
 

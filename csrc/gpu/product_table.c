@@ -1,15 +1,21 @@
 /* Marketing names by PCI device id, for machines without libdrm's amdgpu.ids, as containers are: GPUs since Vega that
  * ROCm runs on. Products that share an id are told apart by the revision alone, which that file knows: here they stand
- * side by side. Source: amdgpu.ids of libdrm 2.4.134. In the order of the ids. */
+ * side by side. Sources: amdgpu.ids of libdrm 2.4.134; for
+ * 0x13FE, 0x1435, 0x1506, 0x163F, 0x7424, 0x7481, 0x7487, 0x748B, 0x749F, 0x74B9, 0x7551, 0x75A8 and the RX 9050
+ * pci.ids of 22 August 2026. In the order of the ids. */
 #include "gpu/tables.h"
 
 /* clang-format off */
 const rsdk_product rsdk_product_table[] = {
     {0x1114, "AMD Radeon 860M / 840M Graphics"},
+    {0x13FE, "AMD BC-250"},
+    {0x1435, "AMD Custom GPU 0405 (Steam Deck)"},
+    {0x1506, "AMD Radeon 610M"},
     {0x150E, "AMD Radeon 890M / 880M Graphics"},
     {0x1586, "AMD Radeon 8060S / 8050S / 8040S Graphics"},
     {0x15BF, "AMD Radeon 780M / 760M / 740M Graphics"},
     {0x15C8, "AMD Radeon 740M Graphics"},
+    {0x163F, "AMD Custom GPU 0405 (Steam Deck)"},
     {0x164E, "AMD Radeon 610M"},
     {0x1681, "AMD Radeon 680M / 660M"},
     {0x1900, "AMD Radeon 780M / 760M Graphics"},
@@ -47,6 +53,7 @@ const rsdk_product rsdk_product_table[] = {
     {0x7421, "AMD Radeon Pro W6500M"},
     {0x7422, "AMD Radeon Pro W6400"},
     {0x7423, "AMD Radeon Pro W6300M / W6300"},
+    {0x7424, "AMD Radeon RX 6300"},
     {0x743F, "AMD Radeon RX 6500 XT / 6500 / 6400 / 6300 / 6500M"},
     {0x7448, "AMD Radeon Pro W7900"},
     {0x7449, "AMD Radeon Pro W7800 48GB"},
@@ -59,9 +66,13 @@ const rsdk_product rsdk_product_table[] = {
     {0x7470, "AMD Radeon Pro W7700"},
     {0x747E, "AMD Radeon RX 7800 XT / 7700 XT / 7700 / 7800M"},
     {0x7480, "AMD Radeon RX 7600 XT / 7600 / 7650 GRE / 7700S / 7600S / 7600M XT / Pro W7600"},
+    {0x7481, "AMD Radeon Graphics (Steam Machine)"},
     {0x7483, "AMD Radeon RX 7600M"},
+    {0x7487, "AMD Radeon Graphics (Navi 33)"},
     {0x7489, "AMD Radeon Pro W7500"},
+    {0x748B, "AMD Radeon Graphics (Navi 33)"},
     {0x7499, "AMD Radeon Pro W7400 / RX 7400 / RX 7300"},
+    {0x749F, "AMD Radeon RX 7500"},
     {0x74A0, "AMD Instinct MI300A"},
     {0x74A1, "AMD Instinct MI300X"},
     {0x74A2, "AMD Instinct MI308X"},
@@ -70,11 +81,14 @@ const rsdk_product rsdk_product_table[] = {
     {0x74A9, "AMD Instinct MI300X HF"},
     {0x74B5, "AMD Instinct MI300X VF"},
     {0x74B6, "AMD Instinct MI308X"},
+    {0x74B9, "AMD Instinct MI325X VF"},
     {0x74BD, "AMD Instinct MI300X HF"},
     {0x7550, "AMD Radeon RX 9070 XT / 9070 GRE / 9070"},
-    {0x7590, "AMD Radeon RX 9060 XT / 9060 XT LP / 9060"},
+    {0x7551, "AMD Radeon AI PRO R9700 / R9600D"},
+    {0x7590, "AMD Radeon RX 9060 XT / 9060 XT LP / 9060 / 9050"},
     {0x75A0, "AMD Instinct MI350X"},
     {0x75A3, "AMD Instinct MI355X"},
+    {0x75A8, "AMD Instinct MI350P"},
     {0x75B0, "AMD Instinct MI350X VF"},
     {0x75B3, "AMD Instinct MI355X VF"},
 };

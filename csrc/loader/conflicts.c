@@ -6,16 +6,23 @@
 #include "base/path.h"
 #include "loader/memory_object.h"
 
-static const char *who_brought(const rsdk_conflicts *c, const char *path) {
-    if (c->ld_preload != NULL && strstr(c->ld_preload, rsdk_path_name(path)) != NULL) {
-        return "LD_PRELOAD";
-    }
-    for (size_t i = 0; i < c->library_path->count; i++) {
-        if (rsdk_path_below(path, c->library_path->items[i]) != NULL) {
-            return "LD_LIBRARY_PATH";
+/* Reads what the process has, once. */
+static rsdk_status who_brought(const rsdk_conflicts *c, const char *path, rsdk_origin *origin, rsdk_error *error) {
+    rsdk_origins *origins = c->origins;
+    if (origins->arena == NULL) {
+        origins->arena = c->graph->arena;
+        origins->library_path = *c->library_path;
+        RSDK_TRY(rsdk_origins_add_preloaded(origins, c->ld_preload, error));
+        for (size_t i = 0; i < c->graph->map->objects.count; i++) {
+            RSDK_APPEND(origins->arena, &origins->mapped, c->graph->map->objects.items[i].path, error);
         }
     }
-    return "code that ran earlier";
+    return rsdk_origins_find(origins, path, origin, error);
+}
+
+/* What helps against a library that is used instead of the SDK's, or beside it. A profiler is meant to be there. */
+static const char *what_helps(const rsdk_origin *origin, const char *else_helps) {
+    return origin->kind == RSDK_ORIGIN_PROFILER ? "use the rocprofv3 of this SDK" : else_helps;
 }
 
 static bool is_private_copy(const rsdk_conflicts *c, const char *sdk_path) {
@@ -27,10 +34,12 @@ rsdk_status rsdk_conflicts_check_namesake(const rsdk_conflicts *conflicts, const
     if (is_private_copy(conflicts, sdk_path)) {
         return RSDK_OK;
     }
+    rsdk_origin origin;
+    RSDK_TRY(who_brought(conflicts, loaded_path, &origin, error));
     return rsdk_warnings_add(conflicts->warnings, RSDK_WARNING_CONFLICT, error,
-                             "%s is already loaded from %s, brought in by %s; it is used instead of the SDK's %s: "
-                             "remove it from there, or initialise ROCm first",
-                             soname, loaded_path, who_brought(conflicts, loaded_path), sdk_path);
+                             "%s is already loaded from %s, brought in by %s; it is used instead of the SDK's %s: %s",
+                             soname, loaded_path, origin.text, sdk_path,
+                             what_helps(&origin, "remove it from there, or initialise ROCm first"));
 }
 
 /* A needed library of the SDK: the process has another file with its SONAME. */
@@ -58,11 +67,14 @@ static rsdk_status check_other_version(const rsdk_conflicts *c, const rsdk_node 
     for (; object != NULL; object = rsdk_link_map_next_of_library(c->graph->map, object)) {
         if (object->path[0] == '/' && strcmp(object->soname, soname) != 0 &&
             !rsdk_memory_object_has_path(object->path)) {
+            rsdk_origin origin;
+            RSDK_TRY(who_brought(c, object->path, &origin, error));
             return rsdk_warnings_add(
                 c->warnings, RSDK_WARNING_CONFLICT, error,
                 "%s is already loaded from %s, brought in by %s; the SDK's %s is another version of it, and the "
-                "process will have both: remove the other one",
-                object->soname, object->path, who_brought(c, object->path), node->location.path);
+                "process will have both: %s",
+                object->soname, object->path, origin.text, node->location.path,
+                what_helps(&origin, "remove the other one"));
         }
     }
     return RSDK_OK;

@@ -3,6 +3,7 @@
 #define RSDK_LOADER_CONFLICTS_H
 
 #include "loader/dependency_graph.h"
+#include "loader/origin.h"
 #include "loader/warnings.h"
 
 /* The input of the search for conflicts, and the list that it adds them to. Everything is borrowed. */
@@ -10,6 +11,7 @@ typedef struct rsdk_conflicts {
     const rsdk_graph *graph;
     const rsdk_strings *library_path; /* the directories of LD_LIBRARY_PATH */
     const char *ld_preload;           /* the value of LD_PRELOAD; NULL: not set */
+    rsdk_origins *origins;            /* empty; filled in for the first conflict */
     rsdk_warnings *warnings;
 } rsdk_conflicts;
 

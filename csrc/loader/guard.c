@@ -2,12 +2,12 @@
  */
 #include "loader/guard.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/path.h"
 #include "elf/soname.h"
+#include "loader/global_scope.h"
 #include "sdk/tables.h"
 
 static const char hip_name[] = "libamdhip64.so";
@@ -111,33 +111,26 @@ static void pass_on(const rsdk_guard *guard) {
 
 /* ---- who is bound first ---- */
 
-/* The file in the global scope that defines a function; NULL: none does. */
-static const char *definer_of(const char *function) {
-    Dl_info info = {.dli_fname = NULL};
-    void *global = dlopen(NULL, RTLD_LAZY);
-    void *address = global != NULL ? dlsym(global, function) : NULL;
-    bool is_known = address != NULL && dladdr(address, &info) != 0;
-    if (global != NULL) {
-        (void)dlclose(global); /* the program itself stays */
-    }
-    return is_known ? info.dli_fname : NULL;
-}
-
 static rsdk_status warn_of_definer(const rsdk_guard *guard, const rsdk_interposition *row, const rsdk_node *node,
                                    const char *definer, rsdk_error *error) {
+    static const char *const obstacles[] = {
+        [RSDK_DEEP_SANITIZER] = "the sanitizer's runtime refuses RTLD_DEEPBIND, which would keep them apart",
+        [RSDK_DEEP_ALLOCATOR] = "RTLD_DEEPBIND, which would keep them apart, would pass by the program's allocator"};
+    const char *file = NULL;
+    const rsdk_deep_obstacle obstacle = rsdk_global_scope_deep_obstacle(&file);
     return rsdk_warnings_add(guard->warnings, RSDK_WARNING_CONFLICT, error,
                              "%s will call %s and other functions of %s instead of its own: that library is in the "
-                             "global scope, and %s; name both libraries in one call, before anything else opens one of "
-                             "them with RTLD_GLOBAL",
-                             node->location.path, row->probe, definer, row->reason);
+                             "global scope, and %s; %s (%s); name both libraries in one call, before anything else "
+                             "opens one of them with RTLD_GLOBAL",
+                             node->location.path, row->probe, definer, row->reason, obstacles[obstacle], file);
 }
 
 /* Notes that a node is opened before all others, once. */
 static rsdk_status add_first(rsdk_guard *guard, size_t index, const char *reason, rsdk_error *error) {
     if (guard->nodes[index].first_reason == NULL) {
         RSDK_APPEND(guard->graph->arena, &guard->bound_first, index, error);
+        guard->nodes[index].first_reason = reason;
     }
-    guard->nodes[index].first_reason = reason;
     return RSDK_OK;
 }
 
@@ -152,6 +145,24 @@ static rsdk_status is_interposable(const rsdk_guard *guard, const rsdk_node *nod
     return RSDK_OK;
 }
 
+/* Another file answers for a library already: RTLD_DEEPBIND lets the library look into itself before. Where that does
+ * harm, what will happen is told. */
+static rsdk_status bind_deep(rsdk_guard *guard, const rsdk_interposition *row, size_t index, const char *definer,
+                             rsdk_error *error) {
+    const char *obstacle = NULL;
+    if (guard->nodes[index].binds_deep) {
+        return RSDK_OK;
+    }
+    if (rsdk_global_scope_deep_obstacle(&obstacle) != RSDK_DEEP_NO_OBSTACLE) {
+        return warn_of_definer(guard, row, node_at(guard, index), definer, error);
+    }
+    const char *reason =
+        rsdk_arena_format(guard->graph->arena, "%s is in the global scope, and %s", definer, row->reason);
+    RSDK_NEED(reason, error);
+    guard->nodes[index].binds_deep = true;
+    return add_first(guard, index, reason, error);
+}
+
 /* The libraries of a group are kept apart if there are two of them in the plan, or one is in the global scope already,
  * and one calls its own functions by name. */
 static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition *row, rsdk_error *error) {
@@ -163,12 +174,12 @@ static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition
             RSDK_APPEND(guard->graph->arena, &members, i, error);
         }
     }
-    const char *definer = members.count > 0 ? definer_of(row->probe) : NULL;
+    const char *definer = members.count > 0 ? rsdk_global_scope_definer(row->probe) : NULL;
     for (size_t i = 0; i < members.count && members.count + (definer != NULL) > 1; i++) {
         const rsdk_node *node = node_at(guard, members.items[i]);
         RSDK_TRY(is_interposable(guard, node, row->symbols, &calls_own, error));
         if (calls_own && definer != NULL) {
-            RSDK_TRY(warn_of_definer(guard, row, node, definer, error));
+            RSDK_TRY(bind_deep(guard, row, members.items[i], definer, error));
         } else if (calls_own) {
             break;
         }
@@ -191,7 +202,7 @@ static rsdk_status refuse_wish(const rsdk_guard *guard, const char *wish, rsdk_e
 }
 
 static rsdk_status apply_wish(rsdk_guard *guard, const rsdk_catalog_entry *entry, bool binds_deep, rsdk_error *error) {
-    static const char deep[] = "ROCM_SDK_ISOLATE asks for RTLD_DEEPBIND";
+    static const char deep[] = "ROCM_SDK_ISOLATE asks for it";
     static const char local[] = "ROCM_SDK_ISOLATE names it";
     for (size_t i = 0; i < guard->graph->nodes.count; i++) {
         const rsdk_node *node = node_at(guard, i);
@@ -243,14 +254,16 @@ rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
     RSDK_NEED(guard->nodes, error);
     find_hip(guard);
     for (size_t i = 0; i < rsdk_interposition_count; i++) {
-        const rsdk_interposition *row = &rsdk_interpositions[i];
-        if (row->measure == RSDK_MEASURE_BOUND_FIRST) {
-            RSDK_TRY(apply_bound_first(guard, row, error));
-        } else {
-            apply_scope_row(guard, row);
+        if (rsdk_interpositions[i].measure != RSDK_MEASURE_BOUND_FIRST) {
+            apply_scope_row(guard, &rsdk_interpositions[i]);
         }
     }
-    RSDK_TRY(apply_wishes(guard, error));
+    RSDK_TRY(apply_wishes(guard, error)); /* before what would do the same, or warn of what a wish prevents */
+    for (size_t i = 0; i < rsdk_interposition_count; i++) {
+        if (rsdk_interpositions[i].measure == RSDK_MEASURE_BOUND_FIRST) {
+            RSDK_TRY(apply_bound_first(guard, &rsdk_interpositions[i], error));
+        }
+    }
     mark_below_hip(guard);
     pass_on(guard);
     return RSDK_OK;

@@ -15,7 +15,7 @@ typedef struct rsdk_guarded {
     const char *held_reason;  /* why that must not */
     const char *first_reason; /* why it is opened before all others; NULL: it is not */
     bool is_wished_local;     /* ROCM_SDK_ISOLATE names `held_by` */
-    bool binds_deep;          /* ROCM_SDK_ISOLATE asks for RTLD_DEEPBIND */
+    bool binds_deep;          /* RTLD_DEEPBIND: ROCM_SDK_ISOLATE asks for it, or another file answers already */
     bool is_below_hip;        /* libamdhip64, which is always global, brings it in */
 } rsdk_guarded;
 

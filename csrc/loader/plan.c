@@ -150,8 +150,8 @@ static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
     for (size_t i = 0; i < plan->guard.bound_first.count; i++) {
         size_t node = plan->guard.bound_first.items[i];
         const rsdk_guarded *guarded = &plan->guard.nodes[node];
-        const char *reason =
-            rsdk_arena_format(&plan->arena, "bound before anything is global: %s", guarded->first_reason);
+        const char *how = guarded->binds_deep ? "bound with RTLD_DEEPBIND" : "bound before anything is global";
+        const char *reason = rsdk_arena_format(&plan->arena, "%s: %s", how, guarded->first_reason);
         RSDK_NEED(reason, error);
         if (!rsdk_plan_node(plan, node)->is_placed) {
             RSDK_TRY(add_steps(
@@ -311,6 +311,7 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     plan->conflicts = (rsdk_conflicts){.graph = &plan->graph,
                                        .library_path = &plan->search.library_path,
                                        .ld_preload = options->ld_preload,
+                                       .origins = &plan->origins,
                                        .warnings = &plan->warnings};
     RSDK_TRY(add_requested(plan, options, purpose, &roots, error));
     RSDK_TRY(add_files(plan, options, error));

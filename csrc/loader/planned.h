@@ -8,6 +8,7 @@
 #include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
+#include "loader/origin.h"
 #include "loader/page_reader.h"
 #include "loader/warnings.h"
 #include "rocm_sdk/loader.h"
@@ -34,6 +35,7 @@ struct rsdk_plan {
     rsdk_linker_search search;
     rsdk_graph graph;
     rsdk_conflicts conflicts;
+    rsdk_origins origins;
     rsdk_guard guard;
     RSDK_LIST(rsdk_planned_step) steps;
     rsdk_warnings warnings;

@@ -7,9 +7,10 @@
  * what a variable makes the linker load or say may write to stdout and stderr. They come in the order in which children
  * begin and end, six fields each, each ended by a NUL: index of the path; "begun", then "loaded", "refused" (by the
  * linker), "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after SECONDS); the
- * number of the signal or the exit status, else 0; microseconds; the dlerror text; what the library printed, at most
- * OUTPUT-LIMIT bytes. If this program is killed, a path that was begun and has no result was being loaded. The exit
- * status is 0 if there is a result for each path.
+ * number of the signal or the exit status, else 0; microseconds; the dlerror text, or the device of a GPU
+ * that a stuck one was seen to wait for; what the library printed, at most OUTPUT-LIMIT bytes. If this program is
+ * killed, a path that was begun and has no result was being loaded. The exit status is 0 if there is a result for each
+ * path.
  *
  * A child stops once its load has returned: the library must be in its memory then. It goes on and ends by a status
  * that the library does not know. What ends before, or writes what a child writes, has loaded nothing.
@@ -36,9 +37,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "programs/parts/awaited_device.h"
+
 /* A killed child may take GRACE microseconds to be gone; one that the kernel does not let go is left behind. */
 enum { GRACE = 5000000, STRAYS_SIZE = 4096 };
 enum { PATHS_LIMIT = 1 << 24, REPORT_LIMIT = 1 << 14, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
+/* Microseconds for the look at a stuck child, and for those of all: meanwhile nothing else is done. */
+enum { LOOK = 1500000, ALL_LOOKS = 4500000, DEVICE_SIZE = 64 };
 enum { FIRST_SECRET = 64, SECRETS = 61 }; /* exit statuses */
 
 /* What a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
@@ -56,6 +61,7 @@ typedef struct child {
     int secret;                  /* its exit status then */
     capture report;              /* '+' or '-', then the dlerror text */
     capture output;
+    char device[DEVICE_SIZE]; /* that it waits for; "": none was seen */
 } child;
 
 typedef struct checker {
@@ -65,6 +71,7 @@ typedef struct checker {
     child *children;
     size_t parallel, running;
     long long limit; /* microseconds for each */
+    long long looks; /* microseconds that are left */
     size_t output_limit;
     FILE *results;
     int signals; /* readable when a child has ended, or we are to end */
@@ -230,7 +237,11 @@ static void print_result(FILE *results, const child *ended, int status) {
     print_field(results, kind, strlen(kind));
     print_number(results, WIFSIGNALED(status) ? WTERMSIG(status) : is_loaded || is_refused ? 0 : WEXITSTATUS(status));
     print_number(results, now() - ended->started);
-    print_field(results, report + skipped, ended->report.length - skipped);
+    if (ended->is_stuck) {
+        print_field(results, ended->device, strlen(ended->device));
+    } else {
+        print_field(results, report + skipped, ended->report.length - skipped);
+    }
     print_field(results, ended->output.text, ended->output.length);
     (void)fflush(results);
 }
@@ -337,6 +348,15 @@ static void take_signals(const checker *c) {
     }
 }
 
+/* What a child waits for is seen before it is killed. */
+static void look_at(checker *c, child *stuck) {
+    long long start = now();
+    if (c->looks >= LOOK) {
+        awaited_device_find(stuck->process, LOOK, stuck->device, sizeof stuck->device);
+    }
+    c->looks -= now() - start;
+}
+
 /* Waits for output, an end, or the next deadline; a child past its deadline is killed, and reaped like others. */
 static void wait_for_something(checker *c) {
     long long nearest = now() + c->limit;
@@ -363,7 +383,8 @@ static void wait_for_something(checker *c) {
                 finish(c, each, SIGKILL); /* the status of a process that it has killed */
             } else if (now() >= each->deadline) {
                 each->is_stuck = true;
-                each->deadline += GRACE;
+                look_at(c, each);
+                each->deadline = now() + GRACE;
                 end(each);
             }
         }
@@ -446,6 +467,7 @@ int main(int argc, char **argv) {
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     checker c = {.parallel = (size_t)number_of(argv[1], 1024),
                  .limit = number_of(argv[2], 86400) * 1000000LL,
+                 .looks = ALL_LOOKS,
                  .output_limit = (size_t)number_of(argv[3], 1 << 20),
                  .results = open_results((int)number_of(argv[4], INT_MAX))};
     read_paths(&c);

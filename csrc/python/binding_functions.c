@@ -6,11 +6,13 @@
 #include "base/fail.h"
 #include "exceptions.h"
 #include "load_arguments.h"
+#include "loader/origin.h"
 #include "loader/planned_bindings.h"
 #include "loader/thread_stack.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk_answers.h"
+#include "text_tuple.h"
 
 typedef struct foreseeing {
     rsdk_load_options options;
@@ -280,10 +282,78 @@ static PyObject *stack_of_process(PyObject *module, PyObject *args) {
     return result;
 }
 
+PyDoc_STRVAR(
+    origins_of_files_doc,
+    "origins_of_files(paths, mapped, preloaded, library_path, /)\n--\n\n"
+    "What brought files into a process: for each of `paths` a tuple of kind (\"profiler\", \"preloaded\", \"RPATH\", "
+    "\"library path\", \"system\", \"unknown\"), library (of the first and the third kind, else None) and text.\n"
+    "mapped: the files of the process. preloaded: the entries of its LD_PRELOAD. library_path: the directories of its\n"
+    "LD_LIBRARY_PATH. Each a tuple of str.");
+
+static PyObject *build_origin(const rsdk_module_state *state, const void *origins, size_t index) {
+    static const char *const kinds[RSDK_ORIGIN_KIND_COUNT] = {
+        [RSDK_ORIGIN_UNKNOWN] = "unknown",           [RSDK_ORIGIN_PROFILER] = "profiler",
+        [RSDK_ORIGIN_PRELOADED] = "preloaded",       [RSDK_ORIGIN_RPATH] = "RPATH",
+        [RSDK_ORIGIN_LIBRARY_PATH] = "library path", [RSDK_ORIGIN_SYSTEM] = "system"};
+    const rsdk_origin *origin = &((const rsdk_origin *)origins)[index];
+    (void)state;
+    return Py_BuildValue("(sNN)", kinds[origin->kind], rsdk_result_path(origin->by), rsdk_result_path(origin->text));
+}
+
+static rsdk_status find_origins(const rsdk_text_tuple lists[4], rsdk_arena *arena, rsdk_origin **found,
+                                rsdk_error *error) {
+    rsdk_origins origins = {.arena = arena};
+    rsdk_strings *const taken[] = {&origins.mapped, &origins.preloaded, &origins.library_path};
+    *found = rsdk_arena_alloc(arena, lists[0].count + 1, sizeof **found);
+    RSDK_NEED(*found, error);
+    for (size_t i = 0; i < 3; i++) {
+        taken[i]->items = lists[i + 1].items;
+        taken[i]->count = lists[i + 1].count;
+    }
+    for (size_t i = 0; i < lists[0].count; i++) {
+        RSDK_TRY(rsdk_origins_find(&origins, lists[0].items[i], &(*found)[i], error));
+    }
+    return RSDK_OK;
+}
+
+static PyObject *origins_of_files(PyObject *module, PyObject *args) {
+    PyObject *tuples[4] = {NULL}, *result = NULL;
+    rsdk_text_tuple lists[4] = {0};
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_origin *found = NULL;
+    rsdk_status status = RSDK_OK;
+    int taken = PyArg_ParseTuple(args, "O!O!O!O!", &PyTuple_Type, &tuples[0], &PyTuple_Type, &tuples[1], &PyTuple_Type,
+                                 &tuples[2], &PyTuple_Type, &tuples[3])
+                    ? 0
+                    : -1;
+    for (size_t i = 0; taken == 0 && i < 4; i++) {
+        taken = rsdk_text_tuple_read(tuples[i], &lists[i]);
+    }
+    (void)module;
+    if (taken == 0) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = find_origins(lists, &arena, &found, &error);
+        Py_END_ALLOW_THREADS;
+        if (status == RSDK_OK) {
+            result = rsdk_result_tuple(NULL, build_origin, found, lists[0].count);
+        } else {
+            rsdk_exceptions_raise(&error, NULL);
+        }
+    }
+    for (size_t i = 0; i < 4; i++) {
+        rsdk_text_tuple_clear(&lists[i]);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
 PyMethodDef rsdk_binding_methods[] = {
     {"bindings", WITH_KEYWORDS(bindings), METH_VARARGS | METH_KEYWORDS, bindings_doc},
     {"plan_and_bindings", plan_and_bindings, METH_VARARGS, plan_and_bindings_doc},
     {"process_bindings", WITH_KEYWORDS(process_bindings), METH_VARARGS | METH_KEYWORDS, process_bindings_doc},
     {"stack_of_process", stack_of_process, METH_VARARGS, stack_of_process_doc},
+    {"origins_of_files", origins_of_files, METH_VARARGS, origins_of_files_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "diagnosis/rank.h"
+#include "diagnosis/tables.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/report.h"
@@ -62,7 +63,30 @@ static PyObject *report_shows_variable(PyObject *module, PyObject *name) {
     return ask(name, rsdk_report_shows_variable);
 }
 
+PyDoc_STRVAR(inherited_variables_doc,
+             "inherited_variables()\n--\n\n"
+             "The variables that a parent leaves to its children: name, what the value is (\"file\", \"directory\",\n"
+             "\"list\", \"switch\"), whether profilers set it, who sets it, what goes wrong (tuple of tuples).");
+
+static PyObject *build_inherited(const rsdk_module_state *state, const void *rows, size_t index) {
+    static const char *const kinds[] = {[RSDK_VALUE_FILE] = "file",
+                                        [RSDK_VALUE_DIRECTORY] = "directory",
+                                        [RSDK_VALUE_LIST] = "list",
+                                        [RSDK_VALUE_SWITCH] = "switch"};
+    const rsdk_inherited_variable *row = &((const rsdk_inherited_variable *)rows)[index];
+    (void)state;
+    return Py_BuildValue("(ssNss)", row->name, kinds[row->kind], PyBool_FromLong(row->is_of_profilers), row->set_by,
+                         row->harm);
+}
+
+static PyObject *inherited_variables(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return rsdk_result_tuple(NULL, build_inherited, rsdk_inherited_variables, rsdk_inherited_variable_count);
+}
+
 PyMethodDef rsdk_report_methods[] = {
+    {"inherited_variables", inherited_variables, METH_NOARGS, inherited_variables_doc},
     {"report_name", report_name, METH_O, report_name_doc},
     {"report_has_variable", report_has_variable, METH_O, report_has_variable_doc},
     {"report_shows_variable", report_shows_variable, METH_O, report_shows_variable_doc},

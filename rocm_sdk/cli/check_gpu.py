@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from rocm_sdk._native import LibraryCoverage
     from rocm_sdk.gpu_support.code_verdict import CodeVerdict
+    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
 DESCRIPTION = """\
@@ -34,7 +36,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints what the libraries have for each GPU; status 1 if one lacks something, or nothing was checked."""
-    from rocm_sdk.gpu_support.code_verdict import judge_code
+    from rocm_sdk.gpu_support.code_verdict import as_counted, judge_code
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.installed.installation import current
 
@@ -51,6 +53,9 @@ def run(options: "Namespace") -> int:
     directories = (options.sdk,) if installed is None else installed.directories
     has_comgr = installed is not None
     verdict = judge_code(directories, tuple(names), installed, unofficial=options.unofficial, has_comgr=has_comgr)
+    if options.gpu is None or options.gpu == ["machine"]:
+        verdict = as_counted(verdict, tuple(names))
+    verdict = verdict._replace(problems=(*verdict.problems, *_known_faults(names, options, installed)))
     if options.json:
         _print_json(verdict, names, products)
     else:
@@ -61,6 +66,17 @@ def run(options: "Namespace") -> int:
     if None in verdict.runs and not with_code(verdict.coverage):
         complain("nothing was checked: no library with GPU code was found")
     return 1 if faults or not all(verdict.runs) else 0
+
+
+def _known_faults(names: "list[str]", options: "Namespace", installed: "Installed | None") -> "tuple[Problem, ...]":
+    """What the GPUs are known to compute wrongly: those of the machine as they are, too."""
+    gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
+    processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
+    if processors.isdisjoint(row[0] for row in _native.known_faults()):
+        return ()
+    from rocm_sdk.gpu_support.known_faults import known_faults
+
+    return known_faults(processors, installed.version if installed is not None else None)
 
 
 def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:

@@ -3,6 +3,7 @@
 import os
 
 from rocm_sdk._native import locate, package_directory
+from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.terminal.output import complain
@@ -27,8 +28,8 @@ the development tree.
   CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, PATH
                           the tree's directory, before the present value
 
-A variable is omitted if this SDK has no directory for it. With --compiler, for a clang that is not AMD's, which knows
-neither this SDK nor its targets:
+A variable is omitted if this SDK has no directory for it. Variables that lead ROCm out of this SDK are removed, as
+`rocm-sdk run` does. With --compiler, for a clang that is not AMD's, which knows neither this SDK nor its targets:
 
   HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip
   HIP_CLANG_PATH          its directory, from which hipcc starts clang++
@@ -102,6 +103,7 @@ def run(options: "Namespace") -> int:
     variables.removed.extend(name for name, value in chosen.items() if value is None)
     if options.compiler:
         variables.assigned.update(_compiler_variables(options.compiler, options.targets or "machine", variables))
+    variables.removed.extend(_leading_out(variables))
     if options.form == "json":
         import json
 
@@ -111,6 +113,18 @@ def run(options: "Namespace") -> int:
     else:
         print("\n".join(_FORMS[options.form](variables)))
     return 0
+
+
+def _leading_out(variables: Variables) -> "list[str]":
+    """What a parent has left that leads out of the SDK: to be removed, or set to what is left of it."""
+    if not may_lead_out(os.environ):
+        return []
+    from rocm_sdk.installed.inherited import leading_out
+    from rocm_sdk.installed.installation import current
+
+    found = [each for each in leading_out(current(), os.environ) if each.name not in variables.assigned]
+    variables.assigned.update({each.name: each.kept for each in found if each.kept is not None})
+    return [each.name for each in found if each.kept is None]
 
 
 def build_variables(*, opencl: bool) -> Variables:

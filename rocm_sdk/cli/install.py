@@ -78,16 +78,44 @@ def _run(options: "Namespace") -> int:
 
     refuse_unknown(options.things)
     gpus = choose_gpus(options.gpu)
+    _warn_of_faults(gpus, options)
     fitting = (options.rocm,) if options.rocm is not None else _fitting_releases(options.things)
     try:
-        return _run_for(fitting[0] if fitting else None, gpus, options)
+        return _run_for_counting(fitting[0] if fitting else None, gpus, options)
     except InstallRefusedError as error:
         if len(fitting) < 2:
             raise
         complain(error.message.splitlines()[0])
     label, whole = fitting
     complain(f"the name of a wheel says ROCm {label}, and no index has that; its files also fit ROCm {whole}")
-    return _run_for(whole, gpus, options)
+    return _run_for_counting(whole, gpus, options)
+
+
+def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
+    """Leaves out integrated GPUs for which nothing is offered, where there is another GPU."""
+    from rocm_sdk.installing.refusal import InstallRefusedError
+
+    try:
+        return _run_for(rocm, gpus, options)
+    except InstallRefusedError as error:
+        if error.target not in gpus.beside:
+            raise
+        complain(error.message.splitlines()[0])
+        return _run_for_counting(rocm, gpus.without(error.target), options)
+
+
+def _warn_of_faults(gpus: "GpuChoice", options: "Namespace") -> None:
+    """Says which of the GPUs are known to compute wrongly, in the release that is asked for."""
+    from rocm_sdk import _native
+    from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.gpu_support.known_faults import known_faults, processors_of
+
+    try:
+        real = processors_of(_native.gpus()) if options.gpu is None else ()
+    except RocmSdkError:
+        real = ()
+    for found in known_faults((*gpus.targets, *real), options.rocm):
+        complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
 
 
 def _fitting_releases(things: list[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import os
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_support.counting import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell
 
 from .commands import COMMANDS, GROUPS
@@ -68,10 +69,18 @@ def _verdict(built: "tuple[str, ...] | None", gpus: "Sequence[Gpu]") -> tuple[st
     """Whether the SDK was built for the GPUs, and what to type next."""
     usable = [gpu for gpu in gpus if gpu.usable]
     if not usable:
-        return "no GPU is usable" if gpus else "libraries load; there is no GPU to run on", "gpus"
+        return "no GPU is usable" if gpus else "there is no GPU to run on; no library was looked at", "gpus"
     if built is None:
         return "the SDK does not say for which GPUs it was built", "check-gpu"
-    lacking = dict.fromkeys(gpu.processor for gpu in usable if not _is_built_for(built, gpu))
+    standing = standings(usable, [None] * len(usable), lambda gpu: _is_built_for(built, gpu))
+    beside = [gpu.processor for gpu, each in zip(usable, standing) if each.kind == BESIDE]  # noqa: B905
+    pairs = zip(usable, standing)  # noqa: B905
+    lacking = dict.fromkeys(
+        gpu.processor for gpu, each in pairs if each.kind == COUNTS and not _is_built_for(built, gpu)
+    )
+    if beside and not lacking:
+        others = ", ".join(dict.fromkeys(beside))
+        return f"the SDK was built for the discrete GPU, not for {others}: rocm-sdk run --gpu supported PROGRAM", "test"
     if lacking:
         return f"the SDK was not built for {', '.join(lacking)}", "check-gpu"
     return "the SDK was built for each usable GPU", "test"

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from rocm_sdk._native import load_plan
+from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.starting import become, find_program
 from rocm_sdk.terminal.output import complain
 
@@ -32,6 +33,8 @@ DESCRIPTION = f"""\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
 Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
 used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
+Variables that lead ROCm to files out of this SDK (ROCM_PATH, ROCPROFILER_REGISTER_LIBRARY, ROCBLAS_TENSILE_LIBPATH ...)
+are left out, unless a profiler that runs now has set them; `rocm-sdk run env NAME=VALUE COMMAND` sets one all the same.
 The development tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
 program, 126 if it cannot be started, else the program's own. {NOT_PASSED_ON}"""
 
@@ -76,6 +79,7 @@ def run(options: "Namespace") -> int:
             environment[name.encode()] = value.encode()
     installed = current()
     libraries = _planned_libraries(installed)
+    _leave_out(installed, environment)
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
     _prepend(environment, b"PATH", _tool_directories(installed))
@@ -98,6 +102,20 @@ def run(options: "Namespace") -> int:
 
         return run_watched(lambda: _try(options, environment), options.watch, options.program)
     return _try(options, environment)
+
+
+def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
+    """Removes what a parent has left that leads out of the SDK, and says so."""
+    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
+    if not may_lead_out(variables):
+        return
+    from rocm_sdk.installed.inherited import leading_out
+
+    for each in leading_out(installed, variables):
+        del environment[os.fsencode(each.name)]
+        if each.kept is not None:
+            environment[os.fsencode(each.name)] = os.fsencode(each.kept)
+        complain(f"{each.name} leads out of this SDK, to {', '.join(each.outside)}: left out ({each.row.harm})")
 
 
 def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:

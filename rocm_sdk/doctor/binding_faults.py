@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rocm_sdk import Binding
 from rocm_sdk.errors import RocmSdkError
@@ -16,11 +16,16 @@ _ALWAYS_GLOBAL = "amdhip64"
 
 
 def binding_faults(
-    references: Iterable[Binding], installed: Installed, needing: str | None = None
+    references: Iterable[Binding],
+    installed: Installed,
+    needing: str | None = None,
+    made_global: Callable[[str], bool] | None = None,
 ) -> Iterator[Problem]:
     """One problem for each library with each file that answers it; the number of symbols is in it.
 
-    needing: the program that has the other file, if one is known.
+    needing: the program that has the other file, if one is known. made_global: of a process, whether the loader made a
+    library of this short name global there. What other code made global stays so whatever ROCM_SDK_ISOLATE says: there
+    the library that gets its functions has to be loaded before.
     """
     faults: dict[tuple[str, str], list[Binding]] = {}
     for each in references:
@@ -29,12 +34,19 @@ def binding_faults(
     for (library, bound_to), found in faults.items():
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         facts = {"library": os.path.basename(library), "symbol": found[0].symbol, "more": more, "other": bound_to}
+        shortname, first, names = _shortname_of(bound_to, installed), None, None
+        if made_global is not None and (shortname is None or not made_global(shortname)):
+            first = _preloadable(library, installed)
+            names = ", ".join(f'"{each}"' for each in (first, shortname) if each is not None)
+            shortname = None
         yield problem(
             "W-BIND-001",
             library,
             instead=found[0].instead,
             needing=needing,
-            shortname=_shortname_of(bound_to, installed),
+            shortname=shortname,
+            first=first,
+            names=names,
             **facts,
         )
 
@@ -46,12 +58,23 @@ def _shortname_of(path: str, installed: Installed) -> str | None:
     return next((shortname for shortname in rows if _is_of_sdk(shortname, path, installed)), None)
 
 
+def _preloadable(path: str, installed: Installed) -> str | None:
+    """The name by which rocm_sdk loads this library, or the SDK's own of its name; None: it cannot."""
+    rows = (row[0] for row in rows_of(os.path.basename(path)))
+    return next((shortname for shortname in rows if _own_path(shortname, installed) is not None), None)
+
+
 def _is_of_sdk(shortname: str, path: str, installed: Installed) -> bool:
     """Whether the loader would load just this file: it decides nothing about the scope of others."""
-    if not installed.is_current:
-        return False
-    try:
-        own = installed.sdk.locate(shortname).path
-    except (ModuleNotFoundError, RocmSdkError):
-        return False
+    own = _own_path(shortname, installed)
     return own is not None and os.path.realpath(own) == os.path.realpath(path)
+
+
+def _own_path(shortname: str, installed: Installed) -> str | None:
+    """The file that the loader loads by this name."""
+    if not installed.is_current:
+        return None
+    try:
+        return installed.sdk.locate(shortname).path
+    except (ModuleNotFoundError, RocmSdkError):
+        return None

@@ -33,7 +33,7 @@ class LoadResult(NamedTuple):
     outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died while loading it)
     number: int  # of the signal, or the exit status
     seconds: float
-    dlerror_text: str
+    dlerror_text: str  # of a stuck one instead the device of a GPU that it was seen to wait for
     output: str  # what the library printed
 
 

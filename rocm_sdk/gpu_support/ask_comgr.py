@@ -1,5 +1,6 @@
 """Asks the installed SDK's comgr what its file does not show: `python -m rocm_sdk.gpu_support.ask_comgr QUESTION`.
 
+`knows` has a target behind it.
 The process prints "yes", "no", or nothing where the answer means nothing. Source of the numbers: amd_comgr.h; of the
 containers: clang's documentation of the offload bundler.
 """
@@ -54,6 +55,16 @@ class _Comgr:
         self.call("create_data", kind, ctypes.byref(made))
         self.call("set_data", made, ctypes.c_size_t(len(content)), content)
         return made
+
+    def knows(self, processor: bytes) -> bool:
+        """Whether a processor is in its list, in whatever mode."""
+        count, name = ctypes.c_size_t(), ctypes.c_char_p()
+        self.call("get_isa_count", ctypes.byref(count))
+        for index in range(count.value):
+            self.call("get_isa_name", ctypes.c_size_t(index), ctypes.byref(name))
+            if (name.value or b"").rpartition(b"-")[2].partition(b":")[0] == processor:
+                return True
+        return False
 
     def finds(self, content: bytes, processor: bytes) -> bool:
         """Whether it finds code for a processor in a bundle."""
@@ -177,7 +188,11 @@ def main() -> int:
         os.environ |= {"AMD_COMGR_CACHE": "1", "AMD_COMGR_CACHE_DIR": str(cache)}
         rocm_sdk.preload_libraries("amd_comgr")
         try:
-            answer = _QUESTIONS[sys.argv[1]](_Comgr(rocm_sdk._ALL_CDLLS["amd_comgr"]))
+            comgr = _Comgr(rocm_sdk._ALL_CDLLS["amd_comgr"])
+            if sys.argv[1] == "knows":
+                answer: bool | None = comgr.knows(os.fsencode(sys.argv[2]))
+            else:
+                answer = _QUESTIONS[sys.argv[1]](comgr)
         except _FailedError:
             answer = None
     print({True: "yes", False: "no", None: ""}[answer])

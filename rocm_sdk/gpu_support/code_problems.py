@@ -43,8 +43,9 @@ def problems_on(found: Coverage, index: int, installed: Installed | None) -> tup
     needed = [library for library in libraries if not is_done_without(library, library.gpus[index])]
     on_gpu = [library.gpus[index] for library in needed]
     is_without = bool(on_gpu) and on_gpu[0].gpu not in supported_by_code(found)
-    has_other_ways = any(on.verdict == "compiled at first use" or on.lack in _OF_ARCHIVES for on in on_gpu)
-    if installed is not None and is_without and not has_other_ways:
+    compiles = any(on.verdict == "compiled at first use" for on in on_gpu)
+    has_archives = any(on.lack in _OF_ARCHIVES for on in on_gpu)
+    if installed is not None and is_without and not has_archives and not (compiles and _compiles_for(on_gpu[0].gpu)):
         return (_no_code(found, on_gpu[0].gpu, installed),)
     lacking: dict[Code, list[LibraryCoverage]] = {}
     package = None
@@ -57,6 +58,13 @@ def problems_on(found: Coverage, index: int, installed: Installed | None) -> tup
         for code in _codes_of(library, on, package):
             lacking.setdefault(code, []).append(library)
     return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
+
+
+def _compiles_for(gpu: str) -> bool:
+    """Whether the SDK's comgr may compile for a GPU: it does not for one that it does not know."""
+    from .comgr import comgr_knows  # here: most GPUs have what they need
+
+    return comgr_knows(gpu.partition(":")[0]) is not False
 
 
 def _no_code(found: Coverage, gpu: str, installed: Installed) -> Problem:

@@ -7,7 +7,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 
 from .code_problems import problems_on
 from .comgr import cache_problems, comgr_translates_spirv
-from .coverage import needs_translation, with_code
+from .coverage import needs_translation, supported_by_code, with_code
 from .done_without import is_done_without
 
 TYPE_CHECKING = False
@@ -52,6 +52,24 @@ def judge_code(
     lacks = tuple(problems_on(found, index, installed) for index in places)
     runs = tuple(_runs(found, index, translates) for index in places)
     return CodeVerdict(found, runs, lacks, cache_problems(found) if has_comgr else (), translates)
+
+
+def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
+    """The verdict on the GPUs of this machine, of which some may not count. gpus: those that were asked for.
+
+    What a GPU lacks that does not count is one problem, no error, and runs is True: nothing speaks against it.
+    """
+    if all(verdict.runs):
+        return verdict
+    from .counting import COUNTS, Standing, counted, standings_of_targets  # here: most GPUs have what they need
+
+    of_targets = standings_of_targets(supported_by_code(verdict.coverage))
+    standing = [of_targets.get(name, Standing(COUNTS)) for name in gpus]
+    if not any(each.kind == COUNTS for each in standing):
+        return verdict
+    lacks = tuple(counted(*each) for each in zip(verdict.lacks, gpus, standing, strict=True))
+    runs = tuple(run if each.kind == COUNTS else True for run, each in zip(verdict.runs, standing, strict=True))
+    return verdict._replace(lacks=lacks, runs=runs)
 
 
 def _runs(found: Coverage, index: int, translates: bool | None) -> bool | None:

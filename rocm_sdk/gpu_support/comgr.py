@@ -25,6 +25,11 @@ def comgr_translates_spirv() -> bool | None:
     return _ask("spirv")
 
 
+def comgr_knows(target: str) -> bool | None:
+    """Whether it has a target in its list, without which HIP cannot use the GPU; None if that is unknown."""
+    return _ask("knows", target)
+
+
 def cache_problems(found: Coverage) -> tuple[Problem, ...]:
     """What is wrong with it for compressed code: its cache may take the code of one bundle for that of another one."""
     return cache_problem() if any(library.compressed_count for library in found.libraries) else ()
@@ -39,11 +44,11 @@ def cache_problem() -> tuple[Problem, ...]:
     return (problem("W-CODE-018"),)
 
 
-def _ask(question: str) -> bool | None:
+def _ask(*question: str) -> bool | None:
     from rocm_sdk.base.starting import module_command, run  # here: most code asks nothing
 
     try:
-        done = run(module_command("rocm_sdk.gpu_support.ask_comgr", question), seconds=_SECONDS)
+        done = run(module_command("rocm_sdk.gpu_support.ask_comgr", *question), seconds=_SECONDS)
     except OSError:
         return None
     return {"yes": True, "no": False}.get(done.stdout.strip()) if done.returncode == 0 else None

@@ -5,20 +5,36 @@ from __future__ import annotations
 from rocm_sdk import _native, targets
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
-from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.errors import RocmSdkError, UnknownTargetError
 from rocm_sdk.gpu_support.packages import owner_of
 
 from .refusal import InstallRefusedError, WrongWordError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Detected: TypeAlias = tuple[tuple[str | None, str, _native.DetectionSource, str], ...]
 
 _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
 _NAME_ONE = "name it: --gpu gfx1151 (rocm-sdk gpus and https://rocm.docs.amd.com tell which target a GPU has)"
 
 
 class GpuChoice(NamedTuple):
-    """The targets whose packages are needed, in the order of the GPUs, each once; and what to say about it."""
+    """The targets whose packages are needed, in the order of the GPUs, each once; and what to say about it.
+
+    beside: those of integrated GPUs beside others, which are left out where nothing is offered for them.
+    """
 
     targets: tuple[str, ...]
     notes: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+    def without(self, target: str) -> GpuChoice:
+        """The choice without an integrated GPU for which nothing is offered."""
+        note = f"{target}, the integrated GPU, is left out: rocm-sdk run --gpu supported PROGRAM uses the other one"
+        rest = tuple(each for each in self.targets if each != target)
+        return GpuChoice(rest, (*self.notes[:-1], note), tuple(each for each in self.beside if each != target))
 
 
 def choose_gpus(wanted: str | None) -> GpuChoice:
@@ -30,16 +46,36 @@ def choose_gpus(wanted: str | None) -> GpuChoice:
     if not found:
         causes = "; ".join(problem.cause for problem in _native.check_gpu_access())
         raise InstallRefusedError(f"no GPU was found{causes and f': {causes}'}", _NAME_ONE)
+    found, hidden = _without_hidden(found) if wanted is None else (found, ())
     chosen = [gpu for gpu in found if wanted is None or gpu[1] in _CLASSES[wanted]]
     if not chosen:
         raise InstallRefusedError(f"--gpu {wanted}: no GPU of this machine is {wanted}", "leave out --gpu, or name one")
-    notes = [_description(*gpu) for gpu in chosen]
+    notes = [*hidden, *(_description(*gpu) for gpu in chosen)]
     known = tuple(dict.fromkeys(owner_of(target) for target, *_ in chosen if target is not None))
     if not known:
         raise InstallRefusedError("; ".join(notes), _NAME_ONE)
     if wanted is None and len({gpu_class == "integrated" for _, gpu_class, _, _ in chosen}) > 1:
+        others = {owner_of(target) for target, kind, *_ in chosen if target is not None and kind != "integrated"}
         notes.append("packages for the integrated GPU are included; --gpu discrete leaves them out")
+        return GpuChoice(known, tuple(notes), tuple(each for each in known if each not in others))
     return GpuChoice(known, tuple(notes))
+
+
+def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
+    """The GPUs that no variable hides from programs, and a note of each that one does; all if that leaves none."""
+    try:
+        gpus, _, hidden_by = _native.survey_gpus()
+    except RocmSdkError:  # the driver's list is damaged: they are of the bus
+        return found, ()
+    hidden = {gpu.target.partition(":")[0]: variable for gpu, variable in zip(gpus, hidden_by, strict=True) if variable}
+    seen = {gpu.target.partition(":")[0] for gpu, variable in zip(gpus, hidden_by, strict=True) if not variable}
+    left = tuple(each for each in found if each[0] not in hidden or each[0] in seen)
+    if not left or len(left) == len(found):
+        return found, ()
+    gone = (each for each in found if each not in left)
+    return left, tuple(
+        f"{place}: {target} is left out: {hidden[target or '']} hides it" for target, _, _, place in gone
+    )
 
 
 def nearest_targets(target: str) -> dict[str, str]:

@@ -62,7 +62,7 @@ def with_code(
                 found = _asked_for(each, fits, destination, index)
             message = f"{each.name} {_version(each.name, answer)} has no package for {target}"
             fix = _nearest(found, target, fits) + _without(target, targets)
-            raise InstallRefusedError(f"{message} ({each.device}{target}) at {index.shown}", fix)
+            raise InstallRefusedError(f"{message} ({each.device}{target}) at {index.shown}", fix, target)
     return Placed(requirements, answer, notes)
 
 
@@ -107,7 +107,7 @@ def _check_code(offer: Offer, target: str, targets: tuple[str, ...], answer: Ans
         message = f"{what} has no package for {target} ({package_of(offer, target)}) at {index.shown}"
     else:
         message = f"{what} at {index.shown} has no code for {target}: it has that for {', '.join(offer.names)}"
-    raise InstallRefusedError(message, _nearest(offered_for, target, fits) + _without(target, targets))
+    raise InstallRefusedError(message, _nearest(offered_for, target, fits) + _without(target, targets), target)
 
 
 def _targets_of(offer: Offer, name: str) -> tuple[str, ...]:

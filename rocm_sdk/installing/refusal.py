@@ -4,12 +4,13 @@ from __future__ import annotations
 
 
 class InstallRefusedError(Exception):
-    """message says what is wrong with what, fix what to do about it."""
+    """message says what is wrong with what, fix what to do about it, target for which GPU nothing is offered."""
 
-    def __init__(self, message: str, fix: str | None = None) -> None:
+    def __init__(self, message: str, fix: str | None = None, target: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
+        self.target = target
 
 
 class WrongWordError(InstallRefusedError):

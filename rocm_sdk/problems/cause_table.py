@@ -52,7 +52,10 @@ _OF_CHILDREN = (
     *("E-LIB-025", "E-API-002", "E-API-003", "E-API-005", "E-TOOL-001", "E-TOOL-002", "E-TOOL-003"),
     *("E-TEST-001", "E-DEVEL-005", "E-GPU-003", "E-PREFIX-010"),
 )
-_OF_VARIABLES = ("W-ENV-001", "W-ENV-002", "N-ENV-006", "E-ENV-007", "E-ENV-008", "W-ENV-014", "W-ENV-015", "W-GPU-033")
+_OF_VARIABLES = (
+    *("W-ENV-001", "W-ENV-002", "N-ENV-006", "E-ENV-007", "E-ENV-008", "W-ENV-014", "W-ENV-015", "W-ENV-016"),
+    "W-GPU-033",
+)
 # Two states of a package's files.
 _OF_STATES = ("E-FILE-001", "E-FILE-002", "E-FILE-003", "E-FILE-008", "E-PKG-002", "E-PKG-013", "E-PKG-016")
 

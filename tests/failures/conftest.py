@@ -5,7 +5,6 @@ One test for each failure that users met, in a file of its kind.
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,8 @@ import pytest
 from other_user import OtherUser
 from sample_machine import Machine
 from sample_report import install
-from sample_site import LIBRARIES, Site, clean_environment, run_python
+from sample_site import LIBRARIES, Site, run_python
+from waiting_programs import waiting_programs
 
 _TRY = """
 import json, warnings
@@ -101,17 +101,5 @@ def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
 @pytest.fixture
 def program() -> Iterator[Callable[..., int]]:
     """Starts Python code that goes on until the end of the test; its process, once it has said that it is ready."""
-    running: list[subprocess.Popen[str]] = []
-
-    def start(site: Path, code: str, **environment: str) -> int:
-        command = [sys.executable, "-c", code + "\nprint('ready', flush=True)\ninput()"]
-        variables = clean_environment() | {"PYTHONPATH": str(site)} | environment
-        process = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        running.append(process)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        return process.pid
-
-    yield start
-    for process in running:
-        process.communicate("\n")
+    with waiting_programs() as start:
+        yield start

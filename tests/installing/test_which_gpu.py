@@ -64,3 +64,34 @@ def test_names_of_gpus_are_checked(install: Run) -> None:
     said = install("sdk", "--print", "--gpu", "gfx1110", status=2)
     assert "gfx1110" in said.stderr
     assert "fix:" in said.stderr or "did you mean" in said.stderr
+
+
+def test_an_integrated_gpu_without_packages_is_left_out(install: Run, tmp_path: Path) -> None:
+    """It does not count beside a GPU that has them; alone it does."""
+    root = str(machine_of(tmp_path / "both", "gfx1103", "gfx1100").root)
+    said = install("sdk", "--print", ROCM_SDK_ROOTFS=root)
+    assert "device-gfx1100" in said.stdout
+    assert "gfx1103" not in said.stdout
+    assert "gfx1103, the integrated GPU, is left out: rocm-sdk run --gpu supported PROGRAM" in said.stderr
+    alone = str(machine_of(tmp_path / "alone", "gfx1103").root)
+    assert "has no package for gfx1103" in install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=alone).stderr
+    two = str(machine_of(tmp_path / "two", "gfx1201", "gfx1100").root)
+    assert "has no package for gfx1201" in install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=two).stderr
+
+
+def test_a_hidden_gpu_is_left_out(install: Run, tmp_path: Path) -> None:
+    root = str(machine_of(tmp_path / "both", "gfx1036", "gfx1100").root)
+    said = install("sdk", "--print", ROCM_SDK_ROOTFS=root, HIP_VISIBLE_DEVICES="1")
+    assert "gfx1036" not in said.stdout
+    assert "gfx1036 is left out: HIP_VISIBLE_DEVICES hides it" in said.stderr
+    everything = install("sdk", "--print", ROCM_SDK_ROOTFS=root, HIP_VISIBLE_DEVICES="-1")
+    assert "gfx1036" in everything.stdout, "where nothing is left, each counts"
+
+
+def test_a_target_that_is_known_to_compute_wrongly(install: Run, tmp_path: Path) -> None:
+    root = str(machine_of(tmp_path / "deck", "gfx1033").root)
+    for words, variables in ((("--gpu", "gfx1033"), {}), ((), {"ROCM_SDK_ROOTFS": root})):
+        said = install("sdk", "--print", *words, status=None, **variables)
+        assert "gfx1033 is known to compute wrongly: training diverges" in said.stderr
+        assert "[W-GPU-034]" in said.stderr
+    assert "W-GPU" not in install("sdk", "--print").stderr

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Mutation(NamedTuple):
-    """A text of a file (which has it once), what stands there instead, and the tests of which one must fail."""
-
-    file: str
-    before: str
-    after: str
-    tests: tuple[str, ...]
-
+from field_table import FIELD
+from mutation import Mutation
 
 _RULES = ("tests/devel/test_archive_rules.py", "tests/devel/test_hostile_archives.py")
 _LINKS = ("tests/devel/test_device_links.py",)
@@ -398,6 +389,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/doctor/verdicts/missing.py", "elif _is_known(facts) or not may_be_of_others:", "else:", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "(label := _label_of(os.path.basename(wheel))) and _is_in(label, both)", "(label := _label_of(os.path.basename(wheel)))", ("tests/installing/test_wheel_releases.py",)),
+    *FIELD,
 )
 # fmt: on
 

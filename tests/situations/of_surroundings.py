@@ -158,6 +158,12 @@ ROWS = (
     ),
     Situation("HIP_USE_RUNTIME_UNBUNDLER", "W-ENV-002", "unset", lines=set_variable("HIP_USE_RUNTIME_UNBUNDLER", "1")),
     Situation(
+        "ROCBLAS_TENSILE_LIBPATH leads out of the SDK",
+        "W-ENV-016",
+        "unset",
+        lines=set_variable("ROCBLAS_TENSILE_LIBPATH", "/nowhere"),
+    ),
+    Situation(
         "ROCM_SDK_ROOT leads nowhere", "E-ENV-008", "ROCM_SDK_ROOT", lines=set_variable("ROCM_SDK_ROOT", "/nowhere")
     ),
     Situation(

@@ -205,10 +205,15 @@ typedef enum rsdk_code {
 
     RSDK_W_ENV_014 = 174,
     RSDK_W_ENV_015 = 175,
+    RSDK_W_ENV_016 = 176,
 
-    RSDK_W_LIB_028 = 176,
+    RSDK_W_GPU_034 = 177,
+    RSDK_W_GPU_035 = 178,
+    RSDK_N_GPU_036 = 179,
 
-    RSDK_CODE_COUNT = 177
+    RSDK_W_LIB_028 = 180,
+
+    RSDK_CODE_COUNT = 181
 } rsdk_code;
 /* clang-format on */
 

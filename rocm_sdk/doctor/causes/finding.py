@@ -34,6 +34,7 @@ from .trying import Clock, Outcome, tried
 
 _REPORT = "rocm-report.zip"
 _OF_TEST = "E-TEST-001"  # a subject failed itself
+_HANGS = "E-LIB-008"
 _UNKNOWN = "; the cause is not known: {}"
 
 
@@ -244,6 +245,8 @@ class _Search:
 
     def _say_what_is_known(self, found: Problem, child: Child, outcome: Outcome) -> None:
         """Nothing explains it: what was compared and tried is said, and nothing that is intact is installed again."""
+        if found.code == _HANGS and not found.facts.keys().isdisjoint({"driver", "silent"}):
+            return  # the subject has seen that it is the driver, or that there is none
         faults, is_complete = self._files.compare(self._files.needed_by(child.files))
         is_intact = is_complete and not faults
         said = ["it worked when it ran again"] if outcome.is_unsteady else []

@@ -14,6 +14,7 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.comgr_places import place_problems
 from rocm_sdk.gpu_support.packages import supported_targets
 from rocm_sdk.installed.catalog import linker_name
+from rocm_sdk.installed.inherited import inherited
 from rocm_sdk.installed.installation import Installed, refused_root
 
 # Variable -> what it changes.
@@ -52,6 +53,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     for variable, value in os.environ.items():
         if variable.startswith("ROCM_SDK_LIBRARY_") and value:
             recorder.say("N-ENV-006", variable=variable, value=value, what="which file is used for this library")
+    _check_inherited(installation, recorder)
     recorder.good("variables that lead to other files")
 
 
@@ -63,6 +65,22 @@ def _check_foreign_directories(installation: Installed, recorder: Recorder) -> N
     for path, (variables, library) in found.items():
         value, line = os.environ[next(iter(variables))], _removal_of(path, variables)
         recorder.bad("W-ENV-001", path, variable=" and ".join(variables), value=value, library=library, removal=line)
+
+
+def _check_inherited(installation: Installed, recorder: Recorder) -> None:
+    """Reports what a parent may have left: what leads out of the SDK as a warning, the rest as a note."""
+    told = {found.facts.get("variable", "") for found in recorder.problems}
+    for each in inherited(installation, os.environ):
+        if any(each.name in names.split(" and ") for names in told):
+            continue
+        facts = {"variable": each.name, "value": each.value}
+        if each.outside:
+            absent = [path for path in each.outside if not os.path.exists(path)]
+            lack = f"; there is no {', '.join(absent)}" if absent else ""
+            more = {"harm": each.row.harm, "setter": each.row.set_by, "removal": each.removal, "lack": lack}
+            recorder.bad("W-ENV-016", each.outside[0], **facts, **more)
+        elif each.name not in _ROCM_HOMES:
+            recorder.say("N-ENV-006", **facts, what=f"what ROCm does: {each.row.harm}; {each.row.set_by} set it")
 
 
 def _removal_of(directory: str, variables: Collection[str]) -> str:

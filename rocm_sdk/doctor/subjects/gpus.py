@@ -12,9 +12,12 @@ from rocm_sdk.base.starting import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
+from rocm_sdk.gpu_support.code_verdict import CodeVerdict, as_counted, judge_code
+from rocm_sdk.gpu_support.comgr import comgr_knows
+from rocm_sdk.gpu_support.counting import COUNTS, Standing, problem_of, standings_of_targets
 from rocm_sdk.gpu_support.coverage import targets_of, with_code
-from rocm_sdk.gpu_support.packages import missing_targets, requirement_for, supported_targets
+from rocm_sdk.gpu_support.known_faults import known_faults, processors_of
+from rocm_sdk.gpu_support.packages import missing_targets, owner_of, requirement_for, supported_targets
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
@@ -47,6 +50,8 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         return
     recorder.problems += [_with_node(found) for found in problems if found.code not in OF_ENVIRONMENT]
     recorder.problems += [_with_node(found) for *_, found in health if found is not None]
+    for found in known_faults(processors_of(gpus), installation.version):
+        recorder.add(found)
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
     _check_libraries(installation, gpus, recorder)
@@ -67,7 +72,8 @@ def _check_libraries(installation: Installed, gpus: tuple[_native.Gpu, ...], rec
     if not gpus:
         return
     try:
-        verdict = judge_code(installation.directories, targets_of(gpus), installation, has_comgr=True)
+        asked = targets_of(gpus)
+        verdict = as_counted(judge_code(installation.directories, asked, installation, has_comgr=True), asked)
         for each in verdict.problems:
             recorder.add(each)
         if with_code(verdict.coverage):
@@ -94,7 +100,13 @@ def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], reco
             recorder.skip(f"{gpu.processor}: whether the libraries have code for it cannot be told")
         return
     supported = supported_targets(installation)
+    of_targets = standings_of_targets([gpu.target for gpu in gpus if owner_of(gpu.processor) in supported])
     for name in missing_targets(gpus, supported):
+        lacking = [gpu.target for gpu in gpus if owner_of(gpu.processor) == name]
+        ways = [of_targets.get(target, Standing(COUNTS)) for target in lacking]
+        if not any(each.kind == COUNTS for each in ways):
+            recorder.add(problem_of(lacking[0], ways[0]))
+            continue
         requirement = requirement_for(installation, name)
         recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", requirement=requirement)
 
@@ -128,6 +140,21 @@ def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, 
     elif counts is not None:
         detail = f"hipInit and hipGetDeviceCount returned {counts[2]}"
         recorder.bad("E-GPU-003", None, None, child, found=counts[1], wanted=counts[0], detail=detail)
+    elif (unknown := _unknown_to_comgr(recorder)) is not None:
+        place = recorder.problems.index(unknown)
+        breaks = (*unknown.breaks, f"check gpus: HIP's count ({ended.how})")
+        recorder.problems[place] = unknown._replace(breaks=breaks)
     else:
         detail = f"{ended.how}: {ended.last_line}"
         recorder.bad("E-GPU-003", None, None, child, found="no", wanted=wanted, detail=detail)
+
+
+def _unknown_to_comgr(recorder: Recorder) -> Problem | None:
+    """What is said of a GPU without code that the SDK's comgr does not know: HIP ends the process that sees it.
+
+    None if there is no such GPU: a comgr that knows it has nothing to do with the end of HIP.
+    """
+    for found in recorder.problems:
+        if found.code == "E-GPU-002" and comgr_knows(found.facts.get("target", "")) is not True:
+            return found
+    return None

@@ -12,6 +12,7 @@ from rocm_sdk.base.glibc import glibc_version, numbers_of
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.file_faults import KINDS, no_file
+from rocm_sdk.doctor.gpu_driver import facts_of_hang
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, read_history
@@ -226,6 +227,9 @@ def _judge(
         below = [each.path for each in failures.needed.of(result.path) if each.path in ended]
         guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
         output = f'; it printed "{guilty.output}"' if guilty.output else ""
+        is_stuck = guilty.outcome == "stuck"
+        needed = [each.path for each in failures.needed.of(guilty.path)]
+        driver = facts_of_hang([guilty.path, *needed], guilty.dlerror_text) if is_stuck else {}
         recorder.bad(
             _ENDINGS[guilty.outcome],
             guilty.path,
@@ -234,6 +238,7 @@ def _judge(
             library=os.path.basename(guilty.path),
             signal=signal_name(guilty.number),
             status=guilty.number,
-            seconds=options.seconds,
+            ran=f"its constructors ran for more than {options.seconds} s",
             output=output,
+            **driver,
         )

@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeVar
 from rocm_sdk import _native
 from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.base.files import open_file
-from rocm_sdk.base.search_path import entries_of, expanded
+from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.users import user_name
 from rocm_sdk.doctor.binding_faults import binding_faults
+from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.distributions import path_before_closure
@@ -25,6 +26,9 @@ from rocm_sdk.problems import Problem, problem
 _SINGLE = re.compile(
     r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
 )
+_OF_LLVM = re.compile(r"lib(LLVM|clang)\b")  # SONAMEs: libLLVM.so.19.1, libLLVM-15.so.1, libclang-cpp.so.19.1
+_PROFILER = "rocprofv3"
+_EXTENSION = re.compile(r"/rocm_sdk/_native\.[^/]*so$")
 _DELETED = " (deleted)"
 _OVERRIDE = "ROCM_SDK_LIBRARY_"
 _SYMBOL_VERSION = re.compile(rb"\0(LLVM_[\d.]{1,20})(?=\0)")
@@ -48,7 +52,7 @@ def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrar
     except OSError as error:
         return [], [_refusal(pid, error)]
     problems = [*_duplicates(process), *_foreign(process), *_deleted(process), *_misled(process, pid)]
-    return process.libraries, problems
+    return process.libraries, [*hanging_libraries(process.installation, pid), *problems]
 
 
 def refusal_of(pid: int) -> Problem | None:
@@ -74,7 +78,8 @@ class Process:
         self.mapped = list(_mapped_files(pid, os.path.realpath(installation.site)))
         variables = _environment_of(pid)
         self.origins = Origins(self.mapped, variables)
-        self.overrides = _overrides(variables | os.environ if self.is_own else variables)
+        self._variables = variables | os.environ if self.is_own else variables
+        self.overrides = _overrides(self._variables)
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
@@ -90,16 +95,36 @@ class Process:
         path = library.location.path
         return path is not None and self.installation.has(os.path.realpath(path))
 
+    def has_made_global(self, shortname: str) -> bool:
+        """Whether it is the loader that would have made a library of the SDK global here, and still would."""
+        wishes = re.split(r"[,; ]+", self._variables.get("ROCM_SDK_ISOLATE", ""))
+        has_loader = any(_EXTENSION.search(each.path) for each in self.mapped)
+        return has_loader and shortname not in wishes and _becomes_global(shortname)
+
     def is_wanted(self, path: str) -> bool:
         """Whether a library of the SDK needs a file from outside because the SDK has none of its name."""
         return os.path.basename(path) in self._names_wanted
 
+    def is_llvm_of_others(self, path: str) -> bool:
+        """Whether a file is the LLVM of a library from outside, such as a graphics driver or a second comgr.
+
+        Distributions have LLVM, too: it is no other ROCm. One that a library of the SDK gets is.
+        """
+        name = os.path.basename(path)
+        return _OF_LLVM.match(name) is not None and name in self._needs[False] and name not in self._needs[True]
+
     @cached_property
     def _names_wanted(self) -> frozenset[str]:
         """What the mapped libraries of the SDK need by DT_NEEDED, and the SDK does not have."""
-        mapped = (each.path for each in self.mapped if not each.is_deleted)
-        needed = (name for path in mapped if self.installation.has(path) for name in _needed_by(path))
-        return frozenset(needed) - {os.path.basename(each.path) for each in self.installation.shared_objects}
+        return self._needs[True] - {os.path.basename(each.path) for each in self.installation.shared_objects}
+
+    @cached_property
+    def _needs(self) -> dict[bool, frozenset[str]]:
+        """What the mapped libraries need by DT_NEEDED: those of the SDK (True), and the others."""
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        for path in {each.path for each in self.mapped if not each.is_deleted}:
+            found[self.installation.has(path)].update(_needed_by(path))
+        return {of_sdk: frozenset(names) for of_sdk, names in found.items()}
 
     def _library(self, path: str) -> LoadedLibrary:
         name = os.path.basename(path)
@@ -128,6 +153,15 @@ _Made = TypeVar("_Made", LibraryLocation, LoadedLibrary)
 def _made(kind: type[_Made], **fields: object) -> _Made:
     """A value of a type that the extension makes, by the names of its fields; what is not named is None."""
     return kind([fields.get(name) for name in kind.__match_args__])  # type: ignore[arg-type,call-arg]
+
+
+def _becomes_global(shortname: str) -> bool:
+    """Whether the loader makes a library global when it is asked for by its name alone."""
+    try:
+        steps = _native.load_plan(shortname).steps
+    except (ModuleNotFoundError, RocmSdkError):
+        return False
+    return any(step.requested and step.rtld_global for step in steps)
 
 
 def _overrides(variables: Mapping[str, str]) -> dict[str, str]:
@@ -242,11 +276,9 @@ def _duplicates(process: Process) -> Iterator[Problem]:
         first, *others = copies.values()
         for other in others:
             if name != "LLVM" or _may_collide(first, other):
-                source, other_source = origins.of(first), origins.of(other)
-                facts = {"source": source, "other": other, "other_source": other_source}
-                yield problem(
-                    "E-PROC-001", first, library=f"lib{name}", variable=_variable(source, other_source), **facts
-                )
+                told = origins.tell(first, other)
+                facts = {"source": told[0].text, "other": other, "other_source": told[1].text}
+                yield problem("E-PROC-001", first, library=f"lib{name}", **facts, **_advice(process, *told))
 
 
 def _may_collide(path: str, other: str) -> bool:
@@ -271,8 +303,13 @@ def _symbol_versions(path: str) -> set[bytes]:
     return found
 
 
-def _variable(*sources: str) -> str:
-    return next((source for source in sources if source.startswith("LD_")), "what loads it")
+def _advice(process: Process, *origins: Origin) -> dict[str, str | None]:
+    """Facts for the fix: who keeps profiling uses the profiler of this SDK; else a variable is to be left out."""
+    texts = (each.text for each in origins)
+    variable = next((text for text in texts if text.startswith("LD_")), "what loads it")
+    tool = next((each.tool for each in origins if each.tool is not None), None)
+    own = os.path.join(process.installation.core_directory, "bin", _PROFILER)
+    return {"variable": variable, "brought_by": tool, "profiler": own if os.path.exists(own) else None}
 
 
 def _foreign(process: Process) -> Iterator[Problem]:
@@ -281,10 +318,11 @@ def _foreign(process: Process) -> Iterator[Problem]:
     if len(outside) == len(process.libraries):
         return
     paths = {os.path.realpath(each.location.path) for each in outside if each.location.path is not None}
-    for path in sorted(path for path in paths if not process.is_wanted(path)):
-        source = process.origins.of(path)
-        facts = {"source": source, "site": process.installation.site, "variable": _variable(source)}
-        yield problem("W-PROC-002", path, **facts)
+    wanted = {path for path in paths if process.is_wanted(path) or process.is_llvm_of_others(path)}
+    for path in sorted(paths - wanted):
+        (origin,) = process.origins.tell(path)
+        facts = {"source": origin.text, "site": process.installation.site}
+        yield problem("W-PROC-002", path, **facts, **_advice(process, origin))
 
 
 def _deleted(process: Process) -> Iterator[Problem]:
@@ -306,45 +344,40 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
         for each in references
         if rocm & {os.path.realpath(path) for path in (each.library, each.bound_to, each.instead) if path is not None}
     ]
-    yield from binding_faults(ours, process.installation)
+    yield from binding_faults(ours, process.installation, made_global=process.has_made_global)
 
 
-def _real_entries(variables: Mapping[str, str], name: str) -> set[str]:
-    return {os.path.realpath(entry) for entry in entries_of(name, variables.get(name, ""))}
+class Origin(NamedTuple):
+    """What brought a file into a process, as the loader tells it."""
+
+    kind: str
+    library: str | None  # the profiler's tool, or the library that has the search path
+    text: str
+
+    @property
+    def tool(self) -> str | None:
+        """The profiler's tool that brought the file; None: it was not a profiler."""
+        return self.library if self.kind == "profiler" else None
 
 
 class Origins:
     """The source of each file of a process."""
 
     def __init__(self, mapped: list[MappedFile], variables: dict[str, str]) -> None:
-        self._preloaded = _real_entries(variables, "LD_PRELOAD")
-        self._directories = _real_entries(variables, "LD_LIBRARY_PATH")
-        self._mapped = list(dict.fromkeys(each.path for each in mapped if not each.is_deleted))
+        self._mapped = tuple(dict.fromkeys(each.path for each in mapped if not each.is_deleted))
+        names = ("LD_PRELOAD", "LD_LIBRARY_PATH")
+        self._preloaded, self._directories = (tuple(entries_of(name, variables.get(name, ""))) for name in names)
+        self._known: dict[str, Origin] = {}
+
+    def tell(self, *paths: str) -> list[Origin]:
+        """The origin of each file. The files of the process are read once for all that are asked for together."""
+        asked = tuple(path for path in paths if path not in self._known)
+        if asked:
+            told = _native.origins_of_files(asked, self._mapped, self._preloaded, self._directories)
+            self._known |= dict(zip(asked, (Origin(*each) for each in told), strict=True))
+        return [self._known[path] for path in paths]
 
     def of(self, path: str) -> str:
-        """The variable with its path or directory, else the library whose RPATH has it, else the system or its path."""
-        if path in self._preloaded:
-            return "LD_PRELOAD"
-        needing = self._by_search_path.get(os.path.dirname(path), [])
-        rpaths = [f"the RPATH of {name}" for name, wanted in needing if os.path.basename(path) in wanted]
-        if os.path.dirname(path) in self._directories:
-            return "LD_LIBRARY_PATH"
-        if rpaths:
-            return rpaths[0]
-        if path.startswith(("/usr/lib", "/lib")):
-            return "the system's directories"
-        return "its path"
-
-    @cached_property
-    def _by_search_path(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-        """Directory -> the names of the libraries whose RPATH or RUNPATH has it, and their dependencies."""
-        found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-        for path in self._mapped:
-            try:
-                facts = _native.inspect_library(path)
-            except RocmSdkError:
-                continue
-            for entry in (facts.runpath or facts.rpath or "").split(":"):
-                if directory := expanded(entry, path):
-                    found.setdefault(os.path.realpath(directory), []).append((os.path.basename(path), facts.needed))
-        return found
+        """The origin as `found_via` has it: of what code of the program opened, only the path is known."""
+        (origin,) = self.tell(path)
+        return "its path" if origin.kind == "unknown" else origin.text

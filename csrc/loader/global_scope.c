@@ -1,0 +1,70 @@
+/* Asks the linker: dlsym of the program's handle searches the global scope, whoever made it. */
+#include "loader/global_scope.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "elf/soname.h"
+
+const char *rsdk_global_scope_definer(const char *function) {
+    Dl_info info = {.dli_fname = NULL};
+    void *global = dlopen(NULL, RTLD_LAZY);
+    void *address = global != NULL ? dlsym(global, function) : NULL;
+    bool is_known = address != NULL && dladdr(address, &info) != 0;
+    if (global != NULL) {
+        (void)dlclose(global); /* the program itself stays */
+    }
+    return is_known ? info.dli_fname : NULL;
+}
+
+/* ---- RTLD_DEEPBIND ---- */
+
+/* A function of each sanitizer's runtime that refuses RTLD_DEEPBIND. Source: CheckNoDeepBind of LLVM's compiler-rt,
+ * which GCC has, too. */
+static const char *const sanitizers[] = {"__asan_init", "__msan_init", "__tsan_init", "__hwasan_init"};
+static const char *const c_allocators[] = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"};
+static const char *const cxx_allocators[] = {"_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"};
+static const char *const cxx_runtimes[] = {"libstdc++.so", "libc++.so", "libc++abi.so"};
+
+#define COUNT_OF(list) (sizeof(list) / sizeof *(list))
+
+static bool is_cxx_runtime(const char *file) {
+    for (size_t i = 0; i < COUNT_OF(cxx_runtimes); i++) {
+        if (rsdk_soname_has_linker_name(rsdk_path_name(file), cxx_runtimes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The file that answers for an allocator although it is not the C library's or the C++ runtime's; NULL: none. */
+static const char *foreign_allocator(void) {
+    const char *libc = rsdk_global_scope_definer("gnu_get_libc_version");
+    for (size_t i = 0; i < COUNT_OF(c_allocators); i++) {
+        const char *definer = rsdk_global_scope_definer(c_allocators[i]);
+        if (definer != NULL && (libc == NULL || strcmp(definer, libc) != 0)) {
+            return definer;
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(cxx_allocators); i++) {
+        const char *definer = rsdk_global_scope_definer(cxx_allocators[i]);
+        if (definer != NULL && !is_cxx_runtime(definer)) {
+            return definer;
+        }
+    }
+    return NULL;
+}
+
+rsdk_deep_obstacle rsdk_global_scope_deep_obstacle(const char **file) {
+    for (size_t i = 0; i < COUNT_OF(sanitizers); i++) {
+        *file = rsdk_global_scope_definer(sanitizers[i]);
+        if (*file != NULL) {
+            return RSDK_DEEP_SANITIZER;
+        }
+    }
+    *file = foreign_allocator();
+    return *file != NULL ? RSDK_DEEP_ALLOCATOR : RSDK_DEEP_NO_OBSTACLE;
+}

@@ -1,0 +1,54 @@
+"""What a library that does not finish loading has to do with the GPU driver."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rocm_sdk.base.files import open_file
+
+_DEVICE = "/dev/kfd"
+# Libraries of ROCm that ask the driver when they are loaded, or that those do which they open.
+_ASKING = re.compile(
+    r"lib(hsa-runtime64|hsakmt|amdhip64|rocprofiler-sdk|rocprofiler-register|amd_smi|rocm_smi64)\.so\b"
+)
+_LARGEST = 1 << 28  # bytes of a file that is looked through
+_CHUNK = 1 << 20
+
+
+def facts_of_hang(files: Iterable[str], device: str | None) -> dict[str, str]:
+    """Facts for E-LIB-008: what shows, or lets expect, that a library waits for the driver; {} if nothing does.
+
+    files: the library and what it needs. device: what it was seen to wait for, or to ask for, if anything.
+    """
+    if device and os.path.exists(device):
+        return {"intact": f"; it waits for {device}, in a call that does not return", "silent": device}
+    if device:
+        return {"intact": f"; it waits for {device}, which is not there", "driver": f"there is no {device} here"}
+    if os.path.exists(_DEVICE) or not any(map(_asks_driver, files)):
+        return {}
+    lacks = f"there is no {_DEVICE} here"
+    return {"intact": f"; {lacks}, which is the likely reason: nothing was seen of what it waits for", "driver": lacks}
+
+
+def awaited_device(pid: int, thread: int) -> str | None:
+    """The device of a GPU that a thread is in a system call of, by proc(5); None: none is seen."""
+    with suppress(OSError, ValueError, IndexError):
+        with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
+            number, first, *_ = file.read().split()
+        path = os.readlink(f"/proc/{pid}/fd/{int(first, 16)}") if int(number) >= 0 else ""
+        return path if path.startswith((_DEVICE, "/dev/dri/", "/dev/dxg")) else None
+    return None
+
+
+def _asks_driver(path: str) -> bool:
+    """Whether a library asks the driver: it is known for that, or the file names the device."""
+    if _ASKING.match(os.path.basename(path)):
+        return True
+    wanted = _DEVICE.encode()
+    with suppress(OSError), open_file(path) as file:
+        size = min(os.fstat(file.fileno()).st_size, _LARGEST)
+        return any(wanted in os.pread(file.fileno(), _CHUNK + len(wanted), start) for start in range(0, size, _CHUNK))
+    return False

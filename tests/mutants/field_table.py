@@ -1,0 +1,44 @@
+"""Faults that public reports told, and that the tests of their situations must notice."""
+
+from __future__ import annotations
+
+from mutation import Mutation
+
+_COUNTING = ("tests/field/test_counting_gpus.py",)
+_HANGING = ("tests/field/test_hanging.py",)
+_LEFT = ("tests/field/test_left_variables.py",)
+_PROFILERS = ("tests/field/test_profilers.py",)
+_SCOPE = ("tests/field/test_global_scope.py",)
+
+# fmt: off
+FIELD = (
+    # what other code has made global
+    Mutation("csrc/loader/guard.c", "guard->nodes[index].binds_deep = true;\n    return add_first", "return add_first", _SCOPE),
+    Mutation("csrc/loader/guard.c", "    if (guard->nodes[index].binds_deep) {", "    if (false) {", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "return RSDK_DEEP_SANITIZER;", "return RSDK_DEEP_NO_OBSTACLE;", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "strcmp(definer, libc) != 0", "false", _SCOPE),
+    Mutation("csrc/loader/global_scope.c", "definer != NULL && !is_cxx_runtime(definer)", "definer != NULL && is_cxx_runtime(definer)", _SCOPE),
+    Mutation("rocm_sdk/doctor/subjects/process.py", "has_loader and shortname not in wishes and", "has_loader and", _SCOPE),
+    # what brought a file
+    Mutation("csrc/loader/origin.c", "if (is_tool(library) && strcmp(library->real, file->real) != 0) {", "if (is_tool(library) && file->soname == NULL) {", _PROFILERS),
+    Mutation("csrc/loader/conflicts.c", "origin->kind == RSDK_ORIGIN_PROFILER ? ", "origin->kind == RSDK_ORIGIN_PRELOADED ? ", _PROFILERS),
+    Mutation("rocm_sdk/doctor/subjects/process.py", "name in self._needs[False] and name not in self._needs[True]", "name in self._needs[False]", _PROFILERS),
+    # who waits, and for what
+    Mutation("rocm_sdk/doctor/hanging.py", "or _look(pid, thread) != found:", "or False:", _HANGING),
+    Mutation("rocm_sdk/doctor/waiting.py", 'if function is not None and not _is_system(path):\n            return', 'if function is not None:\n            return', _HANGING),
+    Mutation("rocm_sdk/doctor/waiting.py", 'if function is not None and function.startswith("__libc_start_main"):', "if False:", _HANGING),
+    Mutation("rocm_sdk/doctor/gpu_driver.py", "or not any(map(_asks_driver, files))", "", _HANGING),
+    Mutation("csrc/programs/parts/awaited_device.c", "if (!is_device(path) || access(path, F_OK) == 0) {", "if (true) {", _HANGING),
+    # what a parent leaves
+    Mutation("rocm_sdk/installed/inherited.py", 'entry not in environment.split(b"\\0")', "True", _LEFT),
+    Mutation("rocm_sdk/installed/inherited.py", "if row.is_of_profilers:", "if True:", _LEFT),
+    Mutation("rocm_sdk/installed/inherited.py", 'if "/" in each and not _is_of_sdk', "if not _is_of_sdk", _LEFT),
+    Mutation("rocm_sdk/installed/inherited.py", 'any(line.endswith(b" " + real) for line in', 'all(True for line in', _LEFT),
+    # which GPUs count
+    Mutation("rocm_sdk/gpu_support/counting.py", "gpu.gpu_class == _INTEGRATED and not has_code(gpu)", "not has_code(gpu)", _COUNTING),
+    Mutation("rocm_sdk/doctor/subjects/gpus.py", 'comgr_knows(found.facts.get("target", "")) is not True', "True", _COUNTING),
+    Mutation("rocm_sdk/gpu_support/code_problems.py", "not (compiles and _compiles_for(on_gpu[0].gpu))", "not compiles", _COUNTING),
+    Mutation("rocm_sdk/gpu_support/known_faults.py", "for name in (gpu.real_processor, gpu.processor)", "for name in (gpu.processor,)", _COUNTING),
+    Mutation("rocm_sdk/cli/overview.py", "there is no GPU to run on; no library was looked at", "libraries load; there is no GPU to run on", ("tests/field/test_overview.py",)),
+)
+# fmt: on

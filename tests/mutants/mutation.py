@@ -1,0 +1,14 @@
+"""What a row of the tables is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutation(NamedTuple):
+    """A text of a file (which has it once), what stands there instead, and the tests of which one must fail."""
+
+    file: str
+    before: str
+    after: str
+    tests: tuple[str, ...]
