@@ -256,6 +256,7 @@ class LoadStep(NamedTuple):
     needed: tuple[str, ...]
     outside: tuple[str, ...]
     missing: tuple[str, ...]
+    names: tuple[tuple[str, str], ...]
 
 class LoadPlan(NamedTuple):
     steps: tuple[LoadStep, ...]
