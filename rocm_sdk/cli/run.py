@@ -2,7 +2,7 @@
 
 The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
 and PATH; LD_PRELOAD for files of the load plan that the linker would not find in directories; and those that choose
-GPUs, if some are chosen.
+GPUs, if some are chosen. Names without version are links in a directory of the run.
 """
 
 import os
@@ -20,7 +20,9 @@ from .gpu_option import add_gpu_options, chosen_variables, is_misused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable
 
+    from rocm_sdk._native import LoadStep
     from rocm_sdk.installed.installation import Installed
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
@@ -28,8 +30,9 @@ DESCRIPTION = """\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
 Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
 used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
-The development tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
-program, 126 if it cannot be started, else the program's own."""
+Names without version that programs open, as libamd_smi.so, are links in a directory in TMPDIR, which is removed when
+the program ends. The development tree is extracted for a program that nothing else has. The exit status is 127 if there
+is no such program, 126 if it cannot be started, else the program's own."""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
@@ -68,13 +71,13 @@ def run(options: "Namespace") -> int:
     environment = _own_environment()
     for name, value in chosen_variables(options).items():
         environment.pop(name.encode(), None)
-        if value is not None:
-            environment[name.encode()] = value.encode()
+        environment |= {name.encode(): value.encode()} if value is not None else {}
     installed = current()
     libraries = _planned_libraries(installed)
-    _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
+    tools = _tool_directories(installed)
+    directories = _with_all_packages(libraries.directories, installed, options.program, tools)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
-    _prepend(environment, b"PATH", _tool_directories(installed))
+    _prepend(environment, b"PATH", tools)
     if options.record_pages:
         from rocm_sdk.installed.page_list import VARIABLE
 
@@ -89,11 +92,21 @@ def run(options: "Namespace") -> int:
             _prepend(environment, b"PATH", [os.path.dirname(_extracted_tool(options.program))])
         except LibraryNotFoundError as error:
             return _no_such_program(options.program, error.fix)
+    return _start(options, environment, lambda: [*directories, *_links(libraries.names, directories, installed)])
+
+
+def _start(options: "Namespace", environment: dict[bytes, bytes], directories: "Callable[[], list[str]]") -> int:
+    """Becomes the program, or watches it. directories: asked in the process that becomes it."""
+
+    def start() -> int:
+        _prepend(environment, b"LD_LIBRARY_PATH", directories())
+        return _try(options, environment)
+
     if options.watch is not None:
         from .watch import run_watched
 
-        return run_watched(lambda: _try(options, environment), options.watch, options.program)
-    return _try(options, environment)
+        return run_watched(start, options.watch, options.program)
+    return start()
 
 
 def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:
@@ -113,10 +126,11 @@ def _no_such_program(program: str, fix: str | None = None) -> int:
 
 
 class _Libraries(NamedTuple):
-    """What the dynamic linker needs to open the files of the load plan."""
+    """What the dynamic linker needs to open the files of the load plan. names: linker name without version -> file."""
 
     directories: list[str]
     files: list[str]
+    names: dict[str, str]
 
 
 def _planned_libraries(installed: "Installed") -> _Libraries:
@@ -127,6 +141,7 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     """
     locations = installed.locations
     steps = load_plan(*locations).steps
+    private = _unneeded_private_directories(installed, steps)
     overrides = {place.path for place in locations.values() if place.found_via == "override"}
     first, files = [], []
     for step in steps:
@@ -143,11 +158,52 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
     directories = []
     for directory in dict.fromkeys(map(os.path.dirname, paths)):
+        if directory in private:
+            continue
         if {":", ";"} & set(directory):
             complain(f"{directory} cannot be in LD_LIBRARY_PATH: its path has a colon or semicolon")
         else:
             directories.append(directory)
-    return _Libraries(directories, files)
+    return _Libraries(directories, files, {name: path for step in steps for name, path in step.names})
+
+
+def _unneeded_private_directories(installed: "Installed", steps: "Iterable[LoadStep]") -> set[str]:
+    """Directories with the SDK's own LLVM and copies of the system's libraries to which no need leads."""
+    from rocm_sdk.installed.library_directories import is_private
+
+    roots = [] if installed.fallback is not None else installed.directories
+    directories = {os.path.dirname(step.path) for step in steps}
+    private = {each for each in directories if any(is_private(each, root) for root in roots)}
+    brought = (member for step in steps if step.method == "anchor" for member in step.members if member != step.path)
+    return private - set(map(os.path.dirname, brought))
+
+
+def _with_all_packages(directories: list[str], installed: "Installed", program: str, tools: list[str]) -> list[str]:
+    """The directories, and behind them those of other packages, and those that a program needs a library of."""
+    from rocm_sdk.installed.library_directories import directories_for, open_directories, packages_of
+
+    packages = [each for each in packages_of(installed) if not {":", ";"} & set(each)]
+    if installed.fallback is not None:
+        return directories
+    found = list(dict.fromkeys([*directories, *open_directories(packages)]))
+    file = find_program(program, path=":".join([*tools, os.environ.get("PATH", os.defpath)]))
+    return list(dict.fromkeys([*found, *(directories_for(file, found, packages) if file is not None else [])]))
+
+
+def _links(names: dict[str, str], directories: list[str], installed: "Installed") -> list[str]:
+    """The directories of links for names that no directory has a file of."""
+    from rocm_sdk.installed.library_directories import packages_of
+
+    from .run_names import give_names
+
+    if os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "0":
+        return []
+    absent = {
+        name: path
+        for name, path in names.items()
+        if not any(os.path.exists(os.path.join(directory, name)) for directory in directories)
+    }
+    return give_names(absent, packages_of(installed))
 
 
 def _tool_directories(installed: "Installed") -> list[str]:

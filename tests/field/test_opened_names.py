@@ -9,43 +9,66 @@ from sample_site import CORE, DIST_INFO, LIBRARIES, Site, compile_library
 OPENS = """
 #include <dlfcn.h>
 void *opened(void) {{ return dlopen("{name}", RTLD_NOW); }}
-int answer(void) {{ void *found = opened(); int (*own)(void) = found ? (int (*)(void))dlsym(found, "own") : 0; return own ? own() : 0; }}
+int answer(void) {{
+    void *found = opened();
+    int (*own)(void) = found ? (int (*)(void))dlsym(found, "own") : 0;
+    return own ? own() : 0;
+}}
 """
 
 
 class Row(NamedTuple):
-    """A row of the table of names: its number, what is asked for, what that opens, and who has it."""
+    """A row of the table of names: its number, what is asked for, and what that, or what it needs, opens."""
 
     number: str
     shortname: str
-    opener: str
     opened: str
     name: str
     variables: dict[str, str]
     version: str
     is_found: bool
 
+    @property
+    def opener(self) -> str:
+        """The file that opens the other."""
+        return OPENERS[self.shortname]
 
-# fmt: off
-ROWS = [
-    Row("1",  "hsa-runtime64",        "libhsa-runtime64.so.1",        "librocdxg.so.1",                "librocdxg.so",                  {"ROCM_SDK_ROOTFS": "wsl"},             "10.0.0", True),
-    Row("1",  "amdhip64",             "libhsa-runtime64.so.1",        "librocdxg.so.1",                "librocdxg.so",                  {"ROCM_SDK_ROOTFS": "wsl"},             "10.0.0", True),
-    Row("1",  "hsa-runtime64",        "libhsa-runtime64.so.1",        "librocdxg.so.1",                "librocdxg.so",                  {"ROCM_SDK_ROOTFS": "none"},            "10.0.0", False),
-    Row("2",  "hsa-runtime64",        "libhsa-runtime64.so.1",        "librocdxg.so.1",                "librocdxg.so.1",                {"ROCM_SDK_ROOTFS": "wsl"},             "10.2.0", True),
-    Row("4",  "hsa-runtime64",        "libhsa-runtime64.so.1",        "libhsa-amd-aqlprofile64.so.1",  "libhsa-amd-aqlprofile64.so",    {},                                     "7.10.0", True),
-    Row("7",  "hiprtc",               "libhiprtc.so.7",               "libamdhip64.so.7",              "libamdhip64.so",                {},                                     "7.1.0",  True),
-    Row("7",  "hiprtc",               "libhiprtc.so.7",               "libamdhip64.so.7",              "libamdhip64.so.7",              {},                                     "7.10.0", True),
-    Row("9",  "rocprofiler-register", "librocprofiler-register.so.0", "librocprofiler-sdk.so.1",       "librocprofiler-sdk.so",         {"ROCP_TOOL_LIBRARIES": "/tool.so"},    "7.10.0", True),
-    Row("10", "rocprofiler-register", "librocprofiler-register.so.0", "librocprofiler-sdk-attach.so.1","librocprofiler-sdk-attach.so",  {"ROCP_TOOL_ATTACH": "1"},              "7.10.0", True),
-    Row("10", "rocprofiler-register", "librocprofiler-register.so.0", "librocprofiler-sdk-attach.so.1","librocprofiler-sdk-attach.so",  {"ROCP_TOOL_ATTACH": "0"},              "7.10.0", False),
-    Row("15", "rccl",                 "librccl.so.1",                 "libhsa-runtime64.so.1",         "libhsa-runtime64.so",           {},                                     "7.10.0", True),
-    Row("16", "rccl",                 "librccl.so.1",                 "libamd_smi.so.27",              "libamd_smi.so",                 {"RCCL_USE_AMD_SMI_LIB": "1"},          "10.0.0", True),
-    Row("16", "rccl",                 "librccl.so.1",                 "libamd_smi.so.27",              "libamd_smi.so",                 {},                                     "10.0.0", False),
-    Row("20", "hipdnn",               "libhipdnn_backend.so.1",       "librocm_kpack.so.0",            "librocm_kpack.so.0",            {},                                     "7.12.0", True),
-    Row("21", "rocsolver",            "librocsolver.so.0",            "librocsparse.so.1",             "librocsparse.so.1",             {},                                     "7.10.0", True),
-]
-# fmt: on
-IDS = [f"{row.number}-{row.shortname}-{row.name}-{row.version}-{'found' if row.is_found else 'not'}" for row in ROWS]
+
+OPENERS = {
+    "amdhip64": "libhsa-runtime64.so.1",  # which it needs
+    "hipdnn": "libhipdnn_backend.so.1",
+    "hiprtc": "libhiprtc.so.7",
+    "hsa-runtime64": "libhsa-runtime64.so.1",
+    "rccl": "librccl.so.1",
+    "rocprofiler-register": "librocprofiler-register.so.0",
+    "rocsolver": "librocsolver.so.0",
+}
+LINES = """\
+1  hsa-runtime64        librocdxg.so.1                 librocdxg.so                 rootfs=wsl             10.0.0 found
+1  amdhip64             librocdxg.so.1                 librocdxg.so                 rootfs=wsl             10.0.0 found
+1  hsa-runtime64        librocdxg.so.1                 librocdxg.so                 rootfs=none            10.0.0 not
+2  hsa-runtime64        librocdxg.so.1                 librocdxg.so.1               rootfs=wsl             10.2.0 found
+4  hsa-runtime64        libhsa-amd-aqlprofile64.so.1   libhsa-amd-aqlprofile64.so   -                      7.10.0 found
+7  hiprtc               libamdhip64.so.7               libamdhip64.so               -                      7.1.0  found
+9  rocprofiler-register librocprofiler-sdk.so.1        librocprofiler-sdk.so        ROCP_TOOL_LIBRARIES=/t 7.10.0 found
+10 rocprofiler-register librocprofiler-sdk-attach.so.1 librocprofiler-sdk-attach.so ROCP_TOOL_ATTACH=1     7.10.0 found
+10 rocprofiler-register librocprofiler-sdk-attach.so.1 librocprofiler-sdk-attach.so ROCP_TOOL_ATTACH=0     7.10.0 not
+15 rccl                 libhsa-runtime64.so.1          libhsa-runtime64.so          -                      7.10.0 found
+16 rccl                 libamd_smi.so.27               libamd_smi.so                RCCL_USE_AMD_SMI_LIB=1 10.0.0 found
+16 rccl                 libamd_smi.so.27               libamd_smi.so                -                      10.0.0 not
+20 hipdnn               librocm_kpack.so.0             librocm_kpack.so.0           -                      7.12.0 found
+21 rocsolver            librocsparse.so.1              librocsparse.so.1            -                      7.10.0 found
+"""
+
+
+def row_of(line: str) -> Row:
+    """The row that a line says."""
+    number, shortname, opened, name, variable, version, answer = line.split()
+    variables = dict([variable.replace("rootfs", "ROCM_SDK_ROOTFS").split("=")]) if variable != "-" else {}
+    return Row(number, shortname, opened, name, variables, version, answer == "found")
+
+
+ROWS = [row_of(line) for line in LINES.splitlines()]
 OF_LIBRARIES = ("librccl", "librocsolver", "librocsparse", "libhipdnn")
 
 
@@ -77,7 +100,7 @@ def site_of(path: Path, row: Row, rpath: str) -> Site:
 
 
 @pytest.mark.parametrize("rpath", ["none", "rpath"])
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
+@pytest.mark.parametrize("row", ROWS, ids=[" ".join(line.split()) for line in LINES.splitlines()])
 def test_what_is_opened_by_that_name(tmp_path: Path, row: Row, rpath: str) -> None:
     site = site_of(tmp_path, row, rpath)
     roots = {name: str(tmp_path / value) for name, value in row.variables.items() if name == "ROCM_SDK_ROOTFS"}
@@ -90,7 +113,9 @@ def test_what_is_opened_by_that_name(tmp_path: Path, row: Row, rpath: str) -> No
     assert site.output(program, **row.variables | roots) == ("42" if row.is_found else "0")
 
 
-@pytest.mark.parametrize(("file", "name"), [("librocm_smi64.so.1", "librocm_smi64.so"), ("libroctx64.so.4", "libroctx64.so")])
+@pytest.mark.parametrize(
+    ("file", "name"), [("librocm_smi64.so.1", "librocm_smi64.so"), ("libroctx64.so.4", "libroctx64.so")]
+)
 def test_names_that_programs_open(tmp_path: Path, file: str, name: str) -> None:
     """33 to 36: JAX, Slurm, btop and LIKWID open librocm_smi64.so; Triton's Proton libroctx64.so, if it is there."""
     site = Site(tmp_path / "site")
@@ -115,7 +140,7 @@ def test_a_plan_has_the_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_there_before", [False, True])
-def test_preload_for_brings_what_bindings_open(tmp_path: Path, is_there_before: bool) -> None:  # noqa: FBT001
+def test_preload_for_brings_what_bindings_open(tmp_path: Path, is_there_before: bool) -> None:
     """24: bindings need no library of ROCm: they open one by a name that only preloading answers to."""
     site = Site(tmp_path / "site")
     site.library("libamd_smi.so.26", "int own(void) { return 42; }")
