@@ -506,8 +506,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES(OPEN_DEVICE),
         "ROCm opens the render node of each GPU for reading and writing.", NULL)
     ROW(100, W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: install a ROCm that supports WSL, and run its rocminfo"}),
-        "The GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is.", NULL)
+        FIXES({ANY, HARDWARE, "rocm-sdk test --only libraries  # says what to do about {soname}, which {reason}"},
+              {ANY, HARDWARE, "rocm-sdk run rocminfo  # ROCm opens {soname} then, and says which GPU it finds"},
+              {ANY, HARDWARE, "by hand: install a ROCm that supports WSL (librocdxg), and run its rocminfo"}),
+        "The GPU is behind /dev/dxg, and only a ROCm that supports WSL, through librocdxg, can say which one it is. Before ROCm 10.1 its runtime opens librocdxg.so, a name that no package has: programs find it in rocm-sdk run, and after rocm_sdk.initialize_process.", NULL)
     ROW(101, W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "WSL2 passes the GPU through this device.", NULL)

@@ -15,6 +15,7 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.gpu_support.coverage import targets_of, with_code
 from rocm_sdk.gpu_support.packages import missing_targets, requirement_for, supported_targets
+from rocm_sdk.gpu_support.wsl import explained
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
@@ -40,7 +41,8 @@ print("count", usable, count.value, *statuses, file=answers)
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
     try:
-        gpus, problems, _ = _native.survey_gpus()
+        gpus, found, _ = _native.survey_gpus()
+        problems = explained(found)
         health = _native.gpu_health()
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, **error.facts)
