@@ -344,6 +344,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
         FIXES({ANY, WORDS, "by hand: take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
+    ROW(176, N, LIB, 027, NOTE, "{needing} opens {name}, and no file has that name", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk run PROGRAM  # or rocm_sdk.initialize_process(preload_shortnames=[\"{shortname}\"]) before it is opened"},
+              {ANY, WORDS, "export ROCM_SDK_UNVERSIONED_NAMES=1  # then rocm-sdk run PROGRAM answers, and rocm_sdk for what it loads"}),
+        "Packages hold libraries under their SONAMEs, as libamd_smi.so.26. A plain dlopen(\"libamd_smi.so\") finds none: a file without version comes with development packages. rocm_sdk answers to the names that programs are known to use.", NULL)
 
     /* ---- whose functions a library gets ---- */
     ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",

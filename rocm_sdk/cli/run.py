@@ -164,7 +164,19 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
             complain(f"{directory} cannot be in LD_LIBRARY_PATH: its path has a colon or semicolon")
         else:
             directories.append(directory)
-    return _Libraries(directories, files, {name: path for step in steps for name, path in step.names})
+    return _Libraries(directories, files, _names(steps))
+
+
+def _names(steps: "Iterable[LoadStep]") -> dict[str, str]:
+    """The names without version that the plan gives, or that each library would have: linker name -> file."""
+    wish = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES")
+    names: dict[str, str] = {}
+    for step in steps if wish != "0" else ():
+        names |= dict(step.names)
+        linker_name, so, version = (step.soname or "").partition(".so")
+        if wish == "1" and version:
+            names.setdefault(linker_name + so, step.path)
+    return names
 
 
 def _unneeded_private_directories(installed: "Installed", steps: "Iterable[LoadStep]") -> set[str]:
@@ -196,8 +208,6 @@ def _links(names: dict[str, str], directories: list[str], installed: "Installed"
 
     from .run_names import give_names
 
-    if os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "0":
-        return []
     absent = {
         name: path
         for name, path in names.items()

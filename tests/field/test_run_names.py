@@ -212,6 +212,12 @@ def test_no_names_where_the_user_wants_none(run: Run, program: Path) -> None:
     assert run(program, "libamd_smi.so", ROCM_SDK_UNVERSIONED_NAMES="0").stdout == "0\n"
 
 
+def test_all_names_where_the_user_wants_all(sdk: Site, run: Run, program: Path) -> None:
+    sdk.library("librocjpeg.so.0", "int answer(void) { return 9; }")
+    assert run(program, "librocjpeg.so").stdout == "0\n"
+    assert run(program, "librocjpeg.so", "libamd_smi.so", ROCM_SDK_UNVERSIONED_NAMES="1").stdout == "9\n42\n"
+
+
 def test_a_filter_of_system_calls_or_an_old_kernel(sdk: Site, place: Path, program: Path) -> None:
     """Without pidfd_open, the keeper looks at the program from time to time."""
     code = "import os; del os.pidfd_open; import rocm_sdk.cli; rocm_sdk.cli.main(['run', *os.environ['WORDS'].split()])"

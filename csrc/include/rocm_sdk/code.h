@@ -206,7 +206,9 @@ typedef enum rsdk_code {
     RSDK_W_ENV_014 = 174,
     RSDK_W_ENV_015 = 175,
 
-    RSDK_CODE_COUNT = 176
+    RSDK_N_LIB_027 = 176,
+
+    RSDK_CODE_COUNT = 177
 } rsdk_code;
 /* clang-format on */
 

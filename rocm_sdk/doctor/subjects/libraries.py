@@ -14,6 +14,7 @@ from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.verdicts.opened_names import of_objects
 from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed
@@ -48,6 +49,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         else:
             loadable.append(each)
     _load(installation, objects, loadable, recorder, options)
+    recorder.problems += [each.as_problem(each.opener) for each in of_objects(sound)]
 
 
 def owed(installation: Installed) -> str | None:

@@ -23,6 +23,7 @@ from rocm_sdk.problems import problem
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .missing import Against, package_of
+from .opened_names import opened_names
 from .opening import release_of, requirement_of
 from .subject import Subject, open_subject, sdk_subject, shared_libraries, with_required
 
@@ -89,6 +90,7 @@ def judge(word: str | None, question: Question) -> Verdict:
         has_comgr = against.installed is not None
         code = _named(subject, judge_code(subject.directories, question.gpus, installed, has_comgr=has_comgr))
         found += host.problems
+        found += _opened(subject, host, against)
         found += _faults(subject, host, code.coverage)
         if subject.kind == "file" and not host.analysis.files and not code.coverage.faults:
             found += _of_no_kind(subject.name)
@@ -118,6 +120,16 @@ def against_of(question: Question) -> Against:
         return Against((*libraries, *further), installed.sdk.facts()["version"], installed)
     except PackageNotInstalledError:
         return Against(())
+
+
+def _opened(subject: Subject, host: Host, against: Against) -> Iterator[Problem]:
+    """Names without version that its files open, and no file has."""
+    if subject.kind == "SDK":  # `rocm-sdk test` says it
+        return
+    files = [file.path for file in host.analysis.files if file.fault is None]
+    bare = [name for name in host.opens.names if name not in host.opens.absent and not host.analysis.files]
+    for each in opened_names(files, against.libraries, bare, subject.name):
+        yield each.as_problem(subject.shown(each.opener))
 
 
 def _by_name(subject: Subject) -> Iterator[Problem]:
