@@ -16,6 +16,7 @@
 #include "elf/elf_library_names.h"
 #include "elf/soname.h"
 #include "loader/opening_step.h"
+#include "loader/plug_ins.h"
 #include "loader/resolver.h"
 #include "loader/second_names.h"
 #include "sdk/tables.h"
@@ -117,6 +118,23 @@ static rsdk_status finds_dependency(rsdk_plan *plan, size_t opener, const rsdk_d
     return rsdk_plan_finds_by_itself(plan, opener, named, finds, error);
 }
 
+/* Brings in what plug-ins of `opener` need, and do not find by themselves: with them, it would be too late. */
+static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
+                                   rsdk_error *error) {
+    rsdk_locations needs = {0};
+    const char *opener_name = rsdk_plan_node(plan, opener)->file->soname;
+    RSDK_TRY(rsdk_plug_ins_find_needs(plan, opener, dependency->opened, &needs, error));
+    for (size_t i = 0; i < needs.count; i++) {
+        const char *reason = rsdk_arena_format(&plan->arena, "a plug-in that %s opens at run time needs it: %s",
+                                               opener_name, dependency->reason);
+        RSDK_NEED(reason, error);
+        if (!is_requested(plan, needs.items[i].path)) {
+            RSDK_TRY(add_dlopen_step(plan, &needs.items[i], reason, error));
+        }
+    }
+    return RSDK_OK;
+}
+
 /* Brings in what `opener` opens with dlopen, unless it finds it by itself. It comes after the opener: so it changes no
  * binding. */
 static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener,
@@ -124,6 +142,9 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     bool finds = false;
     const char *opener_name = rsdk_plan_node(plan, opener)->file->soname;
+    if (dependency->name == RSDK_OPENED_AS_PLUG_IN) {
+        return follow_plug_ins(plan, opener, dependency, error);
+    }
     RSDK_TRY(wish_name(plan, step, opener, dependency, error));
     if (rsdk_link_map_find_library(&plan->map, dependency->opened) != NULL) {
         return RSDK_OK;

@@ -3,15 +3,16 @@
  * the process can be found, so the loader brings it in too. Packages have no file of a name without version: there the
  * loader brings the library in and gives it that name. The releases are those of ROCm whose libraries have the name in
  * them. Not here are names that no preloaded library answers to: amd_smi and rocm_smi64 open libdrm_amdgpu.so, without
- * a number, and hipSOLVER libcholmod.so.5, which are the system's; MIOpen libMIOpenCKGroupedConv_TARGET.so, hipDNN what
- * lies in hipdnn_plugins, and rocprofiler-sdk librocprof-trace-decoder.so, which they look for in directories of their
- * own; and files that a user names in variables. Candidates for new rows: `rocm-sdk-build dlopen-dependencies
- * DIRECTORY`. Sources: the libraries of Debian and AMD (first column), else ROCm/rocm-systems and ROCm/rocm-libraries.
+ * a number, and hipSOLVER libcholmod.so.5, which are the system's; rocprofiler-sdk librocprof-trace-decoder.so, which
+ * it looks for in directories of its own; and files that a user names in variables. Plug-ins are found by their
+ * openers; what they need may not be. Candidates for new rows: `rocm-sdk-build dlopen-dependencies DIRECTORY`. Sources:
+ * the libraries of Debian and AMD (first column), else ROCm/rocm-systems and ROCm/rocm-libraries.
  */
 #include "sdk/tables.h"
 
 #define BY_VERSION  RSDK_OPENED_BY_VERSION
 #define UNVERSIONED RSDK_OPENED_UNVERSIONED
+#define PLUG_IN     RSDK_OPENED_AS_PLUG_IN
 
 /* clang-format off */
 const rsdk_dlopen_dependency rsdk_dlopen_dependencies[] = {
@@ -32,7 +33,9 @@ const rsdk_dlopen_dependency rsdk_dlopen_dependencies[] = {
     /* amdsmi_wrap */    {"librccl.so",                   "libamd_smi.so",                  UNVERSIONED, {0, 0},   {0, 0},   "RCCL_USE_AMD_SMI_LIB",     false,    "the links between GPUs; without it ncclInternalError"},
     /* amdsmi_loader */  {"librocshmem.so",               "libamd_smi.so",                  UNVERSIONED, {0, 0},   {0, 0},   NULL,                       false,    "the links between GPUs; without it rocSHMEM does not know them"},
     /* rocsparse.cpp */  {"librocsolver.so",              "librocsparse.so",                BY_VERSION,  {6, 0},   {0, 0},   NULL,                       false,    "sparse refactorisation, which without it is not implemented"},
-    /* engine plug-in */ {"libhipdnn_backend.so",         "librocm_kpack.so",               BY_VERSION,  {7, 11},  {0, 0},   NULL,                       false,    "its plug-in for rocKE needs it; without it that engine is not there"},
+    /* plug-in loader */ {"libhipdnn_backend.so",         "hipdnn_plugins/engines/lib*.so*", PLUG_IN,   {7, 11}, {0, 0},   NULL,                       false,    "an engine of hipDNN, which without what it needs is not there"},
+    /* plug-in loader */ {"libhipdnn_backend.so",         "hipdnn_plugins/heuristics/lib*.so*", PLUG_IN, {7, 11}, {0, 0},  NULL,                       false,    "a heuristic of hipDNN, which without what it needs is not there"},
+    /* ck_grouped_conv */ {"libMIOpen.so",                "libMIOpenCKGroupedConv_*.so",    PLUG_IN,     {7, 13}, {0, 0},   NULL,                       false,    "grouped convolutions; without it MIOpen takes slower kernels, with a warning"},
 };
 /* clang-format on */
 

@@ -45,9 +45,10 @@ typedef struct rsdk_release {
 typedef enum rsdk_opened_name {
     RSDK_OPENED_BY_VERSION,  /* "libx.so.1" */
     RSDK_OPENED_UNVERSIONED, /* "libx.so", which no file of the packages has */
+    RSDK_OPENED_AS_PLUG_IN,  /* by its path: it lies beside the opener, or below it ("plug-ins/lib*.so") */
 } rsdk_opened_name;
 
-/* `opener` opens `opened` with dlopen. Both are linker names. */
+/* `opener` opens `opened` with dlopen. Both are linker names; of a plug-in, `opened` is a pattern. */
 typedef struct rsdk_dlopen_dependency {
     const char *opener, *opened;
     rsdk_opened_name name;

@@ -36,7 +36,6 @@ class Row(NamedTuple):
 
 OPENERS = {
     "amdhip64": "libhsa-runtime64.so.1",  # which it needs
-    "hipdnn": "libhipdnn_backend.so.1",
     "hiprtc": "libhiprtc.so.7",
     "hsa-runtime64": "libhsa-runtime64.so.1",
     "rccl": "librccl.so.1",
@@ -56,7 +55,6 @@ LINES = """\
 15 rccl                 libhsa-runtime64.so.1          libhsa-runtime64.so          -                      7.10.0 found
 16 rccl                 libamd_smi.so.27               libamd_smi.so                RCCL_USE_AMD_SMI_LIB=1 10.0.0 found
 16 rccl                 libamd_smi.so.27               libamd_smi.so                -                      10.0.0 not
-20 hipdnn               librocm_kpack.so.0             librocm_kpack.so.0           -                      7.12.0 found
 21 rocsolver            librocsparse.so.1              librocsparse.so.1            -                      7.10.0 found
 """
 
@@ -69,7 +67,7 @@ def row_of(line: str) -> Row:
 
 
 ROWS = [row_of(line) for line in LINES.splitlines()]
-OF_LIBRARIES = ("librccl", "librocsolver", "librocsparse", "libhipdnn")
+OF_LIBRARIES = ("librccl", "librocsolver", "librocsparse")
 
 
 def package_of(name: str) -> str:
@@ -111,6 +109,34 @@ def test_what_is_opened_by_that_name(tmp_path: Path, row: Row, rpath: str) -> No
         print(ctypes.CDLL({str(directory / row.opener)!r}).answer())
     """
     assert site.output(program, **row.variables | roots) == ("42" if row.is_found else "0")
+
+
+@pytest.mark.parametrize(
+    ("number", "shortname", "opener", "plug_in"),
+    [
+        ("19", "miopen", "libMIOpen.so.1", "libMIOpenCKGroupedConv_gfx1100.so"),
+        ("20", "hipdnn", "libhipdnn_backend.so.1", "hipdnn_plugins/engines/librocke_plugin.so"),
+        ("20", "hipdnn", "libhipdnn_backend.so.1", "hipdnn_plugins/heuristics/libguess.so"),
+    ],
+)
+def test_what_a_plug_in_needs(tmp_path: Path, number: str, shortname: str, opener: str, plug_in: str) -> None:
+    """Its opener finds it, by its path; nothing leads from it to another package."""
+    site = Site(tmp_path / "site")
+    site.write("rocm_sdk_core/_dist_info.py", DIST_INFO.replace("7.10.0", "7.14.0"))
+    kpack = site.library("librocm_kpack.so.0", "int own(void) { return 42; }")
+    place, _, name = plug_in.rpartition("/")
+    source = "int own(void); int plugged(void) { return own(); }"
+    path = site.library(name, source, (kpack,), LIBRARIES, f"lib/{place}" if place else "lib")
+    site.library(opener, package=LIBRARIES)
+    program = f"""
+        import ctypes, rocm_sdk
+        rocm_sdk.initialize_process(preload_shortnames=[{shortname!r}])
+        print(ctypes.CDLL({str(path)!r}).plugged(), {number!r})
+        print(rocm_sdk.load_plan({shortname!r}, new_process=True).steps[1].soname)
+    """
+    assert site.output(program) == f"42 {number}\nlibrocm_kpack.so.0"
+    path.write_text("damaged")
+    assert site.output(program.replace(".plugged()", ".plugged", 1).split("print")[0]) == ""
 
 
 @pytest.mark.parametrize(
