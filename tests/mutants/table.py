@@ -339,6 +339,18 @@ MUTATIONS = (
     Mutation("csrc/loader/guard.c", "edge->kind == RSDK_EDGE_LOADED || edge->kind == RSDK_EDGE_OUTSIDE", "edge->kind == RSDK_EDGE_OUTSIDE", ("tests/loader/test_guard.py",)),
     Mutation("csrc/elf/elf_dynsym.c", "symbol->st_shndx != SHN_UNDEF && ELF64_ST_VISIBILITY", "ELF64_ST_VISIBILITY", ("test_elf_file",)),
     Mutation("csrc/loader/plan.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
+    # names without version, and the libraries of all packages
+    Mutation("csrc/loader/plan.c", "rsdk_plan_finds_by_itself(plan, opener, named, finds, error)", "rsdk_plan_finds_by_itself(plan, opener, path, finds, error)",
+             ("tests/field/test_opened_names.py",)),
+    Mutation("csrc/loader/plug_ins.c", "if (!finds) {", "if (finds) {", ("tests/field/test_opened_names.py",)),
+    Mutation("csrc/sdk/dlopen_dependency.c", "access(path, R_OK | W_OK) == 0;", "true;", ("tests/field/test_opened_names.py",)),
+    Mutation("rocm_sdk/cli/run_names.py", "return not facts.st_mode & writers or bool(facts.st_mode & stat.S_ISVTX)", "return True", ("tests/field/test_run_names.py",)),
+    Mutation("rocm_sdk/cli/run_names.py", "if entry.name != word and entry.is_dir():", "if False:", ("tests/field/test_run_names.py",)),
+    Mutation("rocm_sdk/installed/library_directories.py", "return None if has_other else self._private[name]", "return self._private[name]", ("tests/field/test_all_packages.py",)),
+    Mutation("rocm_sdk/errors.py", "class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):", "class LibraryNotFoundError(RocmSdkError, FileNotFoundError):",
+             ("tests/field/test_torch_compile_kernel.py",)),
+    Mutation("rocm_sdk/cli/tree/files_tree.py", "and (only is None or only.shortname is not None)", "", ("tests/field/test_opened_names_said.py",)),
+    Mutation("rocm_sdk/gpu_support/wsl.py", "if path is None:", "if False:", ("tests/field/test_wsl.py",)),
     # one look at the SDK, and at the bus
     Mutation("csrc/loader/resolver.c", "inventory->keeps_all = true;", "inventory->keeps_all = false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/loader/plan.c", "(purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;", "false;", ("tests/loader/test_one_look.py",)),
