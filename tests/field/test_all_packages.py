@@ -49,6 +49,12 @@ def test_a_library_of_another_package(site: Site, call: Call, tmp_path: Path, pa
     program = program_with(library, tmp_path / "program")
     assert call("run", program) == "0 42\n"
     assert "librocthing" not in call("check", program)
+    extension = compile_library(
+        tmp_path / "extension.so", None, "int answer(void); int own(void) { return answer(); }", (library,)
+    )
+    load = f"rocm_sdk.preload_for({str(extension)!r}); print(ctypes.CDLL({str(extension)!r}).own())"
+    code = f"import ctypes, rocm_sdk; {load}"
+    assert site.output(code) == "42", "in a process that calls rocm_sdk"
     second = site.library("librocuser.so.1", "int answer(void) { return 43; }", (library,), PROFILER)
     user = program_with(second, tmp_path / "user")
     assert call("run", user) == "0 43\n", "what that needs, in turn"
