@@ -73,19 +73,23 @@ class PackageNotInstalledError(RocmSdkError, ModuleNotFoundError):
     code = "E-PKG-014"
 
 
-class LibraryNotFoundError(RocmSdkError, FileNotFoundError):
-    """The package is installed, but does not contain the library."""
+class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):
+    """The package is installed, but does not contain the library.
+
+    An IndexError too, as the next two: torch's compile_kernel takes the library that is in the process if
+    find_libraries raises one.
+    """
 
     code = "E-API-001"
 
 
-class LibraryAccessError(RocmSdkError, OSError):
+class LibraryAccessError(RocmSdkError, OSError, IndexError):
     """A file or directory of the SDK cannot be read."""
 
     code = "E-FILE-007"
 
 
-class BadLibraryError(RocmSdkError, OSError):
+class BadLibraryError(RocmSdkError, OSError, IndexError):
     """A file is damaged, is not a shared library, or is one for another machine."""
 
     code = "E-LIB-006"

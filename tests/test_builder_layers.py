@@ -61,6 +61,7 @@ SEAM: dict[str, set[str] | None] = {
     "cli.completion": {"SHELLS", "print_script"},
     "doctor.provenance.debug_names": {"debug_name"},
     "doctor.verdicts.host": {"other_release_problem"},
+    "doctor.verdicts.opened_names": {"OpenedName", "opened_names"},
     "doctor.verdicts.variants": {"check_files"},
     "doctor.verdicts.subject": {"Subject", "open_subject"},
     "errors": None,

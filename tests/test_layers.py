@@ -274,6 +274,7 @@ WRITERS = {
     "doctor/repairs.py": "an empty __init__.py that a package has lost",
     "doctor/report/complete_file.py": "reports",
     "doctor/subjects/devel.py": "a temporary file",
+    "cli/run_names.py": "links for a program, in a scratch directory",
     "doctor/verdicts/subject.py": "a temporary directory with a link to a file",
     "doctor/verdicts/wheel.py": "the files of a wheel, into a temporary directory",
 }

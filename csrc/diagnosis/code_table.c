@@ -348,6 +348,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
         FIXES({ANY, WORDS, "by hand: take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
+    ROW(181, N, LIB, 027, NOTE, "{needing} opens {name}, and no file has that name", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk run PROGRAM  # or rocm_sdk.initialize_process(preload_shortnames=[\"{shortname}\"]) before it is opened"},
+              {ANY, WORDS, "export ROCM_SDK_UNVERSIONED_NAMES=1  # then rocm-sdk run PROGRAM answers, and rocm_sdk for what it loads"}),
+        "Packages hold libraries under their SONAMEs, as libamd_smi.so.26. A plain dlopen(\"libamd_smi.so\") finds none: a file without version comes with development packages. rocm_sdk answers to the names that programs are known to use.", NULL)
 
     ROW(180, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "its {tag|DT_AUDIT} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
         FIXES({ANY, WORDS, "readelf -d {$path}  # and take a build without that entry, if you do not know what it is for"}),
@@ -515,8 +519,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES(OPEN_DEVICE),
         "ROCm opens the render node of each GPU for reading and writing.", NULL)
     ROW(100, W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: install a ROCm that supports WSL, and run its rocminfo"}),
-        "The GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is.", NULL)
+        FIXES({ANY, HARDWARE, "rocm-sdk test --only libraries  # says what to do about {soname}, which {reason}"},
+              {ANY, HARDWARE, "rocm-sdk run rocminfo  # ROCm opens {soname} then, and says which GPU it finds"},
+              {ANY, HARDWARE, "by hand: install a ROCm that supports WSL (librocdxg), and run its rocminfo"}),
+        "The GPU is behind /dev/dxg, and only a ROCm that supports WSL, through librocdxg, can say which one it is. Before ROCm 10.1 its runtime opens librocdxg.so, a name that no package has: programs find it in rocm-sdk run, and after rocm_sdk.initialize_process.", NULL)
     ROW(101, W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "WSL2 passes the GPU through this device.", NULL)

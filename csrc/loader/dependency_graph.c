@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "elf/elf_header.h"
 #include "elf/elf_machine.h"
+#include "loader/further_libraries.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
 
@@ -166,7 +167,14 @@ static rsdk_status resolve_name(rsdk_graph *graph, size_t from, rsdk_edge *edge,
     }
     const char *near = node->is_sdk ? node->location.path : NULL;
     RSDK_TRY(rsdk_inventory_find(graph->inventory, near, edge->name, &location->path, &location->package, error));
-    return location->path == NULL && graph->asks_linker ? look_outside(graph, from, edge, error) : RSDK_OK;
+    if (location->path != NULL || !graph->asks_linker) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(look_outside(graph, from, edge, error));
+    const bool is_nowhere = edge->kind == RSDK_EDGE_MISSING && graph->inventory->supports_files;
+    return is_nowhere
+               ? rsdk_further_libraries_find(graph->inventory, edge->name, &location->path, &location->package, error)
+               : RSDK_OK;
 }
 
 /* Fills in where `edge`, which has a name, leads. */

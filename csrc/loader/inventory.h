@@ -34,7 +34,7 @@ typedef struct rsdk_known_directory {
     bool may_hold_variants;            /* for one kind of processor, which the linker prefers */
 } rsdk_known_directory;
 
-/* The file that a linker name leads to: looked for in the listings once. */
+/* The file that a name leads to: looked for once. */
 typedef struct rsdk_linker_name {
     const char *path; /* NULL: none */
     rsdk_package_id package;
@@ -64,6 +64,9 @@ typedef struct rsdk_inventory {
     rsdk_name_table known_places; /* by spelling */
     RSDK_LIST(rsdk_linker_name) linker_names;
     rsdk_name_table linker_name_places;
+    bool has_further;
+    RSDK_LIST(rsdk_linker_name) further; /* libraries elsewhere in the packages, for given files */
+    rsdk_name_table further_places;
 } rsdk_inventory;
 
 /* What it reads lives in `arena`. */

@@ -12,9 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+#include "elf/elf_library_names.h"
 #include "elf/soname.h"
 #include "loader/opening_step.h"
+#include "loader/plug_ins.h"
 #include "loader/resolver.h"
+#include "loader/second_names.h"
 #include "sdk/tables.h"
 
 typedef RSDK_LIST(size_t) node_list;
@@ -93,13 +97,55 @@ static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *locatio
                : add_step(plan, (rsdk_planned_step){.node = node, .view.reason = reason}, error);
 }
 
+/* Notes the name that `opener` uses, where the packages have no file of it. */
+static rsdk_status wish_name(rsdk_plan *plan, size_t step, size_t opener, const rsdk_dlopen_dependency *dependency,
+                             rsdk_error *error) {
+    const rsdk_wished_name wish = {.name = dependency->opened, .opener = opener, .step = step};
+    if (dependency->name == RSDK_OPENED_UNVERSIONED) {
+        RSDK_APPEND(&plan->arena, &plan->wished_names, wish, error);
+    }
+    return RSDK_OK;
+}
+
+/* Whether the opener finds the library, which is at `path`, by the name that it uses. */
+static rsdk_status finds_dependency(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
+                                    const char *path, bool *finds, rsdk_error *error) {
+    const char *named = path;
+    if (dependency->name == RSDK_OPENED_UNVERSIONED) {
+        named = rsdk_arena_format(&plan->arena, "%.*s%s", (int)(rsdk_path_name(path) - path), path, dependency->opened);
+        RSDK_NEED(named, error);
+    }
+    return rsdk_plan_finds_by_itself(plan, opener, named, finds, error);
+}
+
+/* Brings in what plug-ins of `opener` need, and do not find by themselves: with them, it would be too late. */
+static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
+                                   rsdk_error *error) {
+    rsdk_locations needs = {0};
+    const char *opener_name = rsdk_plan_node(plan, opener)->file->soname;
+    RSDK_TRY(rsdk_plug_ins_find_needs(plan, opener, dependency->opened, &needs, error));
+    for (size_t i = 0; i < needs.count; i++) {
+        const char *reason = rsdk_arena_format(&plan->arena, "a plug-in that %s opens at run time needs it: %s",
+                                               opener_name, dependency->reason);
+        RSDK_NEED(reason, error);
+        if (!is_requested(plan, needs.items[i].path)) {
+            RSDK_TRY(add_dlopen_step(plan, &needs.items[i], reason, error));
+        }
+    }
+    return RSDK_OK;
+}
+
 /* Brings in what `opener` opens with dlopen, unless it finds it by itself. It comes after the opener: so it changes no
  * binding. */
-static rsdk_status follow_dependency(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
-                                     rsdk_error *error) {
+static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener,
+                                     const rsdk_dlopen_dependency *dependency, rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     bool finds = false;
     const char *opener_name = rsdk_plan_node(plan, opener)->file->soname;
+    if (dependency->name == RSDK_OPENED_AS_PLUG_IN) {
+        return follow_plug_ins(plan, opener, dependency, error);
+    }
+    RSDK_TRY(wish_name(plan, step, opener, dependency, error));
     if (rsdk_link_map_find_library(&plan->map, dependency->opened) != NULL) {
         return RSDK_OK;
     }
@@ -111,8 +157,8 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t opener, const rsdk_
                                                             "%s opens %s at run time (%s), and the SDK has none",
                                                             opener_name, dependency->opened, dependency->reason);
     }
-    RSDK_TRY(rsdk_plan_finds_by_itself(plan, opener, location.path, &finds, error));
-    if (finds || is_requested(plan, location.path)) {
+    RSDK_TRY(finds_dependency(plan, opener, dependency, location.path, &finds, error));
+    if (finds || is_requested(plan, location.path) || !rsdk_dlopen_dependency_is_asked_for(dependency)) {
         return RSDK_OK;
     }
     const char *reason =
@@ -121,23 +167,70 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t opener, const rsdk_
     return add_dlopen_step(plan, &location, reason, error);
 }
 
-static rsdk_status follow_dependencies(rsdk_plan *plan, size_t node, rsdk_error *error) {
+static rsdk_status follow_dependencies(rsdk_plan *plan, size_t step, size_t node, rsdk_error *error) {
     const char *soname = rsdk_plan_node(plan, node)->file->soname;
     for (size_t i = 0; soname != NULL && i < rsdk_dlopen_dependency_count; i++) {
-        if (rsdk_soname_has_linker_name(soname, rsdk_dlopen_dependencies[i].opener)) {
-            RSDK_TRY(follow_dependency(plan, node, &rsdk_dlopen_dependencies[i], error));
+        const rsdk_dlopen_dependency *dependency = &rsdk_dlopen_dependencies[i];
+        if (rsdk_soname_has_linker_name(soname, dependency->opener) &&
+            rsdk_dlopen_dependency_is_of(dependency, rsdk_sdk_version(plan->inventory.sdk))) {
+            RSDK_TRY(follow_dependency(plan, step, node, dependency, error));
         }
     }
     return RSDK_OK;
 }
 
-/* A step and, behind it, what its members open with dlopen; these may open more. */
-static rsdk_status add_steps(rsdk_plan *plan, rsdk_planned_step step, rsdk_error *error) {
-    size_t first = plan->steps.count;
-    RSDK_TRY(add_step(plan, step, error));
+/* Adds, behind the steps from `first` on, what their members open with dlopen; these may open more. */
+static rsdk_status follow_steps(rsdk_plan *plan, size_t first, rsdk_error *error) {
     for (size_t i = first; i < plan->steps.count; i++) {
         for (size_t j = 0; j < plan->steps.items[i].members.count; j++) {
-            RSDK_TRY(follow_dependencies(plan, plan->steps.items[i].members.items[j], error));
+            RSDK_TRY(follow_dependencies(plan, i, plan->steps.items[i].members.items[j], error));
+        }
+    }
+    return RSDK_OK;
+}
+
+/* A step and what its members open. */
+static rsdk_status add_steps(rsdk_plan *plan, rsdk_planned_step step, rsdk_error *error) {
+    const size_t first = plan->steps.count;
+    RSDK_TRY(add_step(plan, step, error));
+    return follow_steps(plan, first, error);
+}
+
+/* Brings in a library that a given file opens by a name without version, and gives it that name. */
+static rsdk_status follow_name(rsdk_plan *plan, size_t opener, const char *name, rsdk_error *error) {
+    const rsdk_load_chain nothing = {.rpath = NULL};
+    rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
+    const rsdk_wished_name wish = {.name = name, .opener = opener, .step = plan->steps.count};
+    const char *own = NULL, *of_system = NULL;
+    RSDK_TRY(rsdk_linker_search_find(&plan->search, &rsdk_plan_node(plan, opener)->chain, name, &own, error));
+    RSDK_TRY(rsdk_linker_search_find(&plan->search, &nothing, name, &of_system, error));
+    const bool has_own = own != NULL && (of_system == NULL || strcmp(own, of_system) != 0);
+    RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, name, &location.path, &location.package, error));
+    if (has_own || location.path == NULL || rsdk_link_map_find_soname(&plan->map, name) != NULL) {
+        return RSDK_OK;
+    }
+    const char *file = rsdk_path_name(rsdk_plan_node(plan, opener)->location.path);
+    const char *reason = rsdk_arena_format(&plan->arena, "%s opens %s at run time", file, name);
+    RSDK_NEED(reason, error);
+    RSDK_APPEND(&plan->arena, &plan->wished_names, wish, error);
+    RSDK_TRY(add_dlopen_step(plan, &location, reason, error));
+    return follow_steps(plan, wish.step, error);
+}
+
+/* The same for all given files. Only files that need no library of the SDK are read for names, as bindings are: reading
+ * the constants of a large library would take longer than loading it. */
+static rsdk_status follow_names_of_files(rsdk_plan *plan, const rsdk_load_options *options, size_t root_count,
+                                         rsdk_error *error) {
+    for (size_t i = 0; root_count == 0 && i < options->file_count; i++) {
+        const rsdk_location location = {.path = options->files[i], .found_via = RSDK_FOUND_BY_NEED};
+        rsdk_unique_strings names = {0};
+        size_t node = 0;
+        RSDK_TRY(rsdk_graph_add(&plan->graph, &location, false, &node, error));
+        RSDK_TRY(rsdk_elf_library_names_of(options->files[i], &plan->arena, &names, error));
+        for (size_t j = 0; j < names.list.count; j++) {
+            if (rsdk_catalog_is_opened_unversioned(names.list.items[j])) {
+                RSDK_TRY(follow_name(plan, node, names.list.items[j], error));
+            }
         }
     }
     return RSDK_OK;
@@ -323,7 +416,9 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     for (size_t i = 0; i < roots.count; i++) {
         RSDK_TRY(add_root(plan, roots.items[i], options, error));
     }
-    return make_hip_global(plan, options, error);
+    RSDK_TRY(follow_names_of_files(plan, options, roots.count, error));
+    RSDK_TRY(make_hip_global(plan, options, error));
+    return rsdk_second_names_fill(plan, error);
 }
 
 rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose, rsdk_plan **plan,

@@ -27,6 +27,20 @@ typedef struct rsdk_planned_step {
     RSDK_LIST(size_t) unfound_members; /* those that the linker would not find by itself */
 } rsdk_planned_step;
 
+/* A name that a member of a step opens a library by. */
+typedef struct rsdk_wished_name {
+    const char *name;
+    size_t opener, step; /* the node, and the step that has it */
+} rsdk_wished_name;
+
+/* A name without version that a library gets. */
+typedef struct rsdk_planned_name {
+    rsdk_unversioned_name view;
+    const char *soname;
+    const rsdk_elf_file *model; /* for the object that has the name */
+    size_t step;
+} rsdk_planned_name;
+
 struct rsdk_plan {
     rsdk_arena arena;
     rsdk_inventory inventory;
@@ -38,6 +52,8 @@ struct rsdk_plan {
     rsdk_origins origins;
     rsdk_guard guard;
     RSDK_LIST(rsdk_planned_step) steps;
+    RSDK_LIST(rsdk_wished_name) wished_names;
+    RSDK_LIST(rsdk_planned_name) names;
     rsdk_warnings warnings;
     uint64_t walk_count;
     rsdk_location *requested; /* as asked, absent ones too */

@@ -13,7 +13,7 @@
 #include "loader/memory_object.h"
 #include "loader/other_release.h"
 #include "loader/plan.h"
-#include "sdk/tables.h"
+#include "loader/second_names.h"
 
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */
@@ -55,21 +55,18 @@ static const char *copy_dlerror(const preloader *p) {
 /* ---- second names ---- */
 
 /* The linker name by which programs may open the library of a node too; NULL: none. Where all names are not asked for,
- * one that programs are known to open. */
+ * one that the plan has. */
 static rsdk_status find_unversioned_name(const preloader *p, size_t node, const rsdk_link_map *map, const char **name) {
     const rsdk_unversioned_names which = p->options->unversioned_names;
-    const char *soname = p->plan->graph.nodes.items[node]->location.soname;
-    const size_t length = soname != NULL ? rsdk_soname_linker_name_length(soname) : 0;
     *name = NULL;
-    if (which == RSDK_UNVERSIONED_NONE || soname == NULL || soname[length] == '\0') {
+    if (which == RSDK_UNVERSIONED_NONE) {
         return RSDK_OK;
     }
-    const char *linker_name = rsdk_arena_copy_bytes(arena_of(p), soname, length);
-    RSDK_NEED(linker_name, p->error);
-    if (which == RSDK_UNVERSIONED_KNOWN && !rsdk_catalog_is_opened_unversioned(linker_name)) {
-        return RSDK_OK;
+    RSDK_TRY(rsdk_second_names_of(arena_of(p), p->plan->graph.nodes.items[node]->location.soname, name, p->error));
+    const bool is_unknown = *name != NULL && which == RSDK_UNVERSIONED_KNOWN && !rsdk_second_names_has(p->plan, *name);
+    if (is_unknown || (*name != NULL && rsdk_link_map_find_soname(map, *name) != NULL)) {
+        *name = NULL;
     }
-    *name = rsdk_link_map_find_soname(map, linker_name) == NULL ? linker_name : NULL;
     return RSDK_OK;
 }
 
@@ -205,59 +202,64 @@ static void *open_step(const preloader *p, rsdk_planned_step *step, const char *
 
 /* Makes "libx.so" a name of the library that is loaded as "libx.so.1": later opens of that name match the stub's
  * SONAME, and dlsym finds the library's symbols through it. */
-static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_step *step, size_t node,
-                                        const rsdk_link_map *map) {
-    const char *name = NULL, *soname = p->plan->graph.nodes.items[node]->location.soname, *reason = NULL;
+static rsdk_status add_unversioned_name(const preloader *p, int mode, const rsdk_planned_name *added) {
+    const char *name = added->view.name, *reason = NULL;
     rsdk_strings needed = {0};
     rsdk_elf_stub stub;
     void *handle = NULL;
-    RSDK_TRY(find_unversioned_name(p, node, map, &name));
-    if (name == NULL) {
-        return RSDK_OK;
-    }
-    RSDK_APPEND(arena_of(p), &needed, soname, p->error);
-    RSDK_TRY(rsdk_elf_stub_make(p->plan->graph.nodes.items[node]->file, name, &needed, arena_of(p), &stub, p->error));
+    RSDK_APPEND(arena_of(p), &needed, added->soname, p->error);
+    RSDK_TRY(rsdk_elf_stub_make(added->model, name, &needed, arena_of(p), &stub, p->error));
     /* Programs look for libraries by name in /proc/self/maps: it is not the stub that they should find. */
-    if (rsdk_memory_object_open(&stub, "rocm_sdk-name", rsdk_planned_step_mode(step), arena_of(p), &handle, &reason) !=
-            RSDK_MEMORY_OPENED &&
+    if (rsdk_memory_object_open(&stub, "rocm_sdk-name", mode, arena_of(p), &handle, &reason) != RSDK_MEMORY_OPENED &&
         p->options->unversioned_names == RSDK_UNVERSIONED_ALL) {
         return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error,
-                                 "dlopen(\"%s\") will not find %s: %s", name, soname,
+                                 "dlopen(\"%s\") will not find %s: %s", name, added->soname,
                                  reason != NULL ? reason : "out of memory");
     }
     return RSDK_OK;
 }
 
-/* Known names: those of all that the steps have brought in. Reads what is loaded only if there is such a library. */
+/* The names of the plan, but for those that an anchor has, and of libraries that could not be loaded: the linker would
+ * look for one elsewhere. Reads what is loaded only if there is such a name. */
 static rsdk_status add_known_names(const preloader *p) {
     rsdk_link_map map = {0};
-    const char *name = NULL;
-    bool is_read = false;
-    for (size_t i = 0; i < p->plan->steps.count; i++) {
-        const rsdk_planned_step *step = &p->plan->steps.items[i];
-        for (size_t j = step->has_unversioned_name; j == 0 || j < step->members.count; j++) {
-            const size_t node = step->members.count > 0 ? step->members.items[j] : step->node;
-            RSDK_TRY(find_unversioned_name(p, node, is_read ? &map : &p->plan->map, &name));
-            if (name != NULL && !is_read) {
-                RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
-                is_read = true;
-            }
-            RSDK_TRY(name != NULL ? add_unversioned_name(p, step, node, &map) : RSDK_OK);
+    for (size_t i = 0; i < p->plan->names.count; i++) {
+        const rsdk_planned_name *added = &p->plan->names.items[i];
+        /* A file may open by name what was in the process before: that is no step. */
+        const rsdk_planned_step *step = added->step < p->plan->steps.count ? &p->plan->steps.items[added->step] : NULL;
+        if (step != NULL && step->has_unversioned_name && strcmp(added->view.path, step->view.location.path) == 0) {
+            continue;
+        }
+        if (map.objects.count == 0) {
+            RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
+        }
+        if (rsdk_link_map_find_soname(&map, added->view.name) == NULL &&
+            rsdk_link_map_find_soname(&map, added->soname) != NULL) {
+            const int mode = step != NULL ? rsdk_planned_step_mode(step) : RTLD_NOW | RTLD_LOCAL;
+            RSDK_TRY(add_unversioned_name(p, mode, added));
         }
     }
     return RSDK_OK;
 }
 
-static rsdk_status add_unversioned_names(const preloader *p) {
-    rsdk_link_map map;
-    if (p->options->unversioned_names != RSDK_UNVERSIONED_ALL) {
-        return p->options->unversioned_names == RSDK_UNVERSIONED_KNOWN ? add_known_names(p) : RSDK_OK;
-    }
+/* Of all that is asked for. */
+static rsdk_status add_all_names(const preloader *p) {
+    rsdk_link_map map = {0};
     RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
     for (size_t i = 0; i < p->plan->steps.count; i++) {
-        RSDK_TRY(add_unversioned_name(p, &p->plan->steps.items[i], p->plan->steps.items[i].node, &map));
+        const rsdk_planned_step *step = &p->plan->steps.items[i];
+        const rsdk_node *node = p->plan->graph.nodes.items[step->node];
+        rsdk_planned_name added = {.soname = node->location.soname, .model = node->file, .step = i};
+        RSDK_TRY(find_unversioned_name(p, step->node, &map, &added.view.name));
+        RSDK_TRY(added.view.name != NULL ? add_unversioned_name(p, rsdk_planned_step_mode(step), &added) : RSDK_OK);
     }
     return RSDK_OK;
+}
+
+static rsdk_status add_unversioned_names(const preloader *p) {
+    const rsdk_unversioned_names which = p->options->unversioned_names;
+    RSDK_TRY(which == RSDK_UNVERSIONED_ALL ? add_all_names(p) : RSDK_OK);
+    return which != RSDK_UNVERSIONED_NONE ? add_known_names(p) : RSDK_OK;
 }
 
 /* ---- the whole ---- */

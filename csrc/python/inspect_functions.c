@@ -1,19 +1,25 @@
 /* Functions that tell what a library's file says of itself, for `rocm-sdk test`. They load nothing. */
+#include <string.h>
+
 #include "base/fail.h"
 #include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_header.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_library_names.h"
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
 #include "loader/host_check.h"
+#include "loader/opened_names.h"
 #include "methods.h"
 #include "result_types.h"
+#include "sdk/tables.h"
 #include "text_tuple.h"
 
 typedef struct inspection {
     const char *path;
+    bool takes_names;
     rsdk_arena arena;
     rsdk_inspection facts;
 } inspection;
@@ -51,6 +57,9 @@ static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_e
     if (status == RSDK_OK) {
         status = rsdk_elf_compilers_read(opened, &i->facts.sections, &i->arena, &i->facts.compilers, error);
     }
+    if (status == RSDK_OK && i->takes_names) {
+        status = rsdk_elf_library_names_read(opened, &i->facts.sections, &i->arena, &i->facts.opened, error);
+    }
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
@@ -65,18 +74,21 @@ static rsdk_status inspect(inspection *i, rsdk_error *error) {
 
 PyDoc_STRVAR(
     inspect_library_doc,
-    "inspect_library(path, /)\n--\n\n"
-    "What the file of a shared library says of itself (LibraryFacts). Raises BadLibraryError where it is none,\n"
+    "inspect_library(path, takes_names=False, /)\n--\n\n"
+    "What the file of a shared library says of itself (LibraryFacts), with the names of libraries among its constants\n"
+    "where they are asked for. Raises BadLibraryError where it is none,\n"
     "LibraryAccessError or LibraryNotFoundError where it cannot be read.");
 
-static PyObject *inspect_library(PyObject *module, PyObject *argument) {
+static PyObject *inspect_library(PyObject *module, PyObject *args) {
     PyObject *path = NULL;
+    int takes_names = 0;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 || !PyUnicode_FSConverter(argument, &path)) {
+    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 ||
+        !PyArg_ParseTuple(args, "O&|p", PyUnicode_FSConverter, &path, &takes_names)) {
         return NULL;
     }
-    inspection i = {.path = PyBytes_AsString(path)};
+    inspection i = {.path = PyBytes_AsString(path), .takes_names = takes_names != 0};
     Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
     if (status == RSDK_OK) {
@@ -195,6 +207,76 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
     return result;
 }
 
+static PyObject *build_opened_name(const rsdk_module_state *state, const void *rows, size_t index) {
+    (void)state;
+    const rsdk_seen_name *row = (const rsdk_seen_name *)rows + index;
+    return Py_BuildValue("(NNN)", rsdk_result_path(row->opener), rsdk_result_text(row->name),
+                         rsdk_result_path(row->path));
+}
+
+PyDoc_STRVAR(
+    opened_names_doc,
+    "opened_names(files, names, /)\n--\n\n"
+    "The names without version of libraries of ROCm among the constants of files (tuple of str), and further names\n"
+    "(tuple of str): tuples of the file (None for a further name), the name, and the file that a plain dlopen of that\n"
+    "file finds by it (None: none). Nothing is loaded.");
+
+static PyObject *opened_names(PyObject *module, PyObject *args) {
+    PyObject *file_tuple = NULL, *name_tuple = NULL, *result = NULL;
+    rsdk_text_tuple files = {0}, names = {0};
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_opened_names found = {0};
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &file_tuple, &PyTuple_Type, &name_tuple)) {
+        return NULL;
+    }
+    if (rsdk_text_tuple_read(file_tuple, &files) == 0 && rsdk_text_tuple_read(name_tuple, &names) == 0) {
+        rsdk_status status = RSDK_OK;
+        Py_BEGIN_ALLOW_THREADS status =
+            rsdk_opened_names_find(files.items, files.count, names.items, names.count, &arena, &found, &error);
+        Py_END_ALLOW_THREADS if (status == RSDK_OK) {
+            result = rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count);
+        }
+        else {
+            rsdk_exceptions_raise(&error, NULL);
+        }
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    rsdk_text_tuple_clear(&files);
+    rsdk_text_tuple_clear(&names);
+    return result;
+}
+
+PyDoc_STRVAR(
+    answered_names_doc,
+    "answered_names()\n--\n\n"
+    "The names without version that a load answers to (tuple of tuples): the name, and the linker name of the\n"
+    "library that opens it and has to be loaded; None: whoever opens it.");
+
+static PyObject *answered_names(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    PyObject *names = PyList_New(0);
+    for (size_t i = 0; names != NULL && i < rsdk_library_count + rsdk_dlopen_dependency_count; i++) {
+        const rsdk_catalog_entry *entry = i < rsdk_library_count ? &rsdk_library_table[i] : NULL;
+        const rsdk_dlopen_dependency *row = entry == NULL ? &rsdk_dlopen_dependencies[i - rsdk_library_count] : NULL;
+        if (entry != NULL ? entry->opened_unversioned_by == NULL : row->name != RSDK_OPENED_UNVERSIONED) {
+            continue;
+        }
+        PyObject *pair = entry != NULL ? Py_BuildValue("(s#O)", entry->so_pattern,
+                                                       (Py_ssize_t)strcspn(entry->so_pattern, "*"), Py_None)
+                                       : Py_BuildValue("(ss)", row->opened, row->opener);
+        if (pair == NULL || PyList_Append(names, pair) < 0) {
+            Py_CLEAR(names);
+        }
+        Py_XDECREF(pair);
+    }
+    PyObject *result = names != NULL ? PyList_AsTuple(names) : NULL;
+    Py_XDECREF(names);
+    return result;
+}
+
 PyDoc_STRVAR(
     begins_as_elf_doc,
     "begins_as_elf(head, /)\n--\n\n"
@@ -213,9 +295,11 @@ static PyObject *begins_as_elf(PyObject *module, PyObject *argument) {
 }
 
 PyMethodDef rsdk_inspect_methods[] = {
+    {"answered_names", answered_names, METH_NOARGS, answered_names_doc},
     {"begins_as_elf", begins_as_elf, METH_O, begins_as_elf_doc},
     {"check_host_files", WITH_KEYWORDS(check_host_files), METH_VARARGS | METH_KEYWORDS, check_host_files_doc},
-    {"inspect_library", inspect_library, METH_O, inspect_library_doc},
+    {"inspect_library", inspect_library, METH_VARARGS, inspect_library_doc},
+    {"opened_names", opened_names, METH_VARARGS, opened_names_doc},
     {"section_extents", section_extents, METH_O, section_extents_doc},
     {NULL, NULL, 0, NULL},
 };

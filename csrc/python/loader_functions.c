@@ -438,11 +438,14 @@ static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
     return version;
 }
 
-PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=None, overrides=None, fallback=None)\n--\n\n"
-                              "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
-                              "or through others; returns a tuple of LoadedLibrary.\n\n"
-                              "The files themselves are not loaded. What they need that neither the SDK nor the system "
-                              "has is named in a RocmSdkWarning.");
+PyDoc_STRVAR(
+    preload_for_doc,
+    "preload_for(*paths, rtld_global=None, overrides=None, fallback=None)\n--\n\n"
+    "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
+    "or through others, and what a file that needs none of it opens by a name without version; returns a tuple of "
+    "LoadedLibrary.\n\n"
+    "The files themselves are not loaded. What they need that neither the SDK nor the system "
+    "has is named in a RocmSdkWarning.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
     rsdk_keyword_arguments keywords;

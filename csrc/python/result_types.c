@@ -210,6 +210,16 @@ CONVERSION(steps_of_plan) {
     return rsdk_result_tuple(state, build_step, value, rsdk_plan_step_count(value));
 }
 
+static PyObject *build_name(const rsdk_module_state *state, const void *step, size_t index) {
+    (void)state;
+    const rsdk_unversioned_name *name = &((const rsdk_step *)step)->names[index];
+    return Py_BuildValue("(NN)", rsdk_result_text(name->name), rsdk_result_path(name->path));
+}
+
+CONVERSION(names_of_step) {
+    return rsdk_result_tuple(state, build_name, value, ((const rsdk_step *)value)->name_count);
+}
+
 CONVERSION(missing_of_plan) {
     PyObject *names = PyList_New(0);
     for (size_t i = 0; names != NULL && i < rsdk_plan_step_count(value); i++) {
@@ -605,6 +615,9 @@ static const field step_fields[] = {
     FIELD("outside",     "tuple[str, ...]", PATHS(rsdk_step, outside, outside_count),
      "DT_NEEDED names of the members that the system or the process provides (tuple of str)"),
     FIELD("missing",     "tuple[str, ...]", PATHS(rsdk_step, missing, missing_count), "those that nobody provides (tuple of str)"),
+    FIELD("names",       "tuple[tuple[str, str], ...]", WHOLE(names_of_step),
+     "names without version by which its members, or what these open, are found from then on, and the paths of the files"
+     " that are found (tuple of pairs of str): ('libamd_smi.so', '/.../lib/libamd_smi.so.26')"),
     END,
 };
 
@@ -703,6 +716,8 @@ static const field library_facts_fields[] = {
     FIELD("build_id",         "str | None", PATH(rsdk_inspection, file.build_id), "its build ID (NT_GNU_BUILD_ID) in hexadecimal digits (str), None without one"),
     FIELD("compilers",        "tuple[str, ...]", LIST(rsdk_inspection, compilers),
      "what compilers and linkers wrote into .comment, each once: 'GCC: (Debian 12.2.0-14) 12.2.0' (tuple of str); empty without it"),
+    FIELD("opened",           "tuple[str, ...]", LIST(rsdk_inspection, opened.list),
+     "names of libraries among its constants, which it may open with dlopen (tuple of str); () unless asked for"),
     FIELD("damages",          "tuple[Damage, ...]", WHOLE(damages_of_file), "what is wrong with the file (tuple of Damage)"),
     FIELD("sections",         "tuple[Section, ...]", WHOLE(sections_of_file),
      "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"),

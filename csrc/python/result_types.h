@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/name_table.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
 #include "elf/elf_sections.h"
@@ -17,6 +18,7 @@ typedef struct rsdk_inspection {
     rsdk_elf_damages damages;
     rsdk_elf_sections sections;
     rsdk_strings compilers;
+    rsdk_unique_strings opened; /* names of libraries among its constants, if they are asked for */
 } rsdk_inspection;
 
 /* Bindings, and which of its references are wanted: the C value behind Bindings. */

@@ -1,19 +1,41 @@
 /* Dlopen dependencies: libraries that ROCm's libraries open with dlopen, by bare name, without a DT_NEEDED entry. With
- * RPATHs in place the opener finds them; without, only a library that is already in the process can be found, so the
- * loader brings it in too. The releases are those of HIP whose libraries have the name in them. Not here are names that
- * no preloaded library answers to: amd_smi and rocm_smi64 open libdrm_amdgpu.so, without a number, and hipSOLVER
- * libcholmod.so.5, which are the system's. Candidates for new rows: `rocm-sdk-build dlopen-dependencies DIRECTORY`. */
+ * RPATHs in place the opener finds what it opens by a name with a version; without, only a library that is already in
+ * the process can be found, so the loader brings it in too. Packages have no file of a name without version: there the
+ * loader brings the library in and gives it that name. The releases are those of ROCm whose libraries have the name in
+ * them. Not here are names that no preloaded library answers to: amd_smi and rocm_smi64 open libdrm_amdgpu.so, without
+ * a number, and hipSOLVER libcholmod.so.5, which are the system's; rocprofiler-sdk librocprof-trace-decoder.so, which
+ * it looks for in directories of its own; and files that a user names in variables. Plug-ins are found by their
+ * openers; what they need may not be. Candidates for new rows: `rocm-sdk-build dlopen-dependencies DIRECTORY`. Sources:
+ * the libraries of Debian and AMD (first column), else ROCm/rocm-systems and ROCm/rocm-libraries.
+ */
 #include "sdk/tables.h"
+
+#define BY_VERSION  RSDK_OPENED_BY_VERSION
+#define UNVERSIONED RSDK_OPENED_UNVERSIONED
+#define PLUG_IN     RSDK_OPENED_AS_PLUG_IN
 
 /* clang-format off */
 const rsdk_dlopen_dependency rsdk_dlopen_dependencies[] = {
-    /* seen in */        /* opener                        opened                           required  why */
-    /* 5.2, 5.7, 6.4 */  {"libamdhip64.so",               "libamd_comgr.so",               true,     "compiles and links device code; hiprtcCreateProgram crashes without it"},
-    /* 6.4 */            {"libhiprtc.so",                 "libamd_comgr.so",               true,     "compiles device code; hiprtcCreateProgram crashes without it"},
-    /* 6.4 */            {"libhiprtc.so",                 "libhiprtc-builtins.so",         true,     "the built-in headers of a HIP run-time compilation"},
-    /* 5.7, 6.4 */       {"libamdocl64.so",               "libamd_comgr.so",               true,     "compiles OpenCL C"},
-    /* 5.2, 6.1, 6.4 */  {"libhsa-runtime64.so",          "libhsa-amd-aqlprofile64.so",    false,    "hardware counters for profilers"},
-    /* AMD's 6.2 */      {"librocprofiler-register.so",   "librocprofiler-sdk.so",         false,    "a profiling tool that was asked for"},
+    /* seen in */        /* opener                        opened                            by name      first     last      only if                     required  why, and what happens without it */
+    /* 5.2, 5.7, 6.4 */  {"libamdhip64.so",               "libamd_comgr.so",                BY_VERSION,  {0, 0},   {0, 0},   NULL,                       true,     "compiles and links device code; hiprtcCreateProgram crashes without it"},
+    /* 6.4 */            {"libhiprtc.so",                 "libamd_comgr.so",                BY_VERSION,  {0, 0},   {0, 0},   NULL,                       true,     "compiles device code; hiprtcCreateProgram crashes without it"},
+    /* 6.4 */            {"libhiprtc.so",                 "libhiprtc-builtins.so",          BY_VERSION,  {0, 0},   {0, 0},   NULL,                       true,     "the built-in headers of a HIP run-time compilation"},
+    /* hip_comgr_helper */{"libhiprtc.so",                "libamdhip64.so",                 UNVERSIONED, {0, 0},   {7, 1},   NULL,                       false,    "the target of the GPU; without it a run-time compilation has to name one"},
+    /* 5.7, 6.4 */       {"libamdocl64.so",               "libamd_comgr.so",                BY_VERSION,  {0, 0},   {0, 0},   NULL,                       true,     "compiles OpenCL C"},
+    /* 5.2, 6.1, 6.4 */  {"libhsa-runtime64.so",          "libhsa-amd-aqlprofile64.so",     UNVERSIONED, {0, 0},   {0, 0},   NULL,                       false,    "hardware counters for profilers"},
+    /* thunk_loader */   {"libhsa-runtime64.so",          "librocdxg.so",                   UNVERSIONED, {0, 0},   {10, 1},  "/dev/dxg",                 false,    "the GPU of WSL2; without it no GPU is found"},
+    /* thunk_loader */   {"libhsa-runtime64.so",          "librocdxg.so",                   BY_VERSION,  {10, 1},  {0, 0},   "/dev/dxg",                 false,    "the GPU of WSL2; without it no GPU is found"},
+    /* AMD's 6.2 */      {"librocprofiler-register.so",   "librocprofiler-sdk.so",          BY_VERSION,  {0, 0},   {0, 0},   NULL,                       false,    "a profiling tool that was asked for"},
+    /* register */       {"librocprofiler-register.so",   "librocprofiler-sdk.so",          UNVERSIONED, {0, 0},   {0, 0},   "ROCP_TOOL_LIBRARIES",      false,    "a profiling tool that was asked for; without it the process is aborted"},
+    /* register */       {"librocprofiler-register.so",   "librocprofiler-sdk.so",          UNVERSIONED, {0, 0},   {0, 0},   "ROCPROFILER_REGISTER_FORCE_LOAD", false, "a profiling tool that was asked for; without it the process is aborted"},
+    /* register */       {"librocprofiler-register.so",   "librocprofiler-sdk-attach.so",   UNVERSIONED, {7, 2},   {0, 0},   "ROCP_TOOL_ATTACH",         false,    "profilers that attach to the process; without it none can"},
+    /* rocmwrap */       {"librccl.so",                   "libhsa-runtime64.so",            UNVERSIONED, {0, 0},   {0, 0},   NULL,                       false,    "memory that network cards read (DMA-BUF); without it ncclSystemError, or copies"},
+    /* amdsmi_wrap */    {"librccl.so",                   "libamd_smi.so",                  UNVERSIONED, {0, 0},   {0, 0},   "RCCL_USE_AMD_SMI_LIB",     false,    "the links between GPUs; without it ncclInternalError"},
+    /* amdsmi_loader */  {"librocshmem.so",               "libamd_smi.so",                  UNVERSIONED, {0, 0},   {0, 0},   NULL,                       false,    "the links between GPUs; without it rocSHMEM does not know them"},
+    /* rocsparse.cpp */  {"librocsolver.so",              "librocsparse.so",                BY_VERSION,  {6, 0},   {0, 0},   NULL,                       false,    "sparse refactorisation, which without it is not implemented"},
+    /* plug-in loader */ {"libhipdnn_backend.so",         "hipdnn_plugins/engines/lib*.so*", PLUG_IN,   {7, 11}, {0, 0},   NULL,                       false,    "an engine of hipDNN, which without what it needs is not there"},
+    /* plug-in loader */ {"libhipdnn_backend.so",         "hipdnn_plugins/heuristics/lib*.so*", PLUG_IN, {7, 11}, {0, 0},  NULL,                       false,    "a heuristic of hipDNN, which without what it needs is not there"},
+    /* ck_grouped_conv */ {"libMIOpen.so",                "libMIOpenCKGroupedConv_*.so",    PLUG_IN,     {7, 13}, {0, 0},   NULL,                       false,    "grouped convolutions; without it MIOpen takes slower kernels, with a warning"},
 };
 /* clang-format on */
 

@@ -36,15 +36,36 @@ extern const size_t rsdk_library_place_count;
 extern const rsdk_package_id rsdk_library_packages[];
 extern const size_t rsdk_library_package_count;
 
-/* `opener` opens `opened` with dlopen. Both are linker names. */
+/* {6, 4} for ROCm 6.4. */
+typedef struct rsdk_release {
+    unsigned major, minor;
+} rsdk_release;
+
+/* The name that dlopen is called with. */
+typedef enum rsdk_opened_name {
+    RSDK_OPENED_BY_VERSION,  /* "libx.so.1" */
+    RSDK_OPENED_UNVERSIONED, /* "libx.so", which no file of the packages has */
+    RSDK_OPENED_AS_PLUG_IN,  /* by its path: it lies beside the opener, or below it ("plug-ins/lib*.so") */
+} rsdk_opened_name;
+
+/* `opener` opens `opened` with dlopen. Both are linker names; of a plug-in, `opened` is a pattern. */
 typedef struct rsdk_dlopen_dependency {
     const char *opener, *opened;
-    bool is_required; /* false: the opener does without */
+    rsdk_opened_name name;
+    rsdk_release first, last; /* of ROCm: {0, 0}: not known, and no end */
+    const char *only_if; /* a variable that is set, and not to 0, or a device that can be opened; NULL: in any case */
+    bool is_required;    /* false: the opener does without */
     const char *reason;
 } rsdk_dlopen_dependency;
 
 extern const rsdk_dlopen_dependency rsdk_dlopen_dependencies[];
 extern const size_t rsdk_dlopen_dependency_count;
+
+/* Whether the libraries of a version of ROCm ("7.10.0") open it. NULL and what is no version: they may. */
+bool rsdk_dlopen_dependency_is_of(const rsdk_dlopen_dependency *row, const char *version);
+
+/* Whether this process asks for it, by only_if. Devices are looked for below ROCM_SDK_ROOTFS. */
+bool rsdk_dlopen_dependency_is_asked_for(const rsdk_dlopen_dependency *row);
 
 /* What keeps the libraries of a group apart. */
 typedef enum rsdk_measure {
@@ -88,11 +109,6 @@ typedef struct rsdk_back_end {
 
 extern const rsdk_back_end rsdk_back_ends[];
 extern const size_t rsdk_back_end_count;
-
-/* {6, 4} for ROCm 6.4. */
-typedef struct rsdk_release {
-    unsigned major, minor;
-} rsdk_release;
 
 /* The releases of ROCm whose library has this SONAME. */
 typedef struct rsdk_soname_release {

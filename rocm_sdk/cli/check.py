@@ -21,6 +21,7 @@ something does not, 3 where it cannot be told, 2 for a name that stands for noth
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _CANNOT_TELL = 3
+_SHOWN = frozenset({"N-LIB-027"})  # notes on which it depends whether a program works
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -141,7 +142,7 @@ def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = 
     if verdict.install is not None:
         tell_fix(verdict.install, label="install")
     for found in verdict.problems:
-        if found.code.split("-")[1] not in without and (each or found.severity != "note"):
+        if found.code.split("-")[1] not in without and (each or found.severity != "note" or found.code in _SHOWN):
             said = verdict.without_name(found)
             tell_wrapped(f"{found.code}: {said.title}: {said.cause}", "  ")
             if found.fix is not None:

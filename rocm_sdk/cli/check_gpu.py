@@ -44,9 +44,11 @@ def run(options: "Namespace") -> int:
         return 2
     names, products = chosen_gpus(options.gpu)
     if not names:
+        from rocm_sdk.gpu_support.wsl import explained
+
         from .gpus import each_once
 
-        causes = "; ".join(found.cause for found in each_once(_native.check_gpu_access()))
+        causes = "; ".join(found.cause for found in each_once(explained(_native.check_gpu_access())))
         complain(f"no GPU to check{causes and f': {causes}'}", "name one: rocm-sdk check-gpu --gpu gfx1151")
         return 1
     installed = None if options.sdk is not None else current()

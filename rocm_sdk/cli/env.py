@@ -34,6 +34,9 @@ A variable is omitted if this SDK has no directory for it. Variables that lead R
   HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip
   HIP_CLANG_PATH          its directory, from which hipcc starts clang++
 
+No variable here lets programs find libraries: `rocm-sdk run PROGRAM` does, also by names without version that no file
+of the packages has, as libamd_smi.so. In a shell it starts one that has them: rocm-sdk run bash
+
 With --gpu or --no-comgr-cache, only the variables of these options, unless --for or an option of a build says more."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes

@@ -76,7 +76,8 @@ def run(options: "Namespace") -> int:
         return print_targets()
     if options.health or options.watch is not None:
         return _print_health(options) if options.health else _watch(options)
-    gpus, problems, _ = _native.survey_gpus()
+    gpus, found, _ = _native.survey_gpus()
+    problems = _explained(found)
     if options.require:
         return _require(gpus, problems)
     if options.visible:
@@ -100,7 +101,8 @@ def _watch(options: "Namespace") -> int:
     """Prints the table, and then what changes. Status 1 if there is no GPU."""
     from .gpus_watch import Watch
 
-    gpus, problems, _ = _native.survey_gpus()
+    gpus, found, _ = _native.survey_gpus()
+    problems = _explained(found)
     watch = Watch(gpus, is_json=options.json)
     if not options.json:
         _print_table(gpus, each=options.verbose)
@@ -134,7 +136,8 @@ def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]") -> int:
 
 def _print_health(options: "Namespace") -> int:
     """Prints the condition of all GPUs; status 1 if something about it is a warning, or there is no GPU."""
-    gpus, access, _ = _native.survey_gpus()
+    gpus, found, _ = _native.survey_gpus()
+    access = _explained(found)
     items = _native.gpu_health()
     problems = [problem for *_, problem in items if problem is not None]
     if options.json:
@@ -167,7 +170,7 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     text = "".join(f"{name}\n" for name in names)
     sys.stdout.write(text)
     if not text:
-        _print_notes((), problems or _native.check_gpu_access())
+        _print_notes((), problems or _explained(_native.check_gpu_access()))
     return 0 if text else 1
 
 
@@ -228,6 +231,15 @@ def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
         "problems": [problem.as_document() for problem in problems],
     }
     print(json.dumps(content, indent=2))
+
+
+def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
+    """The problems; that of WSL2 says what the SDK has for it, which costs a look at it there."""
+    if not any(found.code == "W-GPU-020" for found in problems):
+        return problems
+    from rocm_sdk.gpu_support.wsl import explained
+
+    return explained(problems)
 
 
 def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:

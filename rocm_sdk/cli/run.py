@@ -2,7 +2,7 @@
 
 The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
 and PATH; LD_PRELOAD for files of the load plan that the linker would not find in directories; and those that choose
-GPUs, if some are chosen.
+GPUs, if some are chosen. Names without version are links in a directory of the run.
 """
 
 import os
@@ -21,7 +21,9 @@ from .gpu_option import add_gpu_options, chosen_variables, is_misused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable
 
+    from rocm_sdk._native import LoadStep
     from rocm_sdk.installed.installation import Installed
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
@@ -35,8 +37,9 @@ Nothing else in its environment changes, but LD_PRELOAD where a library has anot
 used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
 Variables that lead ROCm to files out of this SDK (ROCM_PATH, ROCPROFILER_REGISTER_LIBRARY, ROCBLAS_TENSILE_LIBPATH ...)
 are left out, unless a profiler that runs now has set them; `rocm-sdk run env NAME=VALUE COMMAND` sets one all the same.
-The development tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
-program, 126 if it cannot be started, else the program's own. {NOT_PASSED_ON}"""
+Names without version that programs open, as libamd_smi.so, are links in a directory in TMPDIR, which is removed when
+the program ends. The development tree is extracted for a program that nothing else has. The exit status is 127 if there
+is no such program, 126 if it cannot be started, else the program's own. {NOT_PASSED_ON}"""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
@@ -75,14 +78,14 @@ def run(options: "Namespace") -> int:
     environment = _own_environment()
     for name, value in chosen_variables(options).items():
         environment.pop(name.encode(), None)
-        if value is not None:
-            environment[name.encode()] = value.encode()
+        environment |= {name.encode(): value.encode()} if value is not None else {}
     installed = current()
     libraries = _planned_libraries(installed)
     _leave_out(installed, environment)
-    _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
+    tools = _tool_directories(installed)
+    directories = _with_all_packages(libraries.directories, installed, options.program, tools)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
-    _prepend(environment, b"PATH", _tool_directories(installed))
+    _prepend(environment, b"PATH", tools)
     if options.record_pages:
         from rocm_sdk.installed.page_list import VARIABLE
 
@@ -97,11 +100,21 @@ def run(options: "Namespace") -> int:
             _prepend(environment, b"PATH", [os.path.dirname(_extracted_tool(options.program))])
         except LibraryNotFoundError as error:
             return _no_such_program(options.program, error.fix)
+    return _start(options, environment, lambda: [*directories, *_links(libraries.names, directories, installed)])
+
+
+def _start(options: "Namespace", environment: dict[bytes, bytes], directories: "Callable[[], list[str]]") -> int:
+    """Becomes the program, or watches it. directories: asked in the process that becomes it."""
+
+    def start() -> int:
+        _prepend(environment, b"LD_LIBRARY_PATH", directories())
+        return _try(options, environment)
+
     if options.watch is not None:
         from .watch import run_watched
 
-        return run_watched(lambda: _try(options, environment), options.watch, options.program)
-    return _try(options, environment)
+        return run_watched(start, options.watch, options.program)
+    return start()
 
 
 def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
@@ -135,10 +148,11 @@ def _no_such_program(program: str, fix: str | None = None) -> int:
 
 
 class _Libraries(NamedTuple):
-    """What the dynamic linker needs to open the files of the load plan."""
+    """What the dynamic linker needs to open the files of the load plan. names: linker name without version -> file."""
 
     directories: list[str]
     files: list[str]
+    names: dict[str, str]
 
 
 def _planned_libraries(installed: "Installed") -> _Libraries:
@@ -149,6 +163,7 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     """
     locations = installed.locations
     steps = load_plan(*locations).steps
+    private = _unneeded_private_directories(installed, steps)
     overrides = {place.path for place in locations.values() if place.found_via == "override"}
     first, files = [], []
     for step in steps:
@@ -165,11 +180,62 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
     directories = []
     for directory in dict.fromkeys(map(os.path.dirname, paths)):
+        if directory in private:
+            continue
         if {":", ";"} & set(directory):
             complain(f"{directory} cannot be in LD_LIBRARY_PATH: its path has a colon or semicolon")
         else:
             directories.append(directory)
-    return _Libraries(directories, files)
+    return _Libraries(directories, files, _names(steps))
+
+
+def _names(steps: "Iterable[LoadStep]") -> dict[str, str]:
+    """The names without version that the plan gives, or that each library would have: linker name -> file."""
+    wish = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES")
+    names: dict[str, str] = {}
+    for step in steps if wish != "0" else ():
+        names |= dict(step.names)
+        linker_name, so, version = (step.soname or "").partition(".so")
+        if wish == "1" and version:
+            names.setdefault(linker_name + so, step.path)
+    return names
+
+
+def _unneeded_private_directories(installed: "Installed", steps: "Iterable[LoadStep]") -> set[str]:
+    """Directories with the SDK's own LLVM and copies of the system's libraries to which no need leads."""
+    from rocm_sdk.installed.library_directories import is_private
+
+    roots = [] if installed.fallback is not None else installed.directories
+    directories = {os.path.dirname(step.path) for step in steps}
+    private = {each for each in directories if any(is_private(each, root) for root in roots)}
+    brought = (member for step in steps if step.method == "anchor" for member in step.members if member != step.path)
+    return private - set(map(os.path.dirname, brought))
+
+
+def _with_all_packages(directories: list[str], installed: "Installed", program: str, tools: list[str]) -> list[str]:
+    """The directories, and behind them those of other packages, and those that a program needs a library of."""
+    from rocm_sdk.installed.library_directories import directories_for, open_directories, packages_of
+
+    packages = [each for each in packages_of(installed) if not {":", ";"} & set(each)]
+    if installed.fallback is not None:
+        return directories
+    found = list(dict.fromkeys([*directories, *open_directories(packages)]))
+    file = find_program(program, path=":".join([*tools, os.environ.get("PATH", os.defpath)]))
+    return list(dict.fromkeys([*found, *(directories_for(file, found, packages) if file is not None else [])]))
+
+
+def _links(names: dict[str, str], directories: list[str], installed: "Installed") -> list[str]:
+    """The directories of links for names that no directory has a file of."""
+    from rocm_sdk.installed.library_directories import packages_of
+
+    from .run_names import give_names
+
+    absent = {
+        name: path
+        for name, path in names.items()
+        if not any(os.path.exists(os.path.join(directory, name)) for directory in directories)
+    }
+    return give_names(absent, packages_of(installed))
 
 
 def _tool_directories(installed: "Installed") -> list[str]:

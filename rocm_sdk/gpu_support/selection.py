@@ -44,7 +44,9 @@ def _of_sdk(installed: Installed) -> tuple[str, ...]:
 def _of_machine() -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = dict.fromkeys(gpu.processor for gpu in _native.gpus() if gpu.processor != "unknown")
     if not found:
-        causes = "; ".join(problem.cause for problem in _native.check_gpu_access())
+        from .wsl import explained
+
+        causes = "; ".join(problem.cause for problem in explained(_native.check_gpu_access()))
         raise EmptySelectionError(f"no GPU of this machine is known{causes and f': {causes}'}", "name the targets")
     skipped = [name for name in found if not _is_built_for(name)]
     notes = tuple(f"{name} of this machine is skipped: ROCm is not built for it" for name in skipped)

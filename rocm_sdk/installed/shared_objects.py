@@ -72,6 +72,10 @@ class SharedObject:
         own = self.package(site)
         return any(is_below(place, site) and not is_below(place, own) for _, place in self._entries)
 
+    def finds(self, name: str) -> bool:
+        """Whether an entry of its search path has a file of this name."""
+        return any(os.path.exists(os.path.join(place, name)) for _, place in self._entries)
+
     @property
     def _entries(self) -> list[tuple[str, str]]:
         """The entries of its search path, and where they lead; without those that only the linker knows."""
@@ -137,6 +141,6 @@ def _is_library(path: str) -> bool:
 def inspect(path: str) -> SharedObject:
     """The facts of a library or program."""
     try:
-        return SharedObject(path, _native.inspect_library(path), None)
+        return SharedObject(path, _native.inspect_library(path, True), None)
     except RocmSdkError as error:
         return SharedObject(path, None, error.message, error.code)

@@ -7,6 +7,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import RocmSdkError, UnknownTargetError
 from rocm_sdk.gpu_support.packages import owner_of
+from rocm_sdk.gpu_support.wsl import explained
 
 from .refusal import InstallRefusedError, WrongWordError
 
@@ -44,7 +45,7 @@ def choose_gpus(wanted: str | None) -> GpuChoice:
         return GpuChoice(tuple(dict.fromkeys(map(owner_of, _named(wanted)))), ())
     found = _native.detect_gpus()
     if not found:
-        causes = "; ".join(problem.cause for problem in _native.check_gpu_access())
+        causes = "; ".join(problem.cause for problem in explained(_native.check_gpu_access()))
         raise InstallRefusedError(f"no GPU was found{causes and f': {causes}'}", _NAME_ONE)
     found, hidden = _without_hidden(found) if wanted is None else (found, ())
     chosen = [gpu for gpu in found if wanted is None or gpu[1] in _CLASSES[wanted]]

@@ -210,28 +210,28 @@ static void library_that_fails_is_not_among_the_loaded(void **state) {
 
 /* ---- second names ---- */
 
-/* roctx64 is not known to be opened by such a name, amd_smi is. */
+/* rocjpeg is not known to be opened by such a name, amd_smi is. */
 static void check_unversioned(void *site) {
-    static const char *const names[] = {"roctx64", "amd_smi"};
+    static const char *const names[] = {"rocjpeg", "amd_smi"};
     rsdk_load_options options = {
         .shortnames = names, .shortname_count = 2, .unversioned_names = RSDK_UNVERSIONED_NONE, .is_global = true};
     rsdk_loaded_free(load_with(site, &options));
-    REQUIRE(dlopen("libamd_smi.so", RTLD_LAZY) == NULL && dlopen("libroctx64.so", RTLD_LAZY) == NULL);
+    REQUIRE(dlopen("libamd_smi.so", RTLD_LAZY) == NULL && dlopen("librocjpeg.so", RTLD_LAZY) == NULL);
     options.unversioned_names = RSDK_UNVERSIONED_KNOWN;
     rsdk_loaded_free(load_with(site, &options));
     void *handle = dlopen("libamd_smi.so", RTLD_LAZY);
     REQUIRE(handle != NULL && strcmp(answer_of(handle, "smi"), "S") == 0);
-    REQUIRE(dlopen("libroctx64.so", RTLD_LAZY) == NULL);
+    REQUIRE(dlopen("librocjpeg.so", RTLD_LAZY) == NULL);
     options.unversioned_names = RSDK_UNVERSIONED_ALL;
     rsdk_loaded_free(load_with(site, &options));
-    REQUIRE(dlopen("libroctx64.so", RTLD_LAZY) != NULL);
+    REQUIRE(dlopen("librocjpeg.so", RTLD_LAZY) != NULL);
     rsdk_loaded *again = load_with(site, &options);
     REQUIRE(rsdk_loaded_warning_count(again) == 0);
     rsdk_loaded_free(again);
 }
 
 static void unversioned_names_are_as_many_as_asked_for(void **state) {
-    ON_SITE(check_unversioned, {.file = "libroctx64.so.4", .source = ""},
+    ON_SITE(check_unversioned, {.file = "librocjpeg.so.0", .source = ""},
             {.file = "libamd_smi.so.26", .source = SAYS("smi", "S")});
 }
 

@@ -69,9 +69,13 @@ static const rsdk_catalog_entry *library_named(const char *linker_name) {
 static void dlopen_dependencies_lead_to_the_catalog(void **state) {
     assert_true(rsdk_dlopen_dependency_count > 0);
     for (size_t i = 0; i < rsdk_dlopen_dependency_count; i++) {
-        assert_non_null(library_named(rsdk_dlopen_dependencies[i].opener));
-        assert_non_null(library_named(rsdk_dlopen_dependencies[i].opened));
-        assert_true(rsdk_dlopen_dependencies[i].reason[0] != '\0');
+        const rsdk_dlopen_dependency *row = &rsdk_dlopen_dependencies[i];
+        /* a library that is only opened where somebody asks for it, or by one that few use, has no short name */
+        assert_true(library_named(row->opener) != NULL || library_named(row->opened) != NULL);
+        const bool is_plug_in = row->name == RSDK_OPENED_AS_PLUG_IN;
+        assert_true(library_named(row->opened) != NULL || row->only_if != NULL || is_plug_in);
+        assert_true(row->reason[0] != '\0');
+        assert_true(row->only_if == NULL || !row->is_required);
     }
 }
 

@@ -35,11 +35,17 @@ FEATURES = (
     "own runpath",
     "two copies",
 )
-ANSWERS = tuple(
-    f"{kind}: {answer}"
-    for kind in ("alone", "tree finds all", "preload_for warns", "directory")
-    for answer in ("yes", "no")
-) + ("called: yes", "run: yes", "helped by run: no", "helped by preload_for: no")
+ANSWERS = (
+    *(
+        f"{kind}: {answer}"
+        for kind in ("alone", "tree finds all", "preload_for warns", "directory")
+        for answer in ("yes", "no")
+    ),
+    "called: yes",
+    "run: yes",
+    "helped by run: no",
+    "helped by preload_for: no",
+)
 
 PROGRAM = "int main(void) { return 0; }"
 GPU = ("--gpu", "gfx1030")

@@ -15,7 +15,7 @@ from rocm_sdk_build.output.proof import read_back
 
 from .beside import compare_beside
 from .comparison import compare
-from .installation import Installation
+from .installation import Installation, Opening
 from .listing import LOADER, list_packages
 from .problems import Problem, Problems, again
 from .wheel_facts import WheelFacts, read_facts
@@ -27,6 +27,7 @@ class Checked(NamedTuple):
     packages: tuple[PackageFile, ...]
     tested: tuple[tuple[str, ...], ...]  # short names of packages that were installed and tested together
     problems: tuple[Problem, ...]
+    openings: tuple[Opening, ...] = ()
 
     @property
     def versions(self) -> list[str]:
@@ -45,6 +46,7 @@ def check(directory: Path, scratch: Path) -> Checked:
     If something is wrong before, the wheels are read back, and nothing is installed.
     """
     problems, tested = Problems(), list[tuple[str, ...]]()
+    openings: dict[Opening, None] = {}
     packages = list_packages(directory, problems)
     if packages:
         facts: dict[Path, WheelFacts] = {}
@@ -69,4 +71,5 @@ def check(directory: Path, scratch: Path) -> Checked:
                     installation = Installation(group, place / f"site{number}", problems)
                     installation.run()
                     tested += installation.tested
-    return Checked(tuple(packages), tuple(tested), tuple(problems))
+                    openings |= dict.fromkeys(installation.openings)
+    return Checked(tuple(packages), tuple(tested), tuple(problems), tuple(openings))

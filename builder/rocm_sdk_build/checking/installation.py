@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from rocm_sdk.base.value_text import counted
+from rocm_sdk.doctor.verdicts.opened_names import OpenedName, opened_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.inputs.file_kind import look_at
@@ -21,6 +23,14 @@ from .problems import Problems, again, project_of
 _DEVICE = "rocm-sdk-device-"
 
 
+class Opening(NamedTuple):
+    """A name that a library of a package opens with dlopen, and no package has as a file."""
+
+    wheel: Path
+    opener: str  # its path in the wheel
+    opened: OpenedName
+
+
 class Installation:
     """The packages of one selector in a scratch directory."""
 
@@ -30,6 +40,7 @@ class Installation:
         self._site, self._directory = Site(directory), directory
         self._libraries = Names()  # of the packages for all GPUs
         self.tested: list[tuple[str, ...]] = []  # short names of packages that were installed and tested together
+        self.openings: list[Opening] = []
 
     def run(self) -> None:
         """Installs and tests. After the first problem, packages are read back and nothing is tested."""
@@ -41,6 +52,7 @@ class Installation:
         for path, own in files.items():
             self._check_promise(path, own)
             self._check_tree(path, own, known)
+        self.openings = list(self._openings(files))
         for device in devices:
             if own := self._add(device.path):
                 self._check_promise(device.path, own)
@@ -57,6 +69,13 @@ class Installation:
             what = str(error).removeprefix(f"{wheel}: ").removeprefix(f"{wheel} ")
             self._problems.tell(wheel, what, error.fix if " both have " in str(error) else again(project_of(wheel)))
             return []
+
+    def _openings(self, files: Mapping[Path, Iterable[Path]]) -> Iterator[Opening]:
+        """What libraries of the packages for all GPUs open by names that none of them has. files: of each wheel."""
+        wheels = {str(path): wheel for wheel, own in files.items() for path in own if ".so" in path.name}
+        for each in opened_names(wheels, wheels):
+            opener = str(Path(each.opener).relative_to(self._directory))
+            yield Opening(wheels[each.opener], opener, each._replace(opener=opener, present=Path(each.present).name))
 
     def _check_promise(self, wheel: Path, files: Iterable[Path]) -> None:
         """Whether the systems that the platform tag names have what the files need of a system."""

@@ -47,6 +47,8 @@ def _print_text(directory: Path, found: Checked) -> None:
     for problem in found.problems:
         tell(f"{problem.file}: {problem.what}")
         tell(f"  fix: {problem.fix}")
+    for each in found.openings:
+        tell(f"{each.wheel}: {each.opener} opens {each.opened.name}, and no package has it: {each.opened.text}")
     for names in found.tested:
         tell(f"installed and tested together: {', '.join(names)}")
     if not found.tested and found.packages:
@@ -77,6 +79,10 @@ def _print_document(directory: Path, found: Checked) -> None:
             for each in found.packages
         ],
         "tested": [list(names) for names in found.tested],
+        "opened": [
+            {"file": str(each.wheel), "opener": each.opener, "name": each.opened.name, "answer": each.opened.answer}
+            for each in found.openings
+        ],
         "problems": [{"file": str(each.file), "what": each.what, "fix": each.fix} for each in found.problems],
     }
     sys.stdout.write(json.dumps(document, indent=2) + "\n")

@@ -212,8 +212,9 @@ typedef enum rsdk_code {
     RSDK_N_GPU_036 = 179,
 
     RSDK_W_LIB_028 = 180,
+    RSDK_N_LIB_027 = 181,
 
-    RSDK_CODE_COUNT = 181
+    RSDK_CODE_COUNT = 182
 } rsdk_code;
 /* clang-format on */
 

@@ -102,6 +102,12 @@ typedef enum rsdk_step_method {
                          which the linker would bring them in */
 } rsdk_step_method;
 
+/* A name without version by which programs, or libraries of the SDK, are known to open a library. */
+typedef struct rsdk_unversioned_name {
+    const char *name; /* "libamd_smi.so" */
+    const char *path; /* the file that dlopen finds by it after the load */
+} rsdk_unversioned_name;
+
 /* One library that is opened, with what comes with it. */
 typedef struct rsdk_step {
     rsdk_location location;
@@ -117,6 +123,9 @@ typedef struct rsdk_step {
     size_t outside_count;
     const char *const *missing; /* those that nobody provides */
     size_t missing_count;
+    const rsdk_unversioned_name *names; /* by which its members, or what these open, are found from then on, unless
+                                           RSDK_UNVERSIONED_NONE is asked for */
+    size_t name_count;
 } rsdk_step;
 
 /* A plan borrows texts from its SDK: free it first. */

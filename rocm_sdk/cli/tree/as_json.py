@@ -46,6 +46,8 @@ def _step(branch: Branch) -> dict[str, Any]:
         "needed": step.needed,
         "outside": step.outside,
         "missing": step.missing,
+        "names": dict(step.names),
+        "answer": getattr(step, "answer", None),
         "brings": [_file(file) for file in branch.brings],
     }
 

@@ -41,7 +41,8 @@ def time_text(seconds: float | None) -> str:
 def _entries(branch: Branch) -> Iterator[tuple[tuple[str, str, str, str], str]]:
     directory = os.path.dirname(branch.file.location)
     bar = "│" if branch.brings else " "
-    reason = f"{bar}    {branch.step.method}: {branch.step.reason}"
+    answer = getattr(branch.step, "answer", None)
+    reason = f"{bar}    {branch.step.method}: {branch.step.reason}{f'; {answer}' if answer else ''}"
     yield (branch.file.name, size_text(branch.file.size), time_text(branch.seconds), directory), reason
     for file in branch.brings:
         corner = "└─" if file is branch.brings[-1] else "├─"

@@ -10,10 +10,11 @@ from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
 from rocm_sdk.doctor.verdicts.conditions import try_files
 from rocm_sdk.doctor.verdicts.judge import Question, against_of
+from rocm_sdk.doctor.verdicts.opened_names import opened_names
 from rocm_sdk.doctor.verdicts.opening import opening
 from rocm_sdk.doctor.verdicts.subject import open_subject
 from rocm_sdk.gpu_support.words import named
-from rocm_sdk.installed.catalog import rows_of
+from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.installation import current
 from rocm_sdk.terminal.output import complain
 from rocm_sdk.terminal.progress import with_progress
@@ -21,7 +22,8 @@ from rocm_sdk.terminal.progress import with_progress
 from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFile, HostNeed, Unfound
+    from rocm_sdk._native import HostFile, HostFiles, HostNeed, Unfound
+    from rocm_sdk.doctor.verdicts.opened_names import OpenedName
     from rocm_sdk.doctor.verdicts.opening import Opening
     from rocm_sdk.doctor.verdicts.subject import Subject
 
@@ -51,7 +53,11 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
                 if opens.absent:
                     complain(f"{_opens(word, opens)} {', '.join(opens.absent)} by name, and no package here has it")
                 all_usable &= bool(opens.names) or any(file.fault is None for file in files)
-                for branch in _branches(subject, files, opens, below, seen):
+                without = _without_file(subject, analysis, opens, against.libraries)
+                for each in without.values():
+                    if each.shortname is None:
+                        complain(f"{_opens(word, opens)} {each.name} by name: {each.text}")
+                for branch in _branches(subject, files, opens, below, seen, without):
                     seen.update(each.path for each in (branch.file, *branch.brings))
                     branches.append(branch)
                     missing |= dict.fromkeys(branch.step.missing)
@@ -80,16 +86,41 @@ def _planned(paths: list[str]) -> Iterator[str]:
         yield from step.members
 
 
-def _branches(
-    subject: "Subject", files: "Iterable[HostFile]", opens: "Opening", below: _Below, seen: set[str]
+def _without_file(
+    subject: "Subject", analysis: "HostFiles", opens: "Opening", libraries: tuple[str, ...]
+) -> "dict[str, OpenedName]":
+    """The names without version among what a word opens that no file has. A name with a version is opened too, if any
+    is: that is found in the process."""
+    with_version = {linker_name(need.name) for need in analysis.opened if need.name != linker_name(need.name)}
+    files = [file.path for file in analysis.files if file.fault is None]
+    bare = [name for name in opens.names if not analysis.files and name not in opens.absent]
+    found = opened_names(files, libraries, bare, subject.name)
+    return {each.name: each for each in found if each.name in opens.names and each.name not in with_version}
+
+
+def _branches(  # noqa: PLR0917
+    subject: "Subject",
+    files: "Iterable[HostFile]",
+    opens: "Opening",
+    below: _Below,
+    seen: set[str],
+    without: "dict[str, OpenedName]",
 ) -> Iterator[Branch]:
     """The files of a word, then the libraries of the SDK that they open by name. The caller adds to `seen`."""
     for file in files:
         yield _branch(subject, file, below, seen)
     for name in opens.names:
         path = None if name in opens.absent else rocm_sdk.locate(rows_of(name)[0][0]).path
-        if path is not None:
-            yield _opened(f"{_opens(subject.name, opens)} {name} by name", path, below, seen)
+        only = without.get(name)
+        if path is not None and (only is None or only.shortname is not None):
+            branch = _opened(f"{_opens(subject.name, opens)} {name} by name", path, below, seen)
+            yield (
+                branch
+                if only is None
+                else branch._replace(
+                    step=branch.step._replace(method="answered", answer=only.text)  # type: ignore[call-arg]
+                )
+            )
 
 
 def _opens(word: str, opens: "Opening") -> str:

@@ -24,7 +24,8 @@ class File(NamedTuple):
 class FileStep(NamedTuple):
     """What a file asks for that is no library of the SDK, with the fields of a step of the plan.
 
-    method: "read"; "named" for a library of the SDK that such a file opens by name.
+    method: "read"; "named" for a library of the SDK that such a file opens by name; "answered" for one whose name a
+    plain dlopen does not find. answer: what answers to that name.
     """
 
     path: str
@@ -38,6 +39,8 @@ class FileStep(NamedTuple):
     method: str = "read"
     requested: bool = True
     rtld_global: bool = False
+    names: tuple[tuple[str, str], ...] = ()
+    answer: str | None = None
 
 
 class Branch(NamedTuple):

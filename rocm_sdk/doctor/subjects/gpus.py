@@ -18,6 +18,7 @@ from rocm_sdk.gpu_support.counting import COUNTS, Standing, problem_of, standing
 from rocm_sdk.gpu_support.coverage import targets_of, with_code
 from rocm_sdk.gpu_support.known_faults import known_faults, processors_of
 from rocm_sdk.gpu_support.packages import missing_targets, owner_of, requirement_for, supported_targets
+from rocm_sdk.gpu_support.wsl import explained
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
@@ -43,15 +44,16 @@ print("count", usable, count.value, *statuses, file=answers)
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
     try:
-        gpus, problems, _ = _native.survey_gpus()
+        gpus, found, _ = _native.survey_gpus()
+        problems = explained(found)
         health = _native.gpu_health()
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, **error.facts)
         return
     recorder.problems += [_with_node(found) for found in problems if found.code not in OF_ENVIRONMENT]
     recorder.problems += [_with_node(found) for *_, found in health if found is not None]
-    for found in known_faults(processors_of(gpus), installation.version):
-        recorder.add(found)
+    for each in known_faults(processors_of(gpus), installation.version):
+        recorder.add(each)
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
     _check_libraries(installation, gpus, recorder)

@@ -15,6 +15,7 @@ from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.gpu_driver import facts_of_hang
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.verdicts.opened_names import of_objects
 from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed
@@ -49,6 +50,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         else:
             loadable.append(each)
     _load(installation, objects, loadable, recorder, options)
+    recorder.problems += [each.as_problem(each.opener) for each in of_objects(sound)]
 
 
 def owed(installation: Installed) -> str | None:

@@ -6,10 +6,11 @@ The C library follows the dynamic linker on paper (csrc/loader/link_trial.h), in
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.installed.catalog import stem
+from rocm_sdk.installed.library_directories import directories_for, is_private, open_directories, packages_of
 
 from .variants import Variants, check_files
 
@@ -101,7 +102,9 @@ def try_files(subject: Subject, against: Against) -> Tried:
         subject.files, against.libraries, directories=directories, installed=installed, **place
     )
     rows = {file.path: file for file in analysis.files}
-    loading = _loading_of(analysis, against, directories)
+    served, further = _for_programs(analysis, against, directories, **place)
+    rows |= served
+    loading = _loading_of(tuple(rows.values()), analysis.preloaded, against, (*directories, *further))
     if subject.kind in ("wheel", "distribution"):
         before = _opened_before(rows, against, place)
         rows |= before.rows
@@ -114,13 +117,37 @@ def loads(file: HostFile) -> bool:
     return file.fault is None and not file.unfound and not file.lack_count
 
 
-_PRIVATE = ("llvm", "rocm_sysdeps")  # directories of an SDK whose libraries serve its own alone
-
-
 def sdk_directories(against: Against) -> tuple[str, ...]:
-    """The directories of the SDK's libraries, in which `rocm-sdk run` lets the linker look."""
+    """The directories of the SDK's libraries, in which `rocm-sdk run` lets the linker look for any program."""
+    installed = against.installed
+    if installed is not None and installed.fallback is None and installed.prefix is None:
+        return tuple(open_directories(packages_of(installed)))
     directories = dict.fromkeys(map(os.path.dirname, against.libraries))
-    return tuple(each for each in directories if not set(_PRIVATE) & set(each.split(os.sep)))
+    roots = installed.directories if installed is not None else _roots(directories)
+    return tuple(each for each in directories if not any(is_private(each, root) for root in roots))
+
+
+def _roots(directories: Iterable[str]) -> set[str]:
+    """Where packages may begin, for directories of whose package nothing is known."""
+    return {each.partition("/lib/")[0] for each in directories}
+
+
+def _for_programs(
+    analysis: HostFiles, against: Against, directories: tuple[str, ...], **facts: Any
+) -> tuple[dict[str, HostFile], tuple[str, ...]]:
+    """The rows of programs that `rocm-sdk run` serves with further directories of the SDK, and these."""
+    installed = against.installed
+    failing = [file.path for file in analysis.files if file.is_program and file.fault is None and file.unfound]
+    if installed is None or not failing:
+        return {}, ()
+    packages = packages_of(installed)
+    further = tuple(each for path in failing for each in directories_for(path, directories, packages))
+    if not further:
+        return {}, ()
+    found = _native.check_host_files(
+        tuple(failing), against.libraries, directories=(*directories, *further), installed=True, **facts
+    )
+    return {file.path: file for file in found.files if len(file.unfound) < len(file.unfound_alone)}, further
 
 
 def _site(against: Against) -> str:
@@ -129,16 +156,18 @@ def _site(against: Against) -> str:
     return against.installed.site if against.installed is not None else own_site()
 
 
-def _loading_of(analysis: HostFiles, against: Against, directories: tuple[str, ...]) -> Loading:
+def _loading_of(
+    files: tuple[HostFile, ...], preloaded: tuple[str, ...], against: Against, directories: tuple[str, ...]
+) -> Loading:
     """The process that those need which do not load by themselves."""
-    served = [file for file in analysis.files if file.by_shortnames or file.by_files or file.by_run]
-    unfound = tuple(dict.fromkeys(name for file in analysis.files for name in file.unfound_alone))
+    served = [file for file in files if file.by_shortnames or file.by_files or file.by_run]
+    unfound = tuple(dict.fromkeys(name for file in files for name in file.unfound_alone))
     is_run = bool(served) and all(file.by_run for file in served)
     if against.installed is None:
         used = {os.path.dirname(need.path) for file in served for need in file.needs if need.path is not None}
         return Loading(unfound, directories=tuple(each for each in directories if is_run and each in used))
     libraries = [file for file in served if not file.is_program]
-    names = tuple(filter(None, map(_shortname, analysis.preloaded)))
+    names = tuple(filter(None, map(_shortname, preloaded)))
     if libraries and all(file.by_shortnames for file in libraries):
         return Loading(unfound, names, is_run=is_run)
     if libraries and all(file.by_shortnames or file.by_files for file in libraries):

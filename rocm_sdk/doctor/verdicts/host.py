@@ -14,6 +14,7 @@ from rocm_sdk.problems import problem
 from .beside_program import beside_program
 from .conditions import Loading, loads, try_files
 from .missing import HERE, Against, missing_problems, package_of
+from .opened_names import OpenedName, opened_names
 from .opening import Opening, opening
 
 TYPE_CHECKING = False
@@ -59,11 +60,34 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     if not fails:
         found += beside_program(subject, analysis, against)
     opens = opening(subject, analysis, libraries)
+    without_file = _without_file(subject, files, opens, against)
+    found += [each.as_problem(subject.shown(each.opener)) for each in without_file]
+    if opens.is_certain:
+        loading = _behind_names(loading, without_file)
     is_unknown = not all(map(loads, files)) or (opens.is_certain and not opens.is_possible)
     verdict = False if fails else None if is_unknown else True
     built_for = variants.built_for or analysis.built_for
     missing = tuple(dict.fromkeys(each.name for file in files for each in file.unfound))
     return Host(verdict, files, analysis, loading, built_for, tuple(found), missing, variants.notes, opens)
+
+
+def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening, against: Against) -> list[OpenedName]:
+    """The names without version that the subject opens, and that no file has."""
+    if subject.kind == "SDK":  # `rocm-sdk test` says it
+        return []
+    bare = [name for name in opens.names if name not in opens.absent and not files]
+    return opened_names((file.path for file in files if file.fault is None), against.libraries, bare, subject.name)
+
+
+def _behind_names(loading: Loading, names: list[OpenedName]) -> Loading:
+    """The process in which names that are certain to be opened are answered, too."""
+    answered = [each for each in names if each.shortname is not None]
+    if not answered:
+        return loading
+    shortnames = dict.fromkeys((*(loading.shortnames or ()), *(str(each.shortname) for each in answered)))
+    is_run = loading.is_run or not loading.unfound
+    unfound = (*loading.unfound, *(each.name for each in answered))
+    return loading._replace(unfound=unfound, shortnames=tuple(shortnames), is_run=is_run)
 
 
 def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from rocm_sdk.gpu_support.coverage import with_code
 from rocm_sdk.gpu_support.image_kinds import image_kinds
 from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
 from rocm_sdk.gpu_support.words import SPIRV_DEPENDS, remarks_on
+from rocm_sdk.installed.library_directories import further_libraries
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, process_words
@@ -114,7 +115,9 @@ def against_of(question: Question) -> Against:
         return Against(shared_libraries((question.sdk,)))
     installed = question.installed
     try:
-        return Against(shared_libraries(installed.directories), installed.sdk.facts()["version"], installed)
+        libraries = shared_libraries(installed.directories)
+        further = further_libraries(installed, libraries)
+        return Against((*libraries, *further), installed.sdk.facts()["version"], installed)
     except PackageNotInstalledError:
         return Against(())
 

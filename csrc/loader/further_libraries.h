@@ -1,0 +1,13 @@
+/* Libraries of the SDK outside the places that libraries are looked for in: deeper in a package, or in one without
+ * short names, as the device packages. Only what given files need leads there. */
+#ifndef RSDK_LOADER_FURTHER_LIBRARIES_H
+#define RSDK_LOADER_FURTHER_LIBRARIES_H
+
+#include "loader/inventory.h"
+
+/* The file of this name; *path is NULL where there is none. Copies of what systems have too (LLVM's, rocm_sysdeps) and
+ * the development tree are left out. The packages are walked through at the first call. */
+rsdk_status rsdk_further_libraries_find(rsdk_inventory *inventory, const char *name, const char **path,
+                                        rsdk_package_id *package, rsdk_error *error);
+
+#endif

@@ -1,0 +1,249 @@
+"""Names without version for the program of `rocm-sdk run`: links in a private directory.
+
+The packages have no such files, and `dlopen("libamd_smi.so")` searches LD_LIBRARY_PATH. A process of its own makes the
+directory and removes it when the program ends, however that ends: the program takes the place of this process. If that
+process is killed, the next run removes the directory. A link leads the linker to the file, which stays one library
+under both names. The linker takes $ORIGIN for the directory of the link, so the directories around the file have links.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.terminal.output import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import NoReturn
+
+PREFIX = "rocm-sdk-run-"
+_FURTHER_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+_SECONDS_BETWEEN = 0.5  # two looks at a program, where the kernel cannot tell its end
+_FAILED = b"!"
+
+
+def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
+    """The directories of links for the program that this process becomes: linker name -> file.
+
+    packages: the directories of the SDK's packages. Complains, and returns [], if no directory can be made.
+    """
+    if not names:
+        return []
+    places, refused = _places()
+    answer = _ask_keeper(names, packages, places) if places else _FAILED
+    if not answer.startswith(_FAILED):
+        return [os.fsdecode(each) for each in answer.split(b"\0")]
+    why = [*refused, *filter(None, [os.fsdecode(answer[len(_FAILED) :])])]
+    complain(
+        f"the program does not find {', '.join(sorted(names))}: no directory for links to the files can be made"
+        f" ({'; '.join(why)})",
+        "name a directory of yours: TMPDIR=$HOME/tmp",
+    )
+    return []
+
+
+# ---- where
+
+
+def _places() -> tuple[list[str], list[str]]:
+    """Directories in which nobody else can replace what this user makes, and why others are none."""
+    named = (os.environ.get(name) for name in ("TMPDIR", "XDG_RUNTIME_DIR"))
+    places, refused = [], []
+    for place in dict.fromkeys([*filter(None, named), *_FURTHER_PLACES]):
+        why = _refusal(place)
+        if why is None:
+            places.append(os.path.realpath(place))
+        elif place not in _FURTHER_PLACES:
+            refused.append(f"{place}: {why}")
+    return places, refused
+
+
+def _refusal(place: str) -> str | None:
+    """Why links cannot be in a directory; None if they can."""
+    real = os.path.realpath(place)
+    if not os.path.isabs(place):
+        return "it depends on the current directory"
+    if {":", ";"} & set(real):
+        return "LD_LIBRARY_PATH cannot have a path with a colon or semicolon"
+    try:
+        if not os.path.isdir(real):
+            return "there is no such directory"
+        while True:
+            if not _is_own(os.lstat(real)):
+                return f"others can replace what is in {real}"
+            if real == "/":
+                return None
+            real = os.path.dirname(real)
+    except OSError as error:
+        return str(error.strerror)
+
+
+def _is_own(facts: os.stat_result) -> bool:
+    """Whether only this user and root can rename what this user has made in a directory."""
+    if facts.st_uid not in {0, os.geteuid(), _overflow_user()}:
+        return False
+    writers = stat.S_IWOTH | (0 if facts.st_gid in {0, os.getegid()} else stat.S_IWGRP)
+    return not facts.st_mode & writers or bool(facts.st_mode & stat.S_ISVTX)
+
+
+def _overflow_user() -> int:
+    """The owner that a container shows for users whom it does not know: root of the machine, in what an image has."""
+    with suppress(OSError, ValueError), open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
+        return int(file.read())
+    return 0
+
+
+# ---- the links
+
+
+def _link(directory: str, names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
+    """Makes the links below a new directory; the directories that have the names."""
+    found: dict[str, str] = {}
+    for name, path in sorted(names.items()):
+        origin = os.path.dirname(path)
+        if origin not in found:
+            package = next((each for each in packages if f"{origin}/".startswith(f"{each}/")), origin)
+            found[origin] = _mirror(directory, package, os.path.relpath(origin, package))
+        os.symlink(path, os.path.join(found[origin], name))
+    for package in packages:  # RPATHs lead from one package to another
+        with suppress(FileExistsError):
+            os.symlink(package, os.path.join(directory, os.path.basename(package)))
+    return list(found.values())
+
+
+def _mirror(directory: str, package: str, relative: str) -> str:
+    """A directory that stands for one of a package, at the same place relative to what lies around it."""
+    place, real = os.path.join(directory, os.path.basename(package)), package
+    words = [] if relative == "." else relative.split("/")
+    for word in [*words, None]:
+        with suppress(FileExistsError):
+            os.mkdir(place, 0o700)
+        for entry in os.scandir(real):
+            if entry.name != word and entry.is_dir():
+                with suppress(FileExistsError):  # made for another library
+                    os.symlink(entry.path, os.path.join(place, entry.name))
+        if word is not None:
+            place, real = os.path.join(place, word), os.path.join(real, word)
+            if os.path.islink(place):  # another library lies above it
+                os.unlink(place)
+    return place
+
+
+# ---- the process that keeps them
+
+
+class _Keeper(NamedTuple):
+    """What is linked, where, and for which process. ended: a descriptor that tells its end; -1: the kernel has none."""
+
+    names: Mapping[str, str]
+    packages: Sequence[str]
+    places: Sequence[str]
+    pid: int
+    ended: int
+
+    def keep(self, writer: int) -> None:
+        """Makes the directory in the first place that takes it, tells the program's process, and waits for its end."""
+        why = []
+        for place in self.places:
+            refusal = self._keep_in(place, writer)
+            if refusal is None:
+                return
+            why.append(f"{place}: {refusal}")
+        os.write(writer, _FAILED + os.fsencode("; ".join(why)))
+
+    def _keep_in(self, place: str, writer: int) -> str | None:
+        from pathlib import Path
+
+        from rocm_sdk.base.scratch import removed_at_signals, scratch_directory
+
+        try:
+            with removed_at_signals(), scratch_directory(Path(place), PREFIX) as directory:
+                made = _link(str(directory), self.names, self.packages)
+                os.write(writer, b"\0".join(map(os.fsencode, made)))
+                os.close(writer)
+                self._wait()
+        except OSError as error:
+            return error.strerror
+        return None
+
+    def _wait(self) -> None:
+        """Waits until the program has ended."""
+        if self.ended >= 0:
+            from select import poll
+
+            waiting = poll()
+            waiting.register(self.ended)
+            waiting.poll()
+            return
+        from time import sleep
+
+        start = _start_of(self.pid)
+        while start is not None and _start_of(self.pid) == start:
+            sleep(_SECONDS_BETWEEN)
+
+
+def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Sequence[str]) -> bytes:
+    """Starts the keeper; the directories that it has made, or why it has made none."""
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        ended = os.pidfd_open(os.getpid())
+    except (AttributeError, OSError):  # Linux before 5.3, or a filter of system calls
+        ended = -1
+    keeper = _Keeper(names, packages, places, os.getpid(), ended)
+    try:
+        child = os.fork()
+    except OSError as error:
+        os.close(writer)
+        return _FAILED + os.fsencode(f"no process can be started: {error.strerror}")
+    else:
+        if child == 0:
+            _become(keeper, writer)
+        os.close(writer)
+        os.waitpid(child, 0)  # the keeper is no child of the program
+        with open(reader, "rb", closefd=False) as file:
+            return file.read() or _FAILED + b"the process that makes it was killed"
+    finally:
+        os.close(reader)
+        if ended >= 0:
+            os.close(ended)
+
+
+def _become(keeper: _Keeper, writer: int) -> NoReturn:
+    """Becomes the keeper in a session of its own: signals of a terminal do not reach it."""
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            os.chdir("/")
+            _close_others({writer, keeper.ended})
+            keeper.keep(writer)
+    finally:
+        os._exit(0)
+
+
+def _close_others(kept: set[int]) -> None:
+    """Closes what the caller of the command waits on: pipes for its output."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) not in kept:
+            with suppress(OSError):
+                os.close(int(name))
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        if number != null and number not in kept:
+            os.dup2(null, number)
+
+
+def _start_of(pid: int) -> str | None:
+    """When a process was started, which tells it from a later one of the same number; None if it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else fields[19]

@@ -1,0 +1,74 @@
+"""WSL2: whether the SDK has librocdxg, through which ROCm finds the GPU behind /dev/dxg, and whether it can be opened.
+
+The C library's look at the machine knows no SDK.
+"""
+
+from __future__ import annotations
+
+import os
+
+from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.errors import RocmSdkError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocm_sdk._native import Code
+    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.problems import Problem
+
+_CODE: Code = "W-GPU-020"
+_BEHIND = "its GPU is behind /dev/dxg, where ROCm finds it through librocdxg"
+_SECONDS = 20.0
+_OPEN = """
+import rocm_sdk
+try:
+    rocm_sdk.preload_libraries("rocdxg")
+except rocm_sdk.RocmSdkError as error:
+    raise SystemExit(error.detail.partition(": ")[2] or error.detail)
+"""
+
+
+def explained(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems of a machine; that of WSL2 says what the SDK of this process has for it."""
+    return tuple(_of_wsl(each) if each.code == _CODE else each for each in problems)
+
+
+def _of_wsl(found: Problem) -> Problem:
+    from rocm_sdk.installed.installation import current
+    from rocm_sdk.problems import problem
+
+    installed = current()
+    try:
+        path = installed.sdk.locate("rocdxg").path
+        version = installed.sdk.facts()["version"]
+    except RocmSdkError:  # there is no SDK
+        return found
+    if path is None:
+        detail = f"{_BEHIND}, and the SDK {version} has none"
+        return problem(_CODE, found.path, **found.facts | {"detail": detail})
+    reason = _refusal(installed)
+    state = "can be opened" if reason is None else "cannot be opened"
+    detail = f"{_BEHIND}; {path} of the SDK {version} {state}{f': {reason}' if reason else ''}"
+    return problem(
+        _CODE,
+        found.path,
+        **found.facts | {"detail": detail, "soname": os.path.basename(path), "reason": state if reason else None},
+    )
+
+
+def _refusal(installed: Installed) -> str | None:
+    """Why the library cannot be opened, in a process of its own; None if it can."""
+    import sys
+
+    if getattr(sys, "frozen", False) or not installed.is_current:
+        return None
+    try:
+        done = run(own_code(_OPEN), seconds=_SECONDS)
+    except OSError as error:
+        return str(error)
+    if done.returncode == 0:
+        return None
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if lines else f"the process ended with {done.returncode}"
