@@ -12,7 +12,9 @@ from sample_report import install, run_test
 from sample_site import Site, clean_environment
 
 from rocm_sdk import _native
+from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.doctor.waiting import waiting
+from rocm_sdk.installed.installation import current
 
 HEADERS = "#include <errno.h>\n#include <fcntl.h>\n#include <unistd.h>\n#include <time.h>\n"
 # What a library does while it is loaded, and what is said of it: {0} is its path.
@@ -87,6 +89,14 @@ def test_2269_a_program_that_has_loaded_its_libraries(site: Site, program: Calla
         run_test(site.path, "--pid", str(program(site.path, f"import ctypes; ctypes.CDLL({str(path)!r})"))).codes
         == set()
     )
+
+
+def test_2269_a_load_that_goes_on(site: Site, loading: Callable[..., int]) -> None:
+    """A constructor that takes its time is no hang: a second look sees something else."""
+    source = "__attribute__((constructor)) static void begin(void) { usleep(200000); }"
+    path = site.library("librocm_smi64.so.7", HEADERS + source)
+    pid = loading(path, "import ctypes, time; ctypes.CDLL({!r}); time.sleep(60)")
+    assert list(hanging_libraries(current(), pid)) == []
 
 
 LIBC, LINKER, APP = "/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/opt/libapp.so"
