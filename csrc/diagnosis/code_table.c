@@ -662,7 +662,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
         FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),
         "Without its cache comgr compiles and unpacks the same code again in each process. The cache is in the directory that AMD_COMGR_CACHE_DIR names, else in comgr below XDG_CACHE_HOME, else in ~/.cache/comgr.", NULL)
-    ROW(176, W, ENV, 016, WARNING, "{variable} leads out of this SDK", "{variable|VARIABLE}={value|VALUE}: {harm|another ROCm comes into the process}{lack}; {setter|a parent} sets it",
+    ROW(176, W, ENV, 016, WARNING, "{variable} leads out of this SDK", "{variable|VARIABLE}={value|VALUE}: {harm|another ROCm comes into the process}{lack}; set by {setter|a parent}",
         FIXES({ANY, TRIED, "{removal|unset VARIABLE}  # rocm-sdk run leaves it out for the program that it starts"}),
         "Programs leave variables to their children, and logins to all programs. `rocm-sdk run` leaves out the entries that lead out of the SDK, and `rocm-sdk env` prints how to remove them, but what a profiler has set that runs now.", NULL)
 

@@ -14,6 +14,7 @@ from rocm_sdk.problems import Problem, problem
 from .gpu_driver import awaited_device, facts_of_hang
 from .waiting import Waiting, waiting
 
+_TRIES, _PAUSE = 5, 0.02  # looks at a thread that runs, and seconds between them
 _BETWEEN = 0.5  # seconds between two looks: a load that goes on is elsewhere then
 _STACK = 1 << 17  # bytes of a stack that are looked at
 _THREADS = 64  # of which at most this many are looked at
@@ -36,6 +37,12 @@ def hanging_libraries(installation: Installed, pid: int) -> Iterator[Problem]:
         driver = facts_of_hang([found.library, *needed], awaited_device(pid, thread))
         name = os.path.basename(found.library)
         yield problem("E-LIB-008", found.library, library=name, ran=found.text, **driver)
+
+
+def _runs(pid: int, thread: int) -> bool:
+    """Whether it computes: then the kernel does not tell its stack. Raises OSError."""
+    with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
+        return file.read().startswith("running")
 
 
 def _has_linker_on_stack(pid: int, thread: int) -> bool:
@@ -77,7 +84,12 @@ def _threads(pid: int) -> list[int]:
 
 
 def _look(pid: int, thread: int) -> Waiting | None:
+    """The library that a thread waits in. One that sleeps between tries runs now and then, and is looked at again."""
     with suppress(OSError, ValueError):  # it ends, or the kernel lets nobody look
+        for _ in range(_TRIES):
+            if not _runs(pid, thread):
+                break
+            time.sleep(_PAUSE)
         if not _has_linker_on_stack(pid, thread):
             return None
         return waiting(_native.stack_of_process(thread), is_first=thread == pid)

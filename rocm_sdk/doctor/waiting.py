@@ -72,11 +72,17 @@ def _from_waiting(calls: Sequence[Call]) -> Sequence[Call]:
 def _constructor(calls: Sequence[Call], *, is_first: bool) -> tuple[str, Sequence[Call]] | None:
     """The library that the dynamic linker initialises, the one that it calls; and the calls down to the linker's."""
     for at, ((path, _), (caller, _)) in enumerate(pairwise(calls)):
-        if _is_linker(caller) and (_is_system(path) or not _is_loading(calls[at + 1 :], is_first=is_first)):
-            return None
-        if _is_linker(caller):
-            return path, calls[: at + 1]
+        if not _is_linker(caller):
+            continue
+        inner, outer = calls[: at + 1], calls[at + 1 :]
+        is_stale = not _of_programs(inner).isdisjoint(_of_programs(outer)) or not _is_loading(outer, is_first=is_first)
+        return None if _is_system(path) or is_stale else (path, inner)
     return None
+
+
+def _of_programs(calls: Sequence[Call]) -> set[str]:
+    """The files of calls but for the system's. A constructor does not wait in the code that has called dlopen()."""
+    return {path for path, _ in calls if not _is_system(path)}
 
 
 def _is_loading(calls: Sequence[Call], *, is_first: bool) -> bool:

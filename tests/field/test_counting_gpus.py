@@ -54,12 +54,13 @@ def test_an_igpu_beside_a_discrete_gpu(sdk: Site, tmp_path: Path) -> None:
     assert command(sdk, "check-gpu", "--gpu", IGPU, **root).returncode == 1, "who names it is told of it"
 
 
-def test_an_igpu_that_a_variable_hides(sdk: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("variable", ["HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"])
+def test_an_igpu_that_a_variable_hides(sdk: Site, tmp_path: Path, variable: str) -> None:
     machine = machine_of(tmp_path / "machine", IGPU, DISCRETE)
-    hidden = {"HIP_VISIBLE_DEVICES": "1"}
+    hidden = {variable: "1"}
     codes, said = told(sdk, machine, **hidden)
     assert codes == {"N-GPU-036"}
-    assert said.only("N-GPU-036")["cause"] == "HIP_VISIBLE_DEVICES hides it from programs"
+    assert said.only("N-GPU-036")["cause"] == f"{variable} hides it from programs"
     checked = command(sdk, "check-gpu", ROCM_SDK_ROOTFS=str(machine.root), **hidden)
     assert checked.returncode == 0
     assert "E-GPU-002" not in checked.stdout

@@ -12,7 +12,9 @@ from sample_report import install, run_test
 from sample_site import Site, clean_environment
 
 from rocm_sdk import _native
+from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.doctor.waiting import waiting
+from rocm_sdk.installed.installation import current
 
 HEADERS = "#include <errno.h>\n#include <fcntl.h>\n#include <unistd.h>\n#include <time.h>\n"
 # What a library does while it is loaded, and what is said of it: {0} is its path.
@@ -89,6 +91,14 @@ def test_2269_a_program_that_has_loaded_its_libraries(site: Site, program: Calla
     )
 
 
+def test_2269_a_load_that_goes_on(site: Site, loading: Callable[..., int]) -> None:
+    """A constructor that takes its time is no hang: a second look sees something else."""
+    source = "__attribute__((constructor)) static void begin(void) { usleep(200000); }"
+    path = site.library("librocm_smi64.so.7", HEADERS + source)
+    pid = loading(path, "import ctypes, time; ctypes.CDLL({!r}); time.sleep(60)")
+    assert list(hanging_libraries(current(), pid)) == []
+
+
 LIBC, LINKER, APP = "/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/opt/libapp.so"
 
 
@@ -98,6 +108,10 @@ def test_2269_an_address_of_the_linker_that_was_left_on_the_stack() -> None:
     assert waiting(calls) is None
     assert waiting([*calls[:3], (LIBC, "dlopen"), calls[3]]) is not None
     assert waiting(calls[:3], is_first=False) is None
+    caller = ("/usr/bin/python3.11", "PyRun_Main")
+    left = [(LIBC, "select"), caller, (APP, None), (LINKER, None), (LIBC, "dlopen"), caller]
+    assert waiting(left) is None, "the interpreter waits for itself; the calls of an earlier import are left over"
+    assert waiting([left[0], *left[2:]]) is not None
 
 
 # ---- what it waits for ----

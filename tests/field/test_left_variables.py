@@ -83,7 +83,7 @@ def test_without_an_sdk_nothing_leads_out_of_it(tmp_path: Path) -> None:
 def test_a_file_that_is_gone(sdk: Site, tmp_path: Path) -> None:
     gone = str(tmp_path / "gone/librocprofiler-sdk.so")
     found = run_test(sdk.path, "--only", "environment", ROCPROFILER_REGISTER_LIBRARY=gone).only("W-ENV-016")
-    assert f"; there is no {gone};" in found["cause"]
+    assert f"; there is no {gone}; set by a program that has started HIP" in found["cause"]
 
 
 def test_what_leads_into_the_sdk_stays(sdk: Site) -> None:
@@ -116,7 +116,7 @@ def test_a_switch_is_named_and_stays(sdk: Site, name: str) -> None:
     assert seen_by_program(sdk, name, **{name: "1"}) == ("1", "")
     said = run_test(sdk.path, "--only", "environment", **{name: "1"})
     (found,) = (each for each in said.problems if each["code"] == "N-ENV-006" and name in each["title"])
-    assert "set it" in found["cause"]
+    assert "; set by " in found["cause"]
 
 
 def test_each_row_says_who_sets_it_and_what_goes_wrong() -> None:

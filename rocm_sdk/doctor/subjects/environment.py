@@ -80,7 +80,7 @@ def _check_inherited(installation: Installed, recorder: Recorder) -> None:
             more = {"harm": each.row.harm, "setter": each.row.set_by, "removal": each.removal, "lack": lack}
             recorder.bad("W-ENV-016", each.outside[0], **facts, **more)
         elif each.name not in _ROCM_HOMES:
-            recorder.say("N-ENV-006", **facts, what=f"what ROCm does: {each.row.harm}; {each.row.set_by} set it")
+            recorder.say("N-ENV-006", **facts, what=f"what ROCm does: {each.row.harm}; set by {each.row.set_by}")
 
 
 def _removal_of(directory: str, variables: Collection[str]) -> str:

@@ -88,7 +88,9 @@ class Process:
         known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
         names = _names_of_rocm(self.installation)
         paths = {each.path for each in self.mapped if _is_rocm(each.path, names) or each.path in self.overrides}
-        return [*opened, *map(self._library, sorted(paths - known))]
+        found = sorted(paths - known)
+        self.origins.tell(*(path for path in found if not self.installation.has(path)))  # all in one look
+        return [*opened, *map(self._library, found)]
 
     def has_of_sdk(self, library: LoadedLibrary) -> bool:
         """Whether a library is a file of the SDK."""
