@@ -101,7 +101,7 @@ class _Comparison:
         return _says(self._opened_in_run(file)) == _LOADS
 
     def _opened_in_run(self, file: File) -> str:
-        code = "import sys; sys.path[:0] = [sys.argv[2]]\nimport linked_sets\nprint(linked_sets.opens(sys.argv[1]).decode())"
+        code = "import sys; sys.path[:0] = [sys.argv[2]]\nimport linked_sets as l\nprint(l.opens(sys.argv[1]).decode())"
         words = [sys.executable, "-c", code, file.path, str(Path(__file__).parent)]
         environment = os.environ | self._run_environment()
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.strip()
