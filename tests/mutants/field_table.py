@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mutation import Mutation
 
+_LINKER = ("tests/field/test_linker_is_judge.py",)
 _COUNTING = ("tests/field/test_counting_gpus.py",)
 _HANGING = ("tests/field/test_hanging.py",)
 _LEFT = ("tests/field/test_left_variables.py",)
@@ -40,5 +41,15 @@ FIELD = (
     Mutation("rocm_sdk/gpu_support/code_problems.py", "not (compiles and _compiles_for(on_gpu[0].gpu))", "not compiles", _COUNTING),
     Mutation("rocm_sdk/gpu_support/known_faults.py", "for name in (gpu.real_processor, gpu.processor)", "for name in (gpu.processor,)", _COUNTING),
     Mutation("rocm_sdk/cli/overview.py", "there is no GPU to run on; no library was looked at", "libraries load; there is no GPU to run on", ("tests/field/test_overview.py",)),
+    Mutation("csrc/loader/link_trial.c", "rsdk_load_chain_attach(&made->chain, above);", "rsdk_load_chain_attach(&made->chain, NULL);", _LINKER),
+    Mutation("csrc/loader/link_trial.c", "RSDK_TRY(follow_all(result, result->members.items[i], error));", "RSDK_TRY(i == 0 ? follow_all(result, result->members.items[i], error) : RSDK_OK);", ("test_host_check",)),
+    Mutation("csrc/loader/link_trial.c", "root->file.is_program ? none", "false ? none", _LINKER),
+    Mutation("csrc/loader/link_trial.c", "RSDK_TRY(add_name(&trial->names, o->file.soname, arena, place, error));", "", _LINKER),
+    Mutation("csrc/loader/host_check.c", "c->search.is_passed_over = rsdk_host_objects_is_passed_over;", "c->search.is_passed_over = NULL;", _LINKER),
+    Mutation("csrc/loader/host_check.c", "compare(&file->aided[i], &best) == 0", "true", _LINKER),
+    Mutation("csrc/loader/host_symbols.c", "if (has_versions && trial->is_whole) {", "if (false) {", _LINKER),
+    Mutation("csrc/loader/dependency_graph.c", "RSDK_TRY(find_noted(graph, from, edge, &is_noted, error));", "", _LINKER),
+    Mutation("csrc/loader/plan.c", "plan->search.is_passed_over = rsdk_graph_is_passed_over;", "", _LINKER),
+    Mutation("csrc/loader/linker_search.c", "RSDK_TRY(add_places_in_site(search, &(*path)->list, error));", "", ("test_host_check",)),
 )
 # fmt: on

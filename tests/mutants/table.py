@@ -42,7 +42,6 @@ _CHOICE, _ROOTS = f"{_CLOSURE}/choosing/proof_choice.py", f"{_CLOSURE}/choosing/
 _IN_PLACE, _ALSO, _JOURNAL = (f"{_CLOSURE}/in_place/{name}.py" for name in ("pruning", "also", "journal"))
 _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
 _STUCK = ("tests/test_c_suite.py::test_c[test_stuck_ahead]",)
-_LINKER = ("tests/field/test_linker_is_judge.py",)
 _RELEASES = ("tests/cli/test_check_releases.py",)
 _TRIED, _CAUSES = "tests/situations/test_tried_fixes.py", "tests/selftest/test_causes.py"
 _NEXT_FILES, _READER = "csrc/loader/next_files.c", "csrc/loader/page_reader.c"
@@ -216,7 +215,6 @@ MUTATIONS = (
     Mutation("rocm_sdk/base/moving.py", "os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW", "os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW", ("tests/builder/test_free_names.py",)),
     Mutation("rocm_sdk/doctor/verdicts/tags.py", "int(tag[3:]) <= minor))", "int(tag[3:]) == minor))", ("tests/cli/test_wheel_tags.py",)),
     Mutation("csrc/loader/bindings.c", "(opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program", "(opening->mode & RTLD_GLOBAL) != 0", ("tests/cli/test_check_beside.py",)),
-    Mutation("csrc/loader/link_trial.c", "rsdk_load_chain_attach(&made->chain, above);", "rsdk_load_chain_attach(&made->chain, NULL);", _LINKER),
     Mutation("builder/rocm_sdk_build/files/new_file.py", "mode = 0o666 if source", "mode = 0o600 if source", ("tests/rewriting/test_outputs.py",)),
     Mutation(_TREES, "no_room, copies=2)", "no_room)", _ROOM),
     Mutation(f"{_FILES}/members.py", "shutil.disk_usage(directory).free", "shutil.disk_usage(directory).total", _ROOM),
@@ -378,15 +376,6 @@ MUTATIONS = (
     Mutation("csrc/loader/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
     Mutation("csrc/loader/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/variants.py", "if has_sdk and loading:", "if has_sdk:", _RELEASES),
-    Mutation("csrc/loader/link_trial.c", "RSDK_TRY(follow_all(result, result->members.items[i], error));", "RSDK_TRY(i == 0 ? follow_all(result, result->members.items[i], error) : RSDK_OK);", ("test_host_check",)),
-    Mutation("csrc/loader/link_trial.c", "root->file.is_program ? none", "false ? none", _LINKER),
-    Mutation("csrc/loader/link_trial.c", "RSDK_TRY(add_name(&trial->names, o->file.soname, arena, place, error));", "", _LINKER),
-    Mutation("csrc/loader/host_check.c", "c->search.is_passed_over = rsdk_host_objects_is_passed_over;", "c->search.is_passed_over = NULL;", _LINKER),
-    Mutation("csrc/loader/host_check.c", "compare(&file->aided[i], &best) == 0", "true", _LINKER),
-    Mutation("csrc/loader/host_symbols.c", "if (has_versions && trial->is_whole) {", "if (false) {", _LINKER),
-    Mutation("csrc/loader/dependency_graph.c", "RSDK_TRY(find_noted(graph, from, edge, &is_noted, error));", "", _LINKER),
-    Mutation("csrc/loader/plan.c", "plan->search.is_passed_over = rsdk_graph_is_passed_over;", "", _LINKER),
-    Mutation("csrc/loader/linker_search.c", "RSDK_TRY(add_places_in_site(search, &(*path)->list, error));", "", ("test_host_check",)),
     Mutation("rocm_sdk/doctor/verdicts/missing.py", "elif _is_known(facts) or not may_be_of_others:", "else:", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "(label := _label_of(os.path.basename(wheel))) and _is_in(label, both)", "(label := _label_of(os.path.basename(wheel)))", ("tests/installing/test_wheel_releases.py",)),
