@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from checked_files import Call, codes, compile_library, document
 from compiled_files import compile_file
-from linked_sets import INTERPRETER, starts
+from linked_sets import starts
 from linked_verdicts import compare_set
 from sample_site import CORE, Site
 
@@ -191,7 +191,3 @@ def test_a_fifo_in_the_place_of_a_library(call: Call, tmp_path: Path) -> None:
     found = document(call, path, *GPU)
     assert found["loads"] is False
     assert "FIFO" in str(found["problems"])
-
-
-def test_the_interpreter_of_the_tests_is_there() -> None:
-    assert os.access(INTERPRETER, os.X_OK)
