@@ -97,22 +97,25 @@ class _Comparison:
 
     def _loads_in_run(self, file: File) -> bool:
         if file.is_program:
-            return starts(file.path, **self._run_environment())
+            return starts(file.path, **self._run_environment(str(file.path)))
         return _says(self._opened_in_run(file)) == _LOADS
 
     def _opened_in_run(self, file: File) -> str:
         code = "import sys; sys.path[:0] = [sys.argv[2]]\nimport linked_sets as l\nprint(l.opens(sys.argv[1]).decode())"
         words = [sys.executable, "-c", code, file.path, str(Path(__file__).parent)]
-        environment = os.environ | self._run_environment()
+        environment = os.environ | self._run_environment(sys.executable)
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
-    def _run_environment(self) -> dict[str, str]:
-        from rocm_sdk.cli.run import _planned_libraries
+    def _run_environment(self, program: str) -> dict[str, str]:
+        """The variables in which the linker looks, of a program that `rocm-sdk run` starts."""
+        from rocm_sdk.cli import run
         from rocm_sdk.installed.installation import current
 
-        found = _planned_libraries(current())
+        found = run._planned_libraries(current())  # noqa: SLF001
+        tools = run._tool_directories(current())  # noqa: SLF001
+        directories = run._with_all_packages(found.directories, current(), program, tools)  # noqa: SLF001
         preloaded = {"LD_PRELOAD": ":".join(found.files)} if found.files else {}
-        return {"LD_LIBRARY_PATH": ":".join(found.directories)} | preloaded
+        return {"LD_LIBRARY_PATH": ":".join(directories)} | preloaded
 
     def _preload_for(self, file: File) -> None:
         """It warns of libraries that lack exactly where a dlopen behind it does not find one."""
@@ -131,7 +134,7 @@ class _Comparison:
 
         tree, _ = with_files(Tree((), ()), [str(file.path)])
         if file.is_program:
-            found = finds_all(file.path) or finds_all(file.path, **self._run_environment())
+            found = finds_all(file.path) or finds_all(file.path, **self._run_environment(str(file.path)))
         else:
             said = [json.loads(in_child(_preloaded_and_opened, file.path))[1], self._opened_in_run(file)]
             found = any(_says(each) != _NOT_FOUND for each in (*said, in_child(opens, file.path).decode()))

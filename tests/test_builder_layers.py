@@ -49,6 +49,7 @@ SEAM: dict[str, set[str] | None] = {
             "unshare",
         ),
     },
+    "base.locking": {"lock_within"},
     "base.own_wheels": {"install_command"},
     "base.scratch": {"removed_at_signals"},
     "base.tar_reader": {"TarReader"},
@@ -87,7 +88,7 @@ SEAM: dict[str, set[str] | None] = {
     },
     "terminal.output_options": {"add_output_options", "given", "open_standard_streams", "take_output_options"},
     "terminal.progress": {"Wait", "waiting", "with_progress"},
-    "terminal.usage": {"HelpFormatter", "epilog", "parse_words"},
+    "terminal.usage": {"HelpFormatter", "Parser", "epilog", "parse_words"},
     "web": None,
 }
 
