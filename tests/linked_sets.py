@@ -217,9 +217,14 @@ class LinkedSet:
         if chance < 0.12:
             other.symlink_to(path)
             self.features["link"] += 1
-        elif chance < 0.2:
+        elif chance < 0.16:
             shutil.copy(path, other)
             self.features["two copies"] += 1
+        elif chance < 0.2 and platform.machine() == "x86_64":
+            variant = other.parent / "glibc-hwcaps/x86-64-v2" / path.name
+            variant.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, variant)
+            self.features["for one kind of processor"] += 1
         elif chance < 0.3:
             content = bytearray(path.read_bytes())
             content[4] = 1  # EI_CLASS: ELFCLASS32

@@ -83,6 +83,21 @@ static rsdk_status check_processor(const rsdk_elf_file *file, rsdk_error *error)
                         highest_level(levels));
 }
 
+size_t rsdk_elf_machine_variants(const char *names[RSDK_ELF_VARIANTS]) {
+    size_t count = 0;
+#if defined(__x86_64__)
+    const uint32_t levels = own_levels();
+    for (unsigned i = LEVEL_COUNT; i-- > 1;) {
+        if ((levels >> i & 1) != 0) {
+            names[count++] = level_names[i];
+        }
+    }
+#else
+    (void)names;
+#endif
+    return count;
+}
+
 /* ---- the machine ---- */
 
 enum {

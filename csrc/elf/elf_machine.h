@@ -6,10 +6,16 @@
 
 #include "elf/elf_file.h"
 
+enum { RSDK_ELF_VARIANTS = 4 };
+
 /* RSDK_BAD_ELF if this process cannot load the file: the error names both machines. The same if the library needs a
  * later kind of processor (x86-64-v3), because its code would end the process with SIGILL: the error names both levels.
  */
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error);
+
+/* The subdirectories of glibc-hwcaps in which the linker looks on this processor, the best first ("x86-64-v3",
+ * "x86-64-v2"); 0 where it has none. */
+size_t rsdk_elf_machine_variants(const char *names[RSDK_ELF_VARIANTS]);
 
 /* Whether the linker, where it looks for a name, goes on behind a file with this header: it is of another class or for
  * another machine (open_verify in glibc's elf/dl-load.c). */

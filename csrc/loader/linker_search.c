@@ -1,6 +1,7 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
  * so that setenv and a glibc with other defaults make no difference. Subdirectories for one kind of processor
- * (glibc-hwcaps) are not followed: rsdk_linker_search_may_hold_variants tells whether there may be any. */
+ * (glibc-hwcaps) are followed for who asks about foreign files; the planner does not, and
+ * rsdk_linker_search_may_hold_variants tells it whether there may be any. */
 #include "loader/linker_search.h"
 
 #include <ctype.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "elf/elf_machine.h"
 
 /* ---- RPATH and RUNPATH ---- */
 
@@ -340,12 +342,31 @@ static bool is_taken(const rsdk_linker_search *search, const char *path) {
     return search->is_passed_over == NULL || !search->is_passed_over(search->context, path);
 }
 
+/* Writes the file for one kind of processor that the linker prefers to the plain one; returns whether there is one. */
+static bool is_variant_there(const rsdk_linker_search *search, const char *directory, const char *name,
+                             char candidate[PATH_MAX]) {
+    const char *variants[RSDK_ELF_VARIANTS];
+    char place[PATH_MAX];
+    bool is_found = false;
+    if (search->is_passed_over == NULL || !is_there(directory, "glibc-hwcaps", place)) {
+        return false;
+    }
+    const size_t count = rsdk_elf_machine_variants(variants);
+    for (size_t i = 0; !is_found && i < count; i++) {
+        int length = snprintf(place, sizeof place, "%s/glibc-hwcaps/%s", directory, variants[i]);
+        is_found = length > 0 && length < PATH_MAX && is_there(place, name, candidate) && is_taken(search, candidate);
+    }
+    return is_found;
+}
+
 static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings *directories, const char *name,
                            const char **path, rsdk_error *error) {
     char candidate[PATH_MAX];
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
-        if (directories->items[i] != NULL && is_there(directories->items[i], name, candidate) &&
-            is_taken(search, candidate)) {
+        const char *directory = directories->items[i];
+        bool is_found = directory != NULL && (is_variant_there(search, directory, name, candidate) ||
+                                              (is_there(directory, name, candidate) && is_taken(search, candidate)));
+        if (is_found) {
             *path = rsdk_arena_copy(search->arena, candidate);
             RSDK_NEED(*path, error);
         }
