@@ -111,9 +111,9 @@ class _Comparison:
         from rocm_sdk.cli import run
         from rocm_sdk.installed.installation import current
 
-        found = run._planned_libraries(current())  # noqa: SLF001
-        tools = run._tool_directories(current())  # noqa: SLF001
-        directories = run._with_all_packages(found.directories, current(), program, tools)  # noqa: SLF001
+        found = run._planned_libraries(current())
+        tools = run._tool_directories(current())
+        directories = run._with_all_packages(found.directories, current(), program, tools)
         preloaded = {"LD_PRELOAD": ":".join(found.files)} if found.files else {}
         return {"LD_LIBRARY_PATH": ":".join(directories)} | preloaded
 
@@ -147,9 +147,11 @@ class _Comparison:
         verdict = judge(str(directory), self.question)
         files = [file for file in self.alone if file.parent == directory]
         done = all(self.alone[file] for file in files)
-        others = [path for path in directory.iterdir() if path not in files and path.suffix != ".o"]
+        others = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
         done = done and all(
-            self._loads(File(path, None, path.name.startswith("program"))) for path in others if not path.is_symlink()
+            self._loads(File(path, None, path.name.startswith("program")))
+            for path in others
+            if path not in self.alone and path.suffix != ".o"
         )
         self.expect(
             "directory", f"{directory.name}: {verdict.line}", bool(verdict.loads) and not verdict.loading.is_aided, done
