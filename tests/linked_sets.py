@@ -256,9 +256,9 @@ def _run(*words: str, text: str = "") -> None:
 
 
 def starts(program: Path, **environment: str) -> bool:
-    """Whether the linker starts a program: it finds all libraries, and the versions in them."""
-    said = _traced(program, environment)
-    return "not found" not in said and "error" not in said
+    """Whether the linker starts a program: it finds all libraries, the versions in them, and the symbols (LD_WARN)."""
+    said = _traced(program, {"LD_WARN": "1", "LD_BIND_NOW": "1", **environment})
+    return all(each not in said for each in ("not found", "error", "undefined symbol"))
 
 
 def finds_all(program: Path, **environment: str) -> bool:

@@ -8,8 +8,8 @@
 char *rsdk_path_join(rsdk_arena *arena, const char *directory, const char *name);
 char *rsdk_path_parent(rsdk_arena *arena, const char *path);
 
-/* An absolute path without "." and "..", and without doubled '/', by its text alone: a link in it counts as a directory.
- * Another path is copied as it is. */
+/* An absolute path without "." and "..", and without doubled '/', by its text alone: a link in it counts as a
+ * directory. Another path is copied as it is. */
 char *rsdk_path_without_dots(rsdk_arena *arena, const char *path);
 
 /* The text after the last '/'. Borrowed. */
