@@ -234,10 +234,10 @@ static PyObject *opened_names(PyObject *module, PyObject *args) {
         rsdk_status status = RSDK_OK;
         Py_BEGIN_ALLOW_THREADS status =
             rsdk_opened_names_find(files.items, files.count, names.items, names.count, &arena, &found, &error);
-        Py_END_ALLOW_THREADS if (status == RSDK_OK) {
-            result = rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count);
-        }
-        else {
+        Py_END_ALLOW_THREADS result =
+            status == RSDK_OK ? rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count)
+                              : NULL;
+        if (status != RSDK_OK) {
             rsdk_exceptions_raise(&error, NULL);
         }
     }

@@ -53,8 +53,8 @@ typedef struct rsdk_dlopen_dependency {
     const char *opener, *opened;
     rsdk_opened_name name;
     rsdk_release first, last; /* of ROCm: {0, 0}: not known, and no end */
+    bool is_required;         /* false: the opener does without */
     const char *only_if; /* a variable that is set, and not to 0, or a device that can be opened; NULL: in any case */
-    bool is_required;    /* false: the opener does without */
     const char *reason;
 } rsdk_dlopen_dependency;
 
