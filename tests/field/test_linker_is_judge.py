@@ -149,6 +149,14 @@ def test_a_program_that_rocm_sdk_run_serves(call: Call, tmp_path: Path, sdk: Sit
     assert "sudo, cron and systemd do not pass LD_LIBRARY_PATH on" in " ".join(call("run", "--help").stdout.split())
 
 
+def test_a_program_beside_a_library(call: Call, tmp_path: Path, sdk: Site) -> None:
+    """A call of rocm_sdk serves the library alone; what serves both is said."""
+    hip = sdk.path / CORE / "lib/libamdhip64.so.7"
+    compile_library(tmp_path / "files/plugin.so", None, needed=(hip,))
+    program(tmp_path / "files/app", (hip,))
+    assert str(document(call, tmp_path / "files", *GPU)["verdict"]).startswith("loads in `rocm-sdk run`; alone")
+
+
 @pytest.mark.parametrize("runpath", ["", "$ORIGIN/../_rocm_sdk_libraries_gfx1200/lib"])
 def test_a_plug_in_that_rocm_sdk_serves(call: Call, tmp_path: Path, sdk: Site, runpath: str) -> None:
     flags = (f"-Wl,-rpath,{runpath}",) if runpath else ()

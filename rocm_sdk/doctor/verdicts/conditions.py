@@ -167,6 +167,8 @@ def _loading_of(
         used = {os.path.dirname(need.path) for file in served for need in file.needs if need.path is not None}
         return Loading(unfound, directories=tuple(each for each in directories if is_run and each in used))
     libraries = [file for file in served if not file.is_program]
+    if is_run and len(libraries) < len(served):  # a call comes too late for a program
+        return Loading(unfound, is_run=True)
     names = tuple(filter(None, map(_shortname, preloaded)))
     if libraries and all(file.by_shortnames for file in libraries):
         return Loading(unfound, names, is_run=is_run)
