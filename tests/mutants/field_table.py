@@ -10,6 +10,8 @@ _HANGING = ("tests/field/test_hanging.py",)
 _LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
+_ORIGINS = ("tests/field/test_fixes_by_origin.py",)
+_COMPILERS = ("tests/field/test_compilers.py",)
 
 # fmt: off
 FIELD = (
@@ -51,5 +53,11 @@ FIELD = (
     Mutation("csrc/loader/dependency_graph.c", "RSDK_TRY(find_noted(graph, from, edge, &is_noted, error));", "", _LINKER),
     Mutation("csrc/loader/plan.c", "plan->search.is_passed_over = rsdk_graph_is_passed_over;", "", _LINKER),
     Mutation("csrc/loader/linker_search.c", "RSDK_TRY(add_places_in_site(search, &(*path)->list, error));", "", ("test_host_check",)),
+    # where packages come from, and which compiler is blamed
+    Mutation("rocm_sdk/installed/wheel_directory.py", " if each[1] == _canonical(version)}", "}", _ORIGINS),
+    Mutation("rocm_sdk/problems/problem.py", "        elif packages:\n", "        elif False:\n", _ORIGINS),
+    Mutation("csrc/diagnosis/index_choice.c", "label != NULL ? label + sizeof of_rocm - 1 : exact + 2", "exact + 2", _ORIGINS),
+    Mutation("rocm_sdk/doctor/subjects/devel.py", "if _NO_BITCODE in error:", "if False:", _COMPILERS),
+    Mutation("rocm_sdk/doctor/subjects/devel.py", "(not refused[2] and _is_of_compiler(ended))", "False", _COMPILERS),
 )
 # fmt: on
