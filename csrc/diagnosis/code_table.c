@@ -431,8 +431,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "by hand: report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}{intact}",
-        FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "by hand: install the C++ compiler of the system with its headers"}),
-        "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers.", NULL)
+        FIXES({DEBIAN, WORDS, "apt install g++  # for {header}: the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++  # for {header}"}, {ANY, WORDS, "by hand: install the C++ compiler of the system with its headers, which has {header}"},
+              {ANY, WORDS, "by hand: correct what {$path} says; `rocm-sdk test --deep` names the files of the SDK that are not as they were installed"}),
+        "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers. Where it names no header of the system, it fails by itself, by a variable or by a file of the SDK.", NULL)
     ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
         NO_FIX,
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
@@ -455,7 +456,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(81, N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
         FIXES({ANY, WORDS, "by hand: use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
-        "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
+        "Each clang in PATH was tried with a small program, at most four, and none compiled it; what is shown is the first that starts. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
         "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)

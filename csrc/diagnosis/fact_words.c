@@ -24,6 +24,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"gid",          "GROUP"},
     {"gpus",         "these GPUs"},
     {"group",        "GROUP"},
+    {"header",       "a header"},
     {"intact",       ""},
     {"kind",         "no regular file"},
     {"lack",         ""},
