@@ -46,6 +46,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"pid",          "PID"},
     {"prefix",       "its directory"},
     {"present",      "an older one"},
+    {"product",      "torch"},
     {"profiler",     "its path"},
     {"python",       "python"},
     {"reason",       "the reason"},

@@ -11,6 +11,7 @@ _LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
 _ORIGINS = ("tests/field/test_fixes_by_origin.py",)
+_FOREIGN = ("tests/field/test_foreign_builds.py",)
 _COMPILERS = ("tests/field/test_compilers.py",)
 
 # fmt: off
@@ -59,5 +60,7 @@ FIELD = (
     Mutation("csrc/diagnosis/index_choice.c", "label != NULL ? label + sizeof of_rocm - 1 : exact + 2", "exact + 2", _ORIGINS),
     Mutation("rocm_sdk/doctor/subjects/devel.py", "if _NO_BITCODE in error:", "if False:", _COMPILERS),
     Mutation("rocm_sdk/doctor/subjects/devel.py", "(not refused[2] and _is_of_compiler(ended))", "False", _COMPILERS),
+    Mutation("rocm_sdk/gpu_support/cuda_builds.py", '"hip" in said or "+rocm" in version or', '"hip" in said or', _FOREIGN),
+    Mutation("rocm_sdk/doctor/verdicts/judge.py", "if each.code not in _OF_MISSING)]", ")]", _FOREIGN),
 )
 # fmt: on
