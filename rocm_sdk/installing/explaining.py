@@ -95,8 +95,8 @@ def _of_lack(found: dict[str, str], index: Index) -> tuple[str, str]:
         others = versions.split(", ")
         cause = f"it has no {name}{found['version']}, which {by} requires: it has {', '.join(others[-_MOST_NAMED:])}"
         return cause, f"{fix}; or take a build of {by} that requires one of these"
-    if others := _for_others(name, index):
-        cause = f"it has no {name} for this Python and system, which {by} requires: it has {others}"
+    if elsewhere := _for_others(name, index):
+        cause = f"it has no {name} for this Python and system, which {by} requires: it has {elsewhere}"
         return cause, f"another Python (--python), or {fix}"
     return f"it has no {name}, which {by} requires", fix
 

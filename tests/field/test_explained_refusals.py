@@ -119,3 +119,13 @@ def test_what_a_build_requires(indexes: Indexes, ask: Ask, installer: str) -> No
     first, *_, last = said.stderr.splitlines()
     assert "building rocm requires setuptools>=70.2, which the index lacks" in first
     assert "put setuptools>=70.2 on" in last
+
+
+def test_a_gpu_that_the_index_does_not_serve(indexes: Indexes, ask: Ask) -> None:
+    """The fix asks for the same elsewhere: the site's index has one stream."""
+    write_sdk(indexes.folder / "two", "gfx942", "gfx1100")
+    said = ask(indexes.serve("two"), "sdk", "--gpu", "gfx1201")
+    assert said.returncode == 1
+    fix = said.stderr.splitlines()[-1]
+    command = "env -u ROCM_SDK_INDEX rocm-sdk install sdk --gpu gfx1201 --rocm nightly"
+    assert fix.endswith(f"fix: this index has gfx1100 and gfx942; try `{command}`")

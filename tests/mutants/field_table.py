@@ -63,7 +63,7 @@ FIELD = (
     Mutation("rocm_sdk/doctor/subjects/devel.py", "(not refused[2] and _is_of_compiler(ended))", "False", _COMPILERS),
     Mutation("rocm_sdk/gpu_support/cuda_builds.py", '"hip" in said or "+rocm" in version or', '"hip" in said or', _FOREIGN),
     Mutation("rocm_sdk/doctor/verdicts/judge.py", "if each.code not in _OF_MISSING)]", ")]", _FOREIGN),
-    Mutation("rocm_sdk/installing/explaining.py", "if others := _for_others(name, index):", "if others := '':", _REFUSALS),
+    Mutation("rocm_sdk/installing/explaining.py", "if elsewhere := _for_others(name, index):", "if elsewhere := '':", _REFUSALS),
     Mutation("rocm_sdk/installing/explaining.py", "    for pattern in _LACKS_TO_BUILD:", "    for pattern in ():", _REFUSALS),
 )
 # fmt: on
