@@ -13,6 +13,7 @@ _SCOPE = ("tests/field/test_global_scope.py",)
 _ORIGINS = ("tests/field/test_fixes_by_origin.py",)
 _FOREIGN = ("tests/field/test_foreign_builds.py",)
 _REFUSALS = ("tests/field/test_explained_refusals.py",)
+_PREFIXES = ("tests/field/test_prefixes.py",)
 _COMPILERS = ("tests/field/test_compilers.py",)
 
 # fmt: off
@@ -65,5 +66,7 @@ FIELD = (
     Mutation("rocm_sdk/doctor/verdicts/judge.py", "if each.code not in _OF_MISSING)]", ")]", _FOREIGN),
     Mutation("rocm_sdk/installing/explaining.py", "if elsewhere := _for_others(name, index):", "if elsewhere := '':", _REFUSALS),
     Mutation("rocm_sdk/installing/explaining.py", "    for pattern in _LACKS_TO_BUILD:", "    for pattern in ():", _REFUSALS),
+    Mutation("rocm_sdk/installed/prefix_versions.py", 'of_tools = match[1].lower() == "rocm"', "of_tools = False", _PREFIXES),
+    Mutation("rocm_sdk/doctor/subjects/prefix.py", "        return bool(rows_of(name))", "        return True", _PREFIXES),
 )
 # fmt: on
