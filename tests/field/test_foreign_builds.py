@@ -51,6 +51,7 @@ def test_torch(sdk: Site, call: Call, row: tuple[str, bytes, str, str | None]) -
     assert checked.returncode == 1
     assert checked.stdout.startswith(f"torch: torch {version} is built for CUDA\n")
     assert "nothing to check" not in checked.stdout
+    assert "E-PKG-026: it is built for CUDA: " in checked.stdout
     assert "rocm-sdk install torch" in checked.stdout
     (problem,) = found
     assert problem["title"] == f"torch {version} is built for CUDA"

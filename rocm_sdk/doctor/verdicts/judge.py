@@ -78,7 +78,8 @@ class Verdict(NamedTuple):
         names = {self.subject, os.path.basename(self.subject.rstrip("/"))} - {""}
         of_names = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         head = re.compile(rf"(?:^|(?<=: ))(?:{of_names}): ")
-        whole = re.compile(rf"(?<!\S)(?:{of_names})(?=[:,;]?(?:\s|$))")
+        version = rf"(?: {re.escape(found.facts['version'])})?" if "version" in found.facts else ""
+        whole = re.compile(rf"(?<!\S)(?:{of_names}){version}(?=[:,;]?(?:\s|$))")
         title, cause = (whole.sub("it", head.sub("", text)) for text in (found.title, found.cause))
         return found._replace(title=title, cause=cause)
 
