@@ -190,6 +190,7 @@ Code = Literal[
     "N-GPU-036",
     "W-LIB-028",
     "N-LIB-027",
+    "E-PKG-026",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

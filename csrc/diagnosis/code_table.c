@@ -431,8 +431,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "by hand: report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}{intact}",
-        FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "by hand: install the C++ compiler of the system with its headers"}),
-        "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers.", NULL)
+        FIXES({DEBIAN, WORDS, "apt install g++  # for {header}: the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++  # for {header}"}, {ANY, WORDS, "by hand: install the C++ compiler of the system with its headers, which has {header}"},
+              {ANY, WORDS, "by hand: correct what {$path} says; `rocm-sdk test --deep` names the files of the SDK that are not as they were installed"}),
+        "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers. Where it names no header of the system, it fails by itself, by a variable or by a file of the SDK.", NULL)
     ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
         NO_FIX,
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
@@ -455,7 +456,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(81, N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
         FIXES({ANY, WORDS, "by hand: use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
-        "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
+        "Each clang in PATH was tried with a small program, at most four, and none compiled it; what is shown is the first that starts. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
         "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)
@@ -739,6 +740,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(149, E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
+    ROW(182, E, PKG, 026, ERROR, "{distribution} {version|of one version} is built for CUDA", "{detail}; no GPU of AMD runs its kernels",
+        FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"},
+              {ANY, WORDS, "by hand: install a build of {distribution} for ROCm in place of this one, from where its makers offer it"}),
+        "The public index has torch and others for CUDA under their plain names. An installer that is not told AMD's index takes these, also as a requirement of something else, and they find no GPU. What tells is the version, the requirements, version.py and the libraries.", NULL)
     ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail|which no other machine has}",
         FIXES({ANY, TRIED, "patchelf --set-rpath '$ORIGIN' {$path}  # or link with -Wl,-rpath,'$ORIGIN', or build with CMAKE_SKIP_INSTALL_RPATH"}),
         "A DT_RPATH or DT_RUNPATH with a directory of the build is of no use elsewhere, and whoever can make the directory there decides what is loaded.", NULL)

@@ -7,6 +7,8 @@
 #include "rocm_sdk/gpu.h"
 
 static const char digits[] = "0123456789";
+/* Begins the label of packages that are built for a release: 2.12.0+rocm7.10.0. */
+static const char of_rocm[] = "+rocm";
 
 const char *rsdk_index_of_site(void) {
     const char *address = secure_getenv("ROCM_SDK_INDEX");
@@ -68,7 +70,8 @@ static unsigned long release_at(const char *text, unsigned long otherwise) {
 const rsdk_index_row *rsdk_index_for_requirement(const char *requirement) {
     const char *exact = strstr(requirement, "=="), *first = strstr(requirement, ">="), *end = strstr(requirement, ",<");
     if (exact != NULL || first == NULL) {
-        return exact != NULL ? index_for_version(exact + 2) : NULL;
+        const char *label = exact != NULL ? strstr(exact, of_rocm) : NULL;
+        return exact != NULL ? index_for_version(label != NULL ? label + sizeof of_rocm - 1 : exact + 2) : NULL;
     }
     unsigned long lowest = release_at(first + 2, 0),
                   highest = release_at(end != NULL ? end + 2 : NULL, (unsigned long)-1);

@@ -43,13 +43,14 @@ def directory_for_hipcc(driver: str) -> str | None:
     return directory if os.path.realpath(f"{directory}/clang++") == real else None
 
 
-def find_any_driver() -> str | None:
-    """The path of a C++ driver of clang in PATH: `clang++`, else that of the highest version; None if there is none."""
-    if (path := find_driver("clang")) is not None:
-        return path
+def find_drivers() -> list[str]:
+    """The paths of clang's C++ drivers in PATH: `clang++`, then those with a version, the highest first."""
     versions = set()
     for directory in search_path():
         names = os.listdir(directory) if os.path.isdir(directory) else []
         versions |= {int(match[1]) for name in names if (match := re.fullmatch(r"clang\+\+-([0-9]{1,4})", name))}
-    drivers = (find_driver(f"clang-{version}") for version in sorted(versions, reverse=True))
-    return next((driver for driver in drivers if driver is not None), None)
+    clangs = ("clang", *(f"clang-{version}" for version in sorted(versions, reverse=True)))
+    drivers: dict[str, str] = {}
+    for path in filter(None, map(find_driver, clangs)):
+        drivers.setdefault(os.path.realpath(path), path)
+    return list(drivers.values())

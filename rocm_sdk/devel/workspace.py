@@ -40,4 +40,4 @@ def _fix(site: str) -> str:
     except RocmSdkError:  # core is not there, or damaged
         version = None
     requirement = f"rocm[libraries,devel]=={version}" if version else None
-    return fix_of(problem("E-DEVEL-011", site, site, lambda _site, _distribution: {}, requirement=requirement))
+    return fix_of(problem("E-DEVEL-011", site, site, lambda *_: {}, requirement=requirement))

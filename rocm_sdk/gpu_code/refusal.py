@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def refusal(path: str, detail: str = "", code: Code = "E-CODE-010", **facts: object) -> RewriteError:
     """The error to raise, by default because the file is not of a form that can be rewritten."""
     found = problem(code, path, detail=detail, **facts)
-    unnamed = problem(code, "", None, lambda _site, _distribution: {}, detail=detail, **facts)
+    unnamed = problem(code, "", None, lambda *_: {}, detail=detail, **facts)
     short = f"{unnamed.title}: {unnamed.cause}".lstrip()
     return RewriteError(f"{found.title}: {found.cause}", found.fix, path, code, found, detail=short)

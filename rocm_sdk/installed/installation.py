@@ -189,17 +189,19 @@ class Installed:
             "requirement": f"rocm-sdk-core=={self.version}",
         }
 
-    def known(self, site: str, distribution: str | None) -> dict[str, str]:
+    def known(self, site: str, distribution: str | None, requirement: str | None = None) -> dict[str, str]:
         """How the packages of a directory were installed, as installation_facts says it; asked once a package."""
-        place = (site, distribution)
+        place = (site, distribution, requirement)
         if place not in self._known:
             from .installer import installation_facts
 
-            self._known[place] = installation_facts(site, distribution, self.distributions_in(site) or None)
+            self._known[place] = installation_facts(
+                site, distribution, requirement, self.distributions_in(site) or None
+            )
         return self._known[place]
 
     @once
-    def _known(self) -> dict[tuple[str, str | None], dict[str, str]]:
+    def _known(self) -> dict[tuple[str, str | None, str | None], dict[str, str]]:
         return {}
 
     # ---- files

@@ -46,12 +46,17 @@ _FURTHER_PLACES = {
 
 
 def installation_facts(
-    site: str, distribution: str | None = None, known: Sequence[Distribution] | None = None
+    site: str,
+    distribution: str | None = None,
+    requirement: str | None = None,
+    known: Sequence[Distribution] | None = None,
 ) -> dict[str, str]:
     """The fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in the directory `site`.
 
-    distribution: the package that is to be installed again; its source counts. known: the distributions of the SDK
-    there, if the caller has read them.
+    distribution: the package that is to be installed again. requirement: what is to be installed; its source counts.
+    known: the distributions of the SDK there, if the caller has read them. Beside those fields are `packages`, the
+    words that install what an exact requirement of the selector brings, `address`, that of the wheel, and `closure`,
+    the command that made it.
     """
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
@@ -63,7 +68,9 @@ def installation_facts(
     facts = {"installer": installer, "python": _shown(python), "site": _shown(site)}
     if (environment := prefix or _bare_prefix_of(site)) is not None:
         facts["environment"] = _shown(environment)
-    if (source := _source(metadata, installer, prefix)) is not None:
+    if requirement is not None and (own := _own_source(requirement, site, known)):
+        facts |= own
+    elif (source := _source(installer, prefix)) is not None:
         facts["source"] = source
     if note := _obstacle(site):
         facts["note"] = note
@@ -176,10 +183,15 @@ def _metadata_of(
     if known:
         by_name = {each.name: each for each in known}
         return by_name.get(distribution or "") or by_name.get("rocm-sdk-core") or known[0]
-    found = [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
+    found = _names_of_sdk(site)
     names = {name_of_directory(name): name for name in found}
     name = names.get(distribution or "") or names.get("rocm-sdk-core") or next(iter(found), None)
     return Distribution(os.path.join(site, name)) if name is not None else None
+
+
+def _names_of_sdk(site: str) -> list[str]:
+    """The `.dist-info` directories of packages of the SDK."""
+    return [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
 
 
 def _first_word(metadata: Distribution | None, name: str) -> str:
@@ -191,13 +203,22 @@ def _first_word(metadata: Distribution | None, name: str) -> str:
 # ---- where the packages come from
 
 
-def _source(metadata: Distribution | None, installer: str, prefix: str | None) -> str | None:
+def _own_source(requirement: str, site: str, known: Sequence[Distribution] | None) -> dict[str, str]:
+    """The source of a requirement whose wheel was installed by its path or address; {} for another one."""
+    from .wheel_directory import address_of, wheels_of  # here: most problems need no command
+
+    known = known or [Distribution(f"{site}/{name}") for name in _names_of_sdk(site)]
+    if (wheels := wheels_of(requirement, site, known)) is not None:
+        return {"source": f"--find-links {quoted_for_shell(wheels.directory)}", "packages": wheels.packages}
+    address = address_of(requirement, known)
+    return {"source": "", "address": address} if address is not None else {}
+
+
+def _source(installer: str, prefix: str | None) -> str | None:
     """Options that name the source; "" if the installer's configuration names it, None if nothing does.
 
     An index of the configuration is not repeated: it may hold a password.
     """
-    if (directory := _directory_of_archive(metadata)) is not None:
-        return f"--find-links {quoted_for_shell(directory)}"
     index = _index_of(installer, prefix)
     return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else ""
 
@@ -213,25 +234,6 @@ def configured_index(site: str, distribution: str | None = None) -> str | None:
 
 def _index_of(installer: str, prefix: str | None) -> str | None:
     return _index_of_uv() if installer.startswith("uv") else _index_of_pip(prefix or sys.prefix)
-
-
-def _directory_of_archive(metadata: Distribution | None) -> str | None:
-    """The directory of the wheel that was installed by its path, if it is still there (PEP 610)."""
-    text = metadata.read("direct_url.json") if metadata is not None else b""
-    if not text:
-        return None
-    import json
-    from urllib.parse import unquote, urlsplit
-
-    try:
-        document = json.loads(text)
-        url = urlsplit(document["url"])
-        path = unquote(url.path)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    if url.scheme != "file" or not os.path.isfile(path):
-        return None
-    return os.path.dirname(path)
 
 
 def _index_of_pip(prefix: str) -> str | None:

@@ -23,6 +23,7 @@ _HIP_FILE = re.compile(r"libamdhip64\.so\.(\d+\.\d+\.\d+)")
 # What a file is about, where its name does not say it: the release of ROCm itself.
 _ROCM = frozenset({"rocm", "rocmcore"})
 RELEASE = "ROCm"
+_TOOLS = "rocm-cmake"
 
 # How many numbers must agree: the third of HIP counts its builds, and not all of its files have it.
 _NUMBERS_OF = {"hip": 2}
@@ -56,18 +57,19 @@ def versions(prefix: Prefix) -> Iterator[Said]:
         yield Said(info, RELEASE, match[1])
     for path in prefix.files:
         name = os.path.basename(path)
-        version = None
+        version, of_tools = None, False
         if (match := _HIP_FILE.fullmatch(name)) is not None and not os.path.islink(path):
             yield Said(path, "hip", match[1])
             continue
         if (match := _CMAKE.fullmatch(name)) is not None:
             version = next((found[1] for found in _PACKAGE_VERSION.finditer(_text_of(path))), None)
+            of_tools = match[1].lower() == "rocm"  # the package ROCM of rocm-cmake, which counts its own releases
         elif (match := _HEADER.fullmatch(name)) is not None and not os.path.islink(path):
             version = _of_assignments(_MACRO, _text_of(path))
         elif name == ".hipVersion" or path.endswith("share/hip/version"):
             version = _of_assignments(_ASSIGNMENT, _text_of(path))
         if version is not None and version.strip("0."):
-            yield Said(path, _about(match[1] if match is not None else "hip"), version)
+            yield Said(path, _TOOLS if of_tools else _about(match[1] if match is not None else "hip"), version)
 
 
 def _about(name: str) -> str:

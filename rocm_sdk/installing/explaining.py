@@ -21,15 +21,39 @@ if TYPE_CHECKING:
     from .request import Index
 
 _SECONDS = 2  # of the one request
-# What lacks, and what requires it, if that is said: the words of pip, then those of uv.
+# What lacks, what requires it, if that is said, and which versions there are: the words of pip, then those of uv.
 _LACKS = (
-    re.compile(r"that satisfies the requirement ([\w.-]+)[^\n(]*\(from ([\w.-]+)[^)]*\) \(from versions: none\)"),
-    re.compile(r"that satisfies the requirement (rocm-sdk-loader)()[^\n(]*\(from versions: none\)"),
     re.compile(
-        r"Because ([\w.-]+) was not found in the package\s+registry and (?:all versions of )?([\w.-]+)\S* depends? on"
+        r"that satisfies the requirement (?P<name>[\w.-]+)(?P<version>[^\n(]*?) \(from (?P<by>[\w.-]+)[^)]*\)"
+        r" \(from versions: (?P<versions>[^)\n]*)\)"
     ),
-    re.compile(r"Because (rocm-sdk-loader)() was not found in the package\s+registry"),
+    re.compile(r"that satisfies the requirement (?P<name>rocm-sdk-loader)[^\n(]*\(from versions: none\)"),
+    re.compile(
+        r"Because (?P<name>[\w.-]+) was not found in the package\s+registry and"
+        r" (?:all versions of )?(?P<by>[\w.-]+)\S* depends? on"
+    ),
+    re.compile(r"Because (?P<name>rocm-sdk-loader) was not found in the package\s+registry"),
+    re.compile(
+        r"Because (?P<name>[\w.-]+?)==\S+\s+has no wheels with a matching.*?"
+        r"because\s+(?P<by>[\w.-]+?)==\S+\s+depends\s+on\s+(?P=name)\b",
+        re.DOTALL,
+    ),
 )
+# What the build of a source distribution requires: the words of pip, then those of uv.
+_LACKS_TO_BUILD = (
+    re.compile(
+        r"build dependencies(?: for (?P<by>[\w.-]+))? did not run.*?"
+        r"that satisfies the requirement (?P<requirement>[^\n(]*?) \(from versions:",
+        re.DOTALL,
+    ),
+    re.compile(
+        r"(?:[Ff]ailed to (?:download and )?build `(?P<by>[\w.-]+?)[=@`].*?)?Failed to resolve requirements from"
+        r" `(?:build-system\.requires|setup\.py)[^`]*`.*?No solution found when resolving: `(?P<requirement>[^`\n]+)`",
+        re.DOTALL,
+    ),
+)
+_MOST_NAMED = 4  # versions
+_PARTS_OF_NAME = 5  # of a wheel: name, version, Python, ABI, platform; a build may stand between
 _CUT = (
     re.compile(r"Wheel '[^']*' located at \S*/([^/\s]+\.whl) is invalid"),
     re.compile(r"[Ff]ailed to (?:read|download|extract)\b[^\n]*?([\w.+-]+\.whl)"),
@@ -46,19 +70,51 @@ def refuse_explained(installer: str, index: Index, project: str, said: str, show
 
 
 def _of_words(said: str, index: Index) -> tuple[str, str] | None:
+    for pattern in _LACKS_TO_BUILD:
+        if (found := pattern.search(said)) and not found["requirement"].startswith(LOADER):
+            required = found["requirement"]
+            cause = f"building {found['by'] or 'rocm'} requires {required}, which the index lacks"
+            return cause, f"put {required} on {index.shown}: no other index is asked"
     for pattern in _LACKS:
         if found := pattern.search(said):
-            name, by = found[1], found[2] or "the build of rocm"
-            if name == LOADER:
-                return (
-                    f"it has no {name}, which {by} requires",
-                    "put its wheel there, and run rocm-sdk-build index again",
-                )
-            return f"it has no {name}, which {by} requires", f"put {name} on {index.shown}: no other index is asked"
+            return _of_lack({name: text or "" for name, text in found.groupdict().items()}, index)
     for pattern in _CUT:
         if found := pattern.search(said):
             return f"{found[1]} is damaged or cut", "ask those who run the index, or empty the installer's cache"
     return None
+
+
+def _of_lack(found: dict[str, str], index: Index) -> tuple[str, str]:
+    """What a package requires: it is not there, in another version, or for another Python or system."""
+    name, by = found["name"], found.get("by") or "the build of rocm"
+    if name == LOADER:
+        return f"it has no {name}, which {by} requires", "put its wheel there, and run rocm-sdk-build index again"
+    fix = f"put {name} on {index.shown}: no other index is asked"
+    versions = found.get("versions", "none")
+    if versions != "none":
+        others = versions.split(", ")
+        cause = f"it has no {name}{found['version']}, which {by} requires: it has {', '.join(others[-_MOST_NAMED:])}"
+        return cause, f"{fix}; or take a build of {by} that requires one of these"
+    if elsewhere := _for_others(name, index):
+        cause = f"it has no {name} for this Python and system, which {by} requires: it has {elsewhere}"
+        return cause, f"another Python (--python), or {fix}"
+    return f"it has no {name}, which {by} requires", fix
+
+
+def _for_others(name: str, index: Index) -> str:
+    """The wheels of a project, by version and tag of the Python; "" if there are none, or the index is not read."""
+    if index.is_directory:
+        return ""
+    try:
+        files = files_of_project(Server(index.address, seconds=_SECONDS, tries=1), name)
+    except WebError:
+        return ""
+    tags: dict[str, list[str]] = {}
+    for parts in (each.name.split("-") for each in files if each.name.endswith(".whl")):
+        if len(parts) >= _PARTS_OF_NAME:
+            tags.setdefault(parts[1], []).append(parts[-3])
+    rows = [f"{version} ({', '.join(dict.fromkeys(each))})" for version, each in tags.items()]
+    return f"{name} {', '.join(rows[-_MOST_NAMED:])}" if rows else ""
 
 
 def _of_network(installer: str, index: Index, project: str, said: str) -> tuple[str, str] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rocm_sdk import targets as known
+from rocm_sdk._native import installables, sdk_indexes
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import UnknownTargetError
 from rocm_sdk.installed.distributions import normalised
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from .request import Index
 
 SELECTOR = "rocm"
+_NEWEST = "nightly"
+_NAMED = 6  # targets that a message names
 
 
 class Placed(NamedTuple):
@@ -47,7 +51,7 @@ def with_code(
         if isinstance(offer, str):
             return Placed(requirements, answer, (f"{offer}: the check after the installation tells",))
         for target in lacking:
-            _check_code(offer, target, targets, answer, index)
+            _check_code(offer, target, targets, requirements, answer, index)
         requirements, answer = _by_names(offer, requirements, lacking, answer, destination, index)
         if offer.kind != DEVICE:  # the other products are built in the same way
             packages = _packages(offer, lacking) or ["rocm-sdk-libraries"]
@@ -61,7 +65,8 @@ def with_code(
             if found is None:
                 found = _asked_for(each, fits, destination, index)
             message = f"{each.name} {_version(each.name, answer)} has no package for {target}"
-            fix = _nearest(found, target, fits) + _without(target, targets)
+            fix = _nearest(found, target, fits, _in_other_stream(requirements, targets, index))
+            fix += _without(target, targets)
             raise InstallRefusedError(f"{message} ({each.device}{target}) at {index.shown}", fix, target)
     return Placed(requirements, answer, notes)
 
@@ -95,7 +100,14 @@ def _asked_for(requirement: Requirement, targets: Iterable[str], destination: De
     return [name[len(requirement.device) :] for name in found]
 
 
-def _check_code(offer: Offer, target: str, targets: tuple[str, ...], answer: Answer, index: Index) -> None:
+def _check_code(  # noqa: PLR0917 - what the message names
+    offer: Offer,
+    target: str,
+    targets: tuple[str, ...],
+    requirements: tuple[Requirement, ...],
+    answer: Answer,
+    index: Index,
+) -> None:
     """Raises InstallRefusedError if no package of the SDK has code for a target."""
     fits = nearest_targets(target)
     offered_for = [each for name in offer.names for each in _targets_of(offer, name)]
@@ -107,7 +119,8 @@ def _check_code(offer: Offer, target: str, targets: tuple[str, ...], answer: Ans
         message = f"{what} has no package for {target} ({package_of(offer, target)}) at {index.shown}"
     else:
         message = f"{what} at {index.shown} has no code for {target}: it has that for {', '.join(offer.names)}"
-    raise InstallRefusedError(message, _nearest(offered_for, target, fits) + _without(target, targets), target)
+    fix = _nearest(offered_for, target, fits, _in_other_stream(requirements, targets, index))
+    raise InstallRefusedError(message, fix + _without(target, targets), target)
 
 
 def _targets_of(offer: Offer, name: str) -> tuple[str, ...]:
@@ -152,17 +165,37 @@ def _by_names(  # noqa: PLR0917 - what each step needs
     return requirements, ask(requirements, destination, index)
 
 
-def _nearest(found: Iterable[str], target: str, fits: dict[str, str]) -> str:
-    """What comes nearest to a target that nothing serves."""
-    other = next((each for each in fits if each in set(found)), None)
+def _nearest(found: Iterable[str], target: str, fits: dict[str, str], further: str) -> str:
+    """What comes nearest to a target that nothing serves. further: the command that asks another stream."""
+    offered_for = list(dict.fromkeys(found))
+    other = next((each for each in fits if each in set(offered_for)), None)
     if other is None:
-        return f"no code that is offered runs on {target}; another release may have it: --rocm"
+        return f"this index has {_listed(offered_for)}; {further}"
     if fits[other] == "unofficial":
         return (
             f"no code for {target} is offered. The code for {other} is nearest, and only runtimes with"
             f" distributions' patches try it; nobody supports that: --gpu {other}"
         )
     return f"the code for {other} runs on {target}: --gpu {other}"
+
+
+def _listed(names: list[str]) -> str:
+    """Some of the names in words."""
+    if not names:
+        return "no package for a GPU"
+    last = f"{len(names) - _NAMED} more" if len(names) > _NAMED else names[-1]
+    return " and ".join(filter(None, (", ".join(names[:_NAMED] if len(names) > _NAMED else names[:-1]), last)))
+
+
+def _in_other_stream(requirements: tuple[Requirement, ...], targets: tuple[str, ...], index: Index) -> str:
+    """The command that asks for the same in the stream of nightly builds, which has new GPUs first."""
+    if index.stream == _NEWEST:
+        return "no other stream has newer releases"
+    names = {row[1]: row[0] for row in installables()}
+    asked = [each.file or names.get(each.name, "") for each in requirements]
+    words = [quoted_for_shell(each) for each in asked if each] + ["--gpu", ",".join(targets), "--rocm", _NEWEST]
+    own = "env -u ROCM_SDK_INDEX " if index.address not in {row[3] for row in sdk_indexes()} else ""
+    return f"try `{own}rocm-sdk install {' '.join(words)}`"
 
 
 def _without(target: str, targets: tuple[str, ...]) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     # What was found: a code, the file or directory concerned, and facts for the texts.
     Finding = tuple[Code, str | None, dict[str, str]]
 
-    # site, distribution -> how it was installed, as rocm_sdk.installed.installer says it.
-    Known = Callable[[str, str | None], dict[str, str]]
+    # site, distribution, requirement -> how it was installed, as rocm_sdk.installed.installer says it.
+    Known = Callable[[str, str | None, str | None], dict[str, str]]
 
 _WHEELS = " --form wheels --output closure"  # in the command that makes wheels of a closure again
 
@@ -71,11 +71,18 @@ def problem(
     by default from what is installed now. General words replace a missing fact.
     """
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
-    installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"))
+    requirement = exact.get("requirement") or exact.get("selector")
+    installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"), requirement)
     title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
-    closure, requirement = installation.get("closure"), exact.get("requirement")
-    if fix is not None and closure is not None and requirement is not None and requirement in fix:
-        fix = _fix_of_closure(fix, requirement, closure)
+    closure, packages, address = (installation.get(each) for each in ("closure", "packages", "address"))
+    if fix is not None and requirement is not None and "selector" not in exact:
+        if closure is not None and requirement in fix:
+            fix = _fix_of_closure(fix, requirement, closure)
+        elif packages:
+            fix = _fix_of_packages(fix, requirement, installation["source"], packages)
+        elif address and (distribution := exact.get("distribution")) is not None:
+            word = quoted_for_shell(requirement)
+            fix = fix.replace(f" {word}", f" {quoted_for_shell(f'{distribution} @ {address}')}")
     # Texts are joined to the words before them: " (and 3 more)".
     shown = {name: f"{' ' * value.startswith(' ')}{one_line(value)}" for name, value in exact.items()}
     return Problem(code, one_line(title), one_line(cause), harmless(fix) if fix is not None else None, path, shown)
@@ -92,9 +99,14 @@ def _fix_of_closure(fix: str, requirement: str, closure: str) -> str:
     return f"{fix} && {closure} && {fix.replace(word, f'--no-index --find-links closure {word}')}"
 
 
+def _fix_of_packages(fix: str, requirement: str, source: str, packages: str) -> str:
+    """What the selector would bring, installed by itself: to build the selector takes more than the directory has."""
+    return fix.replace(f"{source} {quoted_for_shell(requirement)}", f"--no-deps {source} {packages}")
+
+
 def in_general(code: "Code") -> Problem:
     """The entry `code` of the table in general words, the same on each machine."""
-    return problem(code, None, None, lambda _site, _distribution: {})
+    return problem(code, None, None, lambda *_: {})
 
 
 def _exact(value: str) -> str:
@@ -106,12 +118,12 @@ def _exact(value: str) -> str:
     return value.replace("\0", r"\x00")
 
 
-def _ask_installed(site: str, distribution: str | None) -> dict[str, str]:
+def _ask_installed(site: str, distribution: str | None, requirement: str | None) -> dict[str, str]:
     """{} if the interpreter cannot import the modules, for example without permission to read its own library."""
     try:
         from rocm_sdk.installed.installer import installation_facts, own_site  # here: only a problem needs it
 
-        return installation_facts(site or own_site(), distribution)
+        return installation_facts(site or own_site(), distribution, requirement)
     except (ImportError, OSError):
         return {}
 

@@ -41,7 +41,7 @@ def site(tmp_path: Path) -> DevelSite:
 
 def test_a_clang_of_the_system_is_a_note_with_the_first_error(site: DevelSite, tmp_path: Path) -> None:
     clang = write_clang(tmp_path / "bin/clang++", "echo 'x.hip:1:1: error: no gfx1030'; exit 1")
-    said = run_test(site.path, "--only", "devel", PATH=f"{clang.parent}:/usr/bin:/bin", ROCM_SDK_ROOTFS=str(tmp_path))
+    said = run_test(site.path, "--only", "devel", PATH=str(clang.parent), ROCM_SDK_ROOTFS=str(tmp_path))
     assert (said.status, said.codes) == (0, {"N-DEVEL-012"})
     note = said.only("N-DEVEL-012")
     assert note["title"] == "the clang of this system cannot compile HIP with this SDK"
@@ -54,7 +54,7 @@ def test_a_missing_linker_for_gpus_is_a_note(site: DevelSite, tmp_path: Path) ->
     """clang finds no fault in the source; it fails when it links the GPU code."""
     answer = 'case "$*" in *-fsyntax-only*) exit 0;; esac; echo "clang: error: unable to execute lld"; exit 1'
     clang = write_clang(tmp_path / "bin/clang++", answer)
-    said = run_test(site.path, "--only", "devel", PATH=f"{clang.parent}:/usr/bin:/bin")
+    said = run_test(site.path, "--only", "devel", PATH=str(clang.parent))
     assert said.only("N-DEVEL-012")["cause"].endswith("clang: error: unable to execute lld")
 
 

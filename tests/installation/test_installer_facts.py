@@ -178,7 +178,7 @@ def test_a_virtual_environment_below_the_systems_prefix(site: DevelSite, monkeyp
 
 def test_the_directory_of_the_wheel_is_used(site: DevelSite, tmp_path: Path) -> None:
     (site.path / "pip").mkdir()
-    wheel = tmp_path / "my wheels/rocm_sdk_core-7.10.0-py3-none-any.whl"
+    wheel = tmp_path / "my wheels/rocm_sdk_core-7.10.0+local.1-py3-none-any.whl"
     wheel.parent.mkdir()
     wheel.touch()
     note = site.path / "rocm_sdk_core-7.10.0+local.1.dist-info/direct_url.json"

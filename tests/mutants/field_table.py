@@ -10,6 +10,11 @@ _HANGING = ("tests/field/test_hanging.py",)
 _LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
+_ORIGINS = ("tests/field/test_fixes_by_origin.py",)
+_FOREIGN = ("tests/field/test_foreign_builds.py",)
+_REFUSALS = ("tests/field/test_explained_refusals.py",)
+_PREFIXES = ("tests/field/test_prefixes.py",)
+_COMPILERS = ("tests/field/test_compilers.py",)
 
 # fmt: off
 FIELD = (
@@ -51,5 +56,17 @@ FIELD = (
     Mutation("csrc/loader/dependency_graph.c", "RSDK_TRY(find_noted(graph, from, edge, &is_noted, error));", "", _LINKER),
     Mutation("csrc/loader/plan.c", "plan->search.is_passed_over = rsdk_graph_is_passed_over;", "", _LINKER),
     Mutation("csrc/loader/linker_search.c", "RSDK_TRY(add_places_in_site(search, &(*path)->list, error));", "", ("test_host_check",)),
+    # where packages come from, and which compiler is blamed
+    Mutation("rocm_sdk/installed/wheel_directory.py", " if each[1] == _canonical(version)}", "}", _ORIGINS),
+    Mutation("rocm_sdk/problems/problem.py", "        elif packages:\n", "        elif False:\n", _ORIGINS),
+    Mutation("csrc/diagnosis/index_choice.c", "label != NULL ? label + sizeof of_rocm - 1 : exact + 2", "exact + 2", _ORIGINS),
+    Mutation("rocm_sdk/doctor/subjects/devel.py", "if _NO_BITCODE in error:", "if False:", _COMPILERS),
+    Mutation("rocm_sdk/doctor/subjects/devel.py", "(not refused[2] and _is_of_compiler(ended))", "False", _COMPILERS),
+    Mutation("rocm_sdk/gpu_support/cuda_builds.py", '"hip" in said or "+rocm" in version or', '"hip" in said or', _FOREIGN),
+    Mutation("rocm_sdk/doctor/verdicts/judge.py", "if each.code not in _OF_MISSING)]", ")]", _FOREIGN),
+    Mutation("rocm_sdk/installing/explaining.py", "if elsewhere := _for_others(name, index):", "if elsewhere := '':", _REFUSALS),
+    Mutation("rocm_sdk/installing/explaining.py", "    for pattern in _LACKS_TO_BUILD:", "    for pattern in ():", _REFUSALS),
+    Mutation("rocm_sdk/installed/prefix_versions.py", 'of_tools = match[1].lower() == "rocm"', "of_tools = False", _PREFIXES),
+    Mutation("rocm_sdk/doctor/subjects/prefix.py", "        return bool(rows_of(name))", "        return True", _PREFIXES),
 )
 # fmt: on

@@ -252,7 +252,7 @@ MUTATIONS = (
     # whose command repairs an installation
     Mutation(_INSTALLER, ' or recorded in {"pip", "uv"}:', ":", _FACTS_OF_INSTALLERS),
     Mutation(_INSTALLER, "if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or", "if", _FACTS_OF_INSTALLERS),
-    Mutation(_INSTALLER, 'url.scheme != "file" or', "", _FACTS_OF_INSTALLERS),
+    Mutation("rocm_sdk/installed/wheel_directory.py", 'url.scheme != "file" or', "", _FACTS_OF_INSTALLERS),
     Mutation(_INSTALLER, "if os.statvfs(site).f_flag & os.ST_RDONLY:", "if False:", _FACTS_OF_INSTALLERS),
     # what a proof tries, and with which rights
     Mutation(_PROOF, "    _compare_coverage(sdk, selection, site, gpus)\n", "", (f"{_CLOSURE_TESTS}_closure.py::test_the_proof_compares_the_code",)),

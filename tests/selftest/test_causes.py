@@ -121,7 +121,7 @@ def test_what_record_does_not_say_is_not_compared(sdk: Site) -> None:
 def test_a_place_for_temporary_files_that_takes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """E-ENV-012: /tmp is full or read-only, and no variable leads elsewhere."""
     monkeypatch.setattr(looking, "temporary_directory", lambda: "/proc")
-    recorder = Recorder("api", "checks", str(tmp_path), known=lambda _site, _name: {})
+    recorder = Recorder("api", "checks", str(tmp_path), known=lambda *_: {})
     fails = Tries(lambda _: True)
     recorder.bad("E-API-005", None, "run-time compilation", Child("hiprtc", 0.0, fails.again), shortname="hiprtc")
     (found,) = problems_of(Installed(str(tmp_path)), [recorder], Options())

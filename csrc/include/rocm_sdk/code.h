@@ -214,7 +214,9 @@ typedef enum rsdk_code {
     RSDK_W_LIB_028 = 180,
     RSDK_N_LIB_027 = 181,
 
-    RSDK_CODE_COUNT = 182
+    RSDK_E_PKG_026 = 182,
+
+    RSDK_CODE_COUNT = 183
 } rsdk_code;
 /* clang-format on */
 

@@ -11,7 +11,7 @@ from functools import partial
 from rocm_sdk._native import gpus
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.devel import layout
-from rocm_sdk.devel.compilers import device_libraries, find_any_driver, hip_flags
+from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import difference, verify_tree
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
@@ -33,6 +33,11 @@ int main() { std::vector<int> numbers(1); nothing<<<1, 1>>>(); return numbers[0]
 _HIP_HEADER = "include/hip/hip_runtime.h"
 _LLVM = "lib/llvm/bin"
 _PARTS_OF_COMPILER = ("clang", "lld", "clang-offload-bundler")
+_MOST_DRIVERS = 4  # of the system that are tried
+_NO_BITCODE = "cannot find ROCm device library"  # clang, of bitcode that is not where the flags say
+# What a compiler says of a header that is missing.
+_MISSING_HEADER = re.compile(r"error: '([\w./+-]+)' file not found|error: ([\w./+-]+): No such file")
+_OF_SDK = ("hip/", "hsa/", "amd_", "__clang")  # how names of headers begin that the SDK has
 _COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 
 
@@ -168,18 +173,30 @@ def _check_compiler(installation: Installed, tree: str, recorder: Recorder, opti
 
 
 def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
-    """Tries a clang in PATH that is not the tree's, with what `rocm-sdk env --compiler` prints."""
-    driver = find_any_driver()
-    if driver is None or device_libraries(tree) is None or not os.path.exists(os.path.join(tree, _HIP_HEADER)):
-        return
-    if os.path.realpath(driver).startswith(f"{os.path.realpath(tree)}/"):
+    """Tries those in PATH that are not the tree's, with what `rocm-sdk env --compiler` prints, until one compiles."""
+    if device_libraries(tree) is None or not os.path.exists(os.path.join(tree, _HIP_HEADER)):
         return
     target = next((gpu.real_processor for gpu in gpus() if gpu.known), _COMMON_TARGET)
-    ended = _compiled([driver, "-x", "hip", *hip_flags(tree, [target])], Way(options.seconds))
-    if _is_compiled(ended):
-        recorder.good(f"{driver} compiles a small HIP program for {target}")
-    else:
-        recorder.say("N-DEVEL-012", driver, target=target, detail=_first_error(ended))
+    own, refused = f"{os.path.realpath(tree)}/", None
+    for driver in [each for each in find_drivers() if not os.path.realpath(each).startswith(own)][:_MOST_DRIVERS]:
+        ended = _compiled([driver, "-x", "hip", *hip_flags(tree, [target])], Way(options.seconds))
+        if _is_compiled(ended):
+            recorder.good(f"{driver} compiles a small HIP program for {target}")
+            return
+        error = _first_error(ended)
+        if _NO_BITCODE in error:
+            recorder.skip(f"the clang of this system: the SDK lacks device libraries for {target} ({error})")
+            return
+        # One that says where the program is wrong has started; one that does not load is no answer.
+        if refused is None or (not refused[2] and _is_of_compiler(ended)):
+            refused = driver, error, _is_of_compiler(ended)
+    if refused is not None:
+        recorder.say("N-DEVEL-012", refused[0], target=target, detail=refused[1])
+
+
+def _is_of_compiler(ended: Ended) -> bool:
+    """Whether the compiler itself says what is wrong."""
+    return " error: " in ended.output
 
 
 def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
@@ -191,7 +208,16 @@ def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> Non
         recorder.good("a small HIP program compiles")
     else:
         files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
-        recorder.bad("E-DEVEL-005", hipcc, None, program.child_of(ended, files), detail=_first_error(ended))
+        detail = _first_error(ended)
+        child = program.child_of(ended, files)
+        recorder.bad("E-DEVEL-005", hipcc, None, child, detail=detail, header=_header_of_system(detail))
+
+
+def _header_of_system(error: str) -> str | None:
+    """The header of the system's C or C++ library that a compiler does not find; None: it fails for another reason."""
+    found = _MISSING_HEADER.search(error)
+    name = found[1] or found[2] if found is not None else None
+    return None if name is None or name.startswith(_OF_SDK) else name
 
 
 def _compiled(command: list[str], way: Way) -> Ended:

@@ -67,7 +67,7 @@ def _name_source(recorder: Recorder, address: str) -> None:
     """Lets fixes install from the index that the user named, unless that has a password."""
     if address and "@" not in urlsplit(address).netloc:
         known, source = recorder.known, {"source": f"--index-url {quoted_for_shell(address)}"}
-        recorder.known = lambda site, distribution: known(site, distribution) | source
+        recorder.known = lambda *about: known(*about) | source
 
 
 def _compare(

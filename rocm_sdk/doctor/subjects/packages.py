@@ -18,12 +18,16 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.file_faults import put_aside
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
+from rocm_sdk.doctor.verdicts.requirements import requirements
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
+from rocm_sdk.gpu_support.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
 from rocm_sdk.gpu_support.packages import distribution_name
 from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import (
     CLOSURE_JOURNAL,
     Distribution,
+    headers_of,
+    is_of_sdk,
     name_of_directory,
     normalised,
     same_release,
@@ -69,6 +73,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     _check_consistency(installation, recorder)
     _check_platform_directories(installation, recorder)
     _check_leftovers(installation, recorder)
+    _check_cuda(installation, recorder)
     if installation.is_current:
         _check_facts(installation, recorder)
         _check_search_path(installation, recorder)
@@ -164,6 +169,18 @@ def _check_consistency(installation: Installed, recorder: Recorder) -> None:
             recorder.bad("E-PKG-016", path, detail=detail, **each.facts)
         elif facts:
             recorder.good(f"{each.name} is of the build of core")
+
+
+def _check_cuda(installation: Installed, recorder: Recorder) -> None:
+    """Reports what is beside the SDK and built for CUDA, by metadata alone. `rocm-sdk check` reads libraries, too."""
+    for name in installation.names:
+        if not name.endswith(".dist-info") or is_of_sdk(name_of_directory(name)):
+            continue
+        each = Distribution(os.path.join(installation.site, name))
+        needed = requirements([value for key, value in headers_of(each.read("METADATA")) if key == "requires-dist"])
+        if sign := sign_of_cuda(each.version, needed, version_file(installation.site, each.name)):
+            found = problem_of_cuda(each.name, each.version, sign)
+            recorder.bad(found.code, each.directory, **found.facts)
 
 
 def _check_platform_directories(installation: Installed, recorder: Recorder) -> None:

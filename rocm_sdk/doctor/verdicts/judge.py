@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from rocm_sdk._native import choose_index, device_code
+from rocm_sdk._native import choose_index, device_code, inspect_library
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS, may_have_code
 from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.gpu_support.comgr_places import place_problems
 from rocm_sdk.gpu_support.coverage import with_code
+from rocm_sdk.gpu_support.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
 from rocm_sdk.gpu_support.image_kinds import image_kinds
 from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
 from rocm_sdk.gpu_support.words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.installed.library_directories import further_libraries
+from rocm_sdk.installed.others import find
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, process_words
@@ -25,6 +27,7 @@ from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .missing import Against, package_of
 from .opening import release_of, requirement_of
+from .requirements import requirements
 from .subject import Subject, open_subject, sdk_subject, shared_libraries, with_required
 
 TYPE_CHECKING = False
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
+_OF_MISSING = frozenset({"E-LIB-002", "E-LIB-003"})
 _NAMED = 3  # libraries that a line names
 
 
@@ -74,7 +78,8 @@ class Verdict(NamedTuple):
         names = {self.subject, os.path.basename(self.subject.rstrip("/"))} - {""}
         of_names = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         head = re.compile(rf"(?:^|(?<=: ))(?:{of_names}): ")
-        whole = re.compile(rf"(?<!\S)(?:{of_names})(?=[:,;]?(?:\s|$))")
+        version = rf"(?: {re.escape(found.facts['version'])})?" if "version" in found.facts else ""
+        whole = re.compile(rf"(?<!\S)(?:{of_names}){version}(?=[:,;]?(?:\s|$))")
         title, cause = (whole.sub("it", head.sub("", text)) for text in (found.title, found.cause))
         return found._replace(title=title, cause=cause)
 
@@ -100,6 +105,9 @@ def judge(word: str | None, question: Question) -> Verdict:
         found += code.problems
         if against.installed is not None and with_code(code.coverage):
             found += place_problems(against.installed)
+        cuda = list(_of_cuda(alone))
+        if cuda:  # that CUDA is not here follows
+            found = [*cuda, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.kind == "distribution":
             from .device_packages import device_package_problems
 
@@ -137,6 +145,30 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
         if os.path.realpath(fault.path) not in said:
             shown = subject.shown(fault.path)
             yield problem(fault.code, shown, library=shown, detail=subject.shown(fault.message))
+
+
+def _of_cuda(subject: Subject) -> Iterator[Problem]:
+    """That a distribution or a wheel, or an installed distribution that it requires, is built for CUDA."""
+    if not subject.distribution:
+        return
+    needed = [name for path in subject.files for name in _needed(path)]
+    sign = sign_of_cuda(subject.version, subject.needed_too, subject.version_file, needed)
+    if sign is not None:
+        yield problem_of_cuda(subject.distribution, subject.version, sign)
+        return
+    for name in subject.needed_too if subject.kind == "distribution" else ():
+        found = find(name)
+        if found is not None:
+            text = version_file(str(found.locate_file("")), name)
+            if sign := sign_of_cuda(found.version, requirements(found.requires or []), text):
+                yield problem_of_cuda(name, found.version, sign)
+
+
+def _needed(path: str) -> tuple[str, ...]:
+    try:
+        return inspect_library(path).needed
+    except RocmSdkError:
+        return ()
 
 
 def _of_no_kind(path: str) -> Iterator[Problem]:
@@ -181,7 +213,9 @@ def _verdict(
     words = [_loading(host, loads, release, has_sdk=has_sdk, is_sdk=subject.kind == "SDK"), *host.notes]
     if loads and named is not None and against.version and not f"{against.version}.".startswith(f"{named}."):
         words.append(f"it is for {release}, the SDK is {against.version}, and nothing in its files says what it calls")
-    if not host.files and not has_code and not host.opens.names:
+    if any(each.code == "E-PKG-026" for each in problems):
+        words = [next(each.title for each in problems if each.code == "E-PKG-026")]
+    elif not host.files and not has_code and not host.opens.names:
         words = [_nothing(subject)]
     elif not has_code:
         words.append("no GPU code of its own")

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from rocm_sdk.installed.distributions import normalised
 
-_OF_LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+_NAMES = "sys_platform|platform_system|platform_machine|os_name"
+_HERE = {
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "platform_machine": os.uname().machine,
+    "os_name": "posix",
+}
 # A comparison of an environment marker (PEP 508), in either order.
 _COMPARISON = re.compile(
-    r"""\b(?P<name>sys_platform|platform_system|os_name)\s*(?P<how>[!=]=)\s*["'](?P<value>[^"']*)["']"""
-    r"""|["'](?P<first>[^"']*)["']\s*(?P<way>[!=]=)\s*(?P<last>sys_platform|platform_system|os_name)\b"""
+    rf"""\b(?P<name>{_NAMES})\s*(?P<how>[!=]=)\s*["'](?P<value>[^"']*)["']"""
+    rf"""|["'](?P<first>[^"']*)["']\s*(?P<way>[!=]=)\s*(?P<last>{_NAMES})\b"""
 )
 
 
 def requirements(lines: list[str]) -> tuple[str, ...]:
-    """The names of the distributions that values of Requires-Dist name for Linux and without an extra."""
+    """The names of the distributions that values of Requires-Dist name for this system and without an extra."""
     needed = (name for name, _, marker in (line.partition(";") for line in lines) if not _leaves_out(marker))
     return tuple(dict.fromkeys(normalised(_first_name(name)) for name in needed))
 
@@ -33,7 +40,7 @@ def _leaves_out(marker: str) -> bool:
 def _is_of_another_system(alternative: str) -> bool:
     for found in _COMPARISON.finditer(alternative):
         name, how, value = found.group("name", "how", "value") if found["name"] else found.group("last", "way", "first")
-        if (value == _OF_LINUX[name]) != (how == "=="):
+        if (value == _HERE[name]) != (how == "=="):
             return True
     return False
 

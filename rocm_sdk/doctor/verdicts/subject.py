@@ -18,6 +18,7 @@ from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
 from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
+from rocm_sdk.gpu_support.cuda_builds import version_file
 from rocm_sdk.installed.catalog import stem
 from rocm_sdk.installed.distributions import is_of_sdk, normalised
 
@@ -37,7 +38,8 @@ class Subject(NamedTuple):
     name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (of
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
     are pairs of a path that is not the user's, and what it stands for in what is said. distribution is the normalised
-    name of a wheel's or an installed one, "" of others. broken: how many more files are no ELF files, as some of files.
+    name of a wheel's or an installed one, "" of others. version_file is the text of its version.py. broken: how many
+    more files are no ELF files, as some of files.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Subject(NamedTuple):
     distribution: str = ""
     version: str = ""
     broken: int = 0
+    version_file: str = ""
 
     def shown(self, text: str) -> str:
         """The text with the user's names of files."""
@@ -208,7 +211,15 @@ def _distribution(name: str) -> Subject:
     needed = requirements(found.requires or [])
     files, directories = _files_of(found)
     return Subject(
-        name, "distribution", files, directories, None, needed, distribution=normalised(name), version=found.version
+        name,
+        "distribution",
+        files,
+        directories,
+        None,
+        needed,
+        distribution=normalised(name),
+        version=found.version,
+        version_file=version_file(str(found.locate_file("")), name),
     )
 
 

@@ -1,0 +1,44 @@
+"""Reports about prefixes that are no ROCm, or are called by the version of something else."""
+
+from pathlib import Path
+
+import pytest
+from installed_rocm import Prefix as Made
+from sample_prefix import run_on_prefix
+
+from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.installed.prefix_versions import release_of
+
+
+# What a prefix with other software has -> whether it is a ROCm. conda's stands for the system's.
+@pytest.mark.parametrize(
+    ("path", "is_there"),
+    [
+        ("bin/amdgpu-arch", False),
+        ("lib/libamd.so.3", False),
+        ("include/amd.h", False),
+        ("lib/libamdhip64.so.7", True),
+        ("include/hip/hip_version.h", True),
+        ("lib/cmake/rocrand/rocrand-config.cmake", True),
+    ],
+)
+def test_what_shows_a_rocm_among_other_software(tmp_path: Path, path: str, is_there: bool) -> None:
+    prefix = Made(tmp_path / "usr")
+    prefix.file("conda-meta/history", "")
+    prefix.file("bin/python", "")
+    if ".so" in path:
+        prefix.library(path)
+    else:
+        prefix.file(path, "# nothing\n")
+    said = run_on_prefix(prefix.root)
+    assert ("E-PREFIX-001" not in said.codes) == is_there
+    if not is_there:
+        assert said.status == 1
+
+
+def test_the_release_is_not_that_of_rocm_cmake(tmp_path: Path) -> None:
+    prefix = Made(tmp_path / "rocm")
+    prefix.file("share/rocm/cmake/ROCMConfigVersion.cmake", 'set(PACKAGE_VERSION "0.8.0")\n')
+    assert release_of(Prefix(str(prefix.root))) is None
+    prefix.file("lib/cmake/hip/hip-config-version.cmake", 'set(PACKAGE_VERSION "5.2.3")\n')
+    assert release_of(Prefix(str(prefix.root))) == "5.2.3"
