@@ -2,6 +2,8 @@
 #include "loader/global_scope.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,15 +11,54 @@
 #include "base/path.h"
 #include "elf/soname.h"
 
-const char *rsdk_global_scope_definer(const char *function) {
+/* The file that has the address of a function, and whether that is an entry of the program's own procedure linkage
+ * table: a program at a fixed address gives such an entry out for the address of a function that it does not define. */
+static const char *file_of(void *address, bool *is_entry) {
     Dl_info info = {.dli_fname = NULL};
+    const ElfW(Sym) *symbol = NULL;
+    bool is_known = dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0;
+    *is_entry = is_known && symbol != NULL && symbol->st_shndx == SHN_UNDEF;
+    return is_known ? info.dli_fname : NULL;
+}
+
+/* Whether a loaded file itself defines a function. */
+static bool defines(const struct link_map *object, const char *function) {
+    void *handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *address = handle != NULL ? dlsym(handle, function) : NULL;
+    bool is_entry = false;
+    const char *file = address != NULL ? file_of(address, &is_entry) : NULL;
+    if (handle != NULL) {
+        (void)dlclose(handle);
+    }
+    return file != NULL && !is_entry && strcmp(file, object->l_name) == 0;
+}
+
+/* The first file behind the program that defines a function. What is preloaded stands before the C library. */
+static const char *definer_behind_program(void *program, const char *function) {
+    struct link_map *object = NULL;
+    if (dlinfo(program, RTLD_DI_LINKMAP, &object) != 0) {
+        return NULL;
+    }
+    for (object = object->l_next; object != NULL; object = object->l_next) {
+        if (object->l_name[0] != '\0' && defines(object, function)) {
+            return object->l_name;
+        }
+    }
+    return NULL;
+}
+
+const char *rsdk_global_scope_definer(const char *function) {
     void *global = dlopen(NULL, RTLD_LAZY);
     void *address = global != NULL ? dlsym(global, function) : NULL;
-    bool is_known = address != NULL && dladdr(address, &info) != 0;
+    bool is_entry = false;
+    const char *result = address != NULL ? file_of(address, &is_entry) : NULL;
+    if (is_entry) {
+        result = definer_behind_program(global, function);
+    }
     if (global != NULL) {
         (void)dlclose(global); /* the program itself stays */
     }
-    return is_known ? info.dli_fname : NULL;
+    return result;
 }
 
 /* ---- RTLD_DEEPBIND ---- */
