@@ -138,7 +138,7 @@ def test_each_tracked_file_has_tests_of_its_own_or_none() -> None:
     reached = {word.partition("/")[0] for words in rows.values() for word in words}
     reached |= {row.split("/")[1] for row, words in rows.items() if words == ["itself"] and row.endswith("/")}
     assert directories - reached == {"attack", "cluster", "foreign"}, "these are long"
-    loader = ["cli", "closure", "loader", "selftest"]
+    loader = ["cli", "closure", "field", "loader", "selftest"]
     assert tests_of(["csrc/loader/plan.c"], rows) == tests_of(["tests/sample_site.py"], rows) == loader
     changed = ["tests/loader/conftest.py", "tests/loader/test_find.py", "tests/test_layers.py", "LICENSE"]
     assert tests_of(changed, rows) == ["loader", "test_layers.py"]
