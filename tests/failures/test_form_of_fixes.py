@@ -11,7 +11,20 @@ from rocm_sdk.problems.registry import Fix
 _BY_HAND = "by hand: "
 _PROGRAMS = (
     *("apt", "apt-get", "chmod", "dnf", "emerge", "ldconfig", "mount", "mv", "pacman", "patchelf", "pip", "python"),
-    *("cp", "mkdir", "rmdir", "python3", "rm", "rocm-sdk", "rocm-sdk-build", "sudo", "zypper", "nix-store"),
+    *(
+        "cp",
+        "ln",
+        "mkdir",
+        "readelf",
+        "rmdir",
+        "python3",
+        "rm",
+        "rocm-sdk",
+        "rocm-sdk-build",
+        "sudo",
+        "zypper",
+        "nix-store",
+    ),
 )
 _OF_SHELLS = ("cd", "eval", "export", "ulimit", "unset")
 
