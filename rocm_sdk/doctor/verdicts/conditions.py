@@ -9,7 +9,7 @@ import os
 from typing import Any, NamedTuple
 
 from rocm_sdk import _native
-from rocm_sdk.installed.catalog import stem
+from rocm_sdk.installed.catalog import rows_of
 from rocm_sdk.installed.library_directories import directories_for, is_private, open_directories, packages_of
 
 from .variants import Variants, check_files
@@ -169,16 +169,12 @@ def _loading_of(
     libraries = [file for file in served if not file.is_program]
     if is_run and len(libraries) < len(served):  # a call comes too late for a program
         return Loading(unfound, is_run=True)
-    names = tuple(filter(None, map(_shortname, preloaded)))
+    names = tuple(rows[0][0] for path in preloaded if (rows := rows_of(os.path.basename(path))))
     if libraries and all(file.by_shortnames for file in libraries):
         return Loading(unfound, names, is_run=is_run)
     if libraries and all(file.by_shortnames or file.by_files for file in libraries):
         return Loading(unfound, (), is_for_files=True, is_run=is_run)
     return Loading(unfound, is_run=is_run)
-
-
-def _shortname(path: str) -> str | None:
-    return next((row[0] for row in _native.catalog() if stem(row[2]) == stem(os.path.basename(path))), None)
 
 
 class _Before(NamedTuple):
