@@ -190,6 +190,8 @@ Code = Literal[
     "N-GPU-036",
     "W-LIB-028",
     "N-LIB-027",
+    "E-DEVEL-014",
+    "W-DEVEL-015",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

@@ -86,6 +86,16 @@ def sample_members(nonce: str = "") -> Members:
     ]
 
 
+def links_to(files: Files) -> Members:
+    """The links of the tree to the files of a package: it has each of them."""
+    names = [name.partition("/")[::2] for name in files if name.startswith("_rocm_sdk_")]
+    return [
+        link(f"_rocm_sdk_devel/{path}", f"{'../' * (path.count('/') + 1)}{package}/{path}")
+        for package, path in names
+        if path != "__init__.py"
+    ]
+
+
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user, and mount file systems")
 
 

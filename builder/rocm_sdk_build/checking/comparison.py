@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from packaging.utils import canonicalize_name
 
+from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.output.clash import fix_of
 from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Unmet, read_selector, unmet
@@ -126,21 +128,23 @@ def _tell_clash(
 ) -> bool:
     """Tells of two different selectors of one version that have no index each: one requires what only the other has
     beside it. What they require is not told of then, because it has this one cause."""
-    files = {each.path: _indexed(each, facts) for each in packages}
-    nowhere = {each.requirement for each in _lacking(packages, facts)}
-    for number, file in enumerate(selectors):
-        with problems.of(file.path, again(SELECTOR)):
+    with suppress(PackagingError):  # of a damaged selector, which is told of where it is read
+        for number, file in enumerate(selectors):
             for other in (each for each in selectors[:number] if each.version == file.version):
                 pools = [_pool_of(directory, each, packages) for each in (other, file)]
-                lost = {each.requirement for pool in pools for each in _lacking(pool, facts)} - nowhere
+                lost = {each.requirement for pool in pools for each in _lacking(pool, facts)}
+                lost -= {each.requirement for each in _lacking(packages, facts)}
                 if lost and sha256_of(other.path).digest() != sha256_of(file.path).digest():
-                    known = [each._replace(sha256=sha256_of(path).hexdigest()) for path, each in files.items()]
-                    clashing = {each.path: each for each in known}
-                    fix = fix_of(directory, (clashing[other.path], clashing[file.path]), known)
+                    known = {each.path: _digested(each, facts) for each in packages}
+                    fix = fix_of(directory, (known[other.path], known[file.path]), list(known.values()))
                     what = f"and {other.path} are different, and installers could not tell which is meant"
                     problems.tell(file.path, what, fix)
                     return True
     return False
+
+
+def _digested(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedFile:
+    return _indexed(package, facts)._replace(sha256=sha256_of(package.path).hexdigest())
 
 
 def _pool_of(directory: Path, selector: PackageFile, packages: Sequence[PackageFile]) -> list[PackageFile]:

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.value_text import counted
+from rocm_sdk.devel.absent import told
+from rocm_sdk.devel.device_links import LINKS
 from rocm_sdk.doctor.verdicts.opened_names import OpenedName, opened_names
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.output.package_files import PackageFile
@@ -17,10 +20,11 @@ from rocm_sdk_build.packages.parts import short_name
 from rocm_sdk_build.packages.platform_tag import Names, broken_promise, needs_of
 
 from .comparison import Group
-from .development_tree import archive_among, lost_links
+from .development_tree import archive_among, read_tree, unlisted
 from .problems import Problems, again, project_of
 
 _DEVICE = "rocm-sdk-device-"
+_IN_TREE = ("rocm-sdk-core", "rocm-sdk-libraries")  # beside the device packages
 
 
 class Opening(NamedTuple):
@@ -39,6 +43,7 @@ class Installation:
         self._group, self._problems = group, problems
         self._site, self._directory = Site(directory), directory
         self._libraries = Names()  # of the packages for all GPUs
+        self._outside = set[str]()  # files that the development tree does not have by design, as those of the profiler
         self.tested: list[tuple[str, ...]] = []  # short names of packages that were installed and tested together
         self.openings: list[Opening] = []
 
@@ -49,13 +54,20 @@ class Installation:
         files = {each.path: self._add(each.path) for each in hosts}
         known = {str(path.relative_to(self._directory)) for own in files.values() for path in own}
         self._libraries = _names_of(path for own in files.values() for path in own)
+        has_tree = any(archive_among(own) is not None for own in files.values())
+        for each in hosts:
+            if not each.project.startswith(_IN_TREE):
+                self._outside |= {str(path.relative_to(self._directory)) for path in files[each.path]}
         for path, own in files.items():
             self._check_promise(path, own)
+        for path, own in files.items():
             self._check_tree(path, own, known)
         self.openings = list(self._openings(files))
         for device in devices:
             if own := self._add(device.path):
                 self._check_promise(device.path, own)
+                if has_tree:
+                    self._check_links(device.path, own)
                 self._test([*hosts, device])
                 self._site.remove(device.path)
         if not devices:
@@ -89,11 +101,22 @@ class Installation:
         if archive is None or self._problems:  # a package that is not installed would be named once more
             return
         with self._problems.of(wheel, again(project_of(wheel))):
-            lost = lost_links(archive, wheel, known)
-            if lost.number:
-                what = f"has {counted(lost.number, 'link')} to files that no package has, as {lost.first}"
-                fix = "make that package again where all of its artifacts are, or this one from the same artifacts"
+            tree = read_tree(archive, wheel, known - self._outside)
+            fix = "make that package again where all of its artifacts are, or this one from the same artifacts"
+            if tree.lost:
+                what = f"has {counted(tree.lost, 'link')} to files that no package has, as {tree.first}"
                 self._problems.tell(wheel, what, fix)
+            if tree.absent:
+                absent = f"{told(tree.absent)} not there"
+                what = f"lacks files that other packages have, and that compilers look for in it: {absent}"
+                self._problems.tell(wheel, what, "make it again from the artifacts of the others, with the same rules")
+
+    def _check_links(self, wheel: Path, files: list[Path]) -> None:
+        """Whether a device package lists all of its files for the development tree."""
+        with self._problems.of(wheel, again(project_of(wheel))), refusing_damage(package_damage(wheel, LINKS)):
+            if absent := unlisted(self._directory, files):
+                what = f"lacks files in its list for the development tree ({LINKS}): {told(absent)} not there"
+                self._problems.tell(wheel, what, again(project_of(wheel)))
 
     def _test(self, packages: Iterable[PackageFile]) -> None:
         if self._problems:

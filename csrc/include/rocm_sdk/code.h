@@ -214,7 +214,10 @@ typedef enum rsdk_code {
     RSDK_W_LIB_028 = 180,
     RSDK_N_LIB_027 = 181,
 
-    RSDK_CODE_COUNT = 182
+    RSDK_E_DEVEL_014 = 182,
+    RSDK_W_DEVEL_015 = 183,
+
+    RSDK_CODE_COUNT = 184
 } rsdk_code;
 /* clang-format on */
 
