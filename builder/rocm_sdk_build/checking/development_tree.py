@@ -8,7 +8,7 @@ from __future__ import annotations
 import lzma
 import posixpath
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
@@ -30,12 +30,12 @@ class Tree(NamedTuple):
     absent: list[str]  # files of the packages that the tree lacks, sorted
 
 
-def read_tree(archive: Path, wheel: Path, known: Collection[str]) -> Tree:
-    """known: files of the packages for all GPUs, by their names in wheels. PackagingError for a damaged archive, and
-    for one that has more than the disk could."""
+def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Iterable[str]) -> Tree:
+    """known: files of the packages for all GPUs, by their names in wheels; expected: those that the tree is to have.
+    PackagingError for a damaged archive, and for one that has more than the disk could."""
     room, number, first = shutil.disk_usage(archive.parent).free, 0, ""
     links = set[str]()  # of which one may lead to a directory that has files of the package
-    wanted = {path: name for name in known if (path := path_in_tree(name)) is not None}
+    wanted = {path: name for name in expected if (path := path_in_tree(name)) is not None}
     with refusing_damage(package_damage(wheel, archive.name)), _opened(archive) as stream:
         for member in TarReader(stream, is_stream=True).members():
             room -= member.size
