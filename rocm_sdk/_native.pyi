@@ -191,6 +191,8 @@ Code = Literal[
     "W-LIB-028",
     "N-LIB-027",
     "E-PKG-026",
+    "E-DEVEL-014",
+    "W-DEVEL-015",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

@@ -86,6 +86,16 @@ def sample_members(nonce: str = "") -> Members:
     ]
 
 
+def links_to(files: Files) -> Members:
+    """The links of the tree to the files of a package: it has each of them."""
+    names = [name.partition("/")[::2] for name in files if name.startswith("_rocm_sdk_")]
+    return [
+        link(f"_rocm_sdk_devel/{path}", f"{'../' * (path.count('/') + 1)}{package}/{path}")
+        for package, path in names
+        if path != "__init__.py"
+    ]
+
+
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user, and mount file systems")
 
 
@@ -188,13 +198,16 @@ def devel_files(archive: bytes, name: str = "_devel.tar") -> Files:
     return {"rocm_sdk_devel/__init__.py": b"", f"rocm_sdk_devel/{name}": archive}
 
 
-def device_files(target: str, nonce: str = "", version: str = VERSION, count: int = 2) -> Files:
-    """The files of a device package, with the manifest of their links."""
+def device_files(
+    target: str, nonce: str = "", version: str = VERSION, count: int = 2, more: Files | None = None
+) -> Files:
+    """The files of a device package, with the manifest of their links. more: further files, by path and content."""
     libraries = f"_rocm_sdk_libraries{nonce}"
     names = [f"lib/rocblas/library/{target}_{i}.co" for i in range(count)]
-    links = [{"relpath": name, "target": f"../../../../{libraries}/{name}"} for name in names]
+    code = {f"{libraries}/{name}": f"code for {name}".encode() for name in names} | (more or {})
+    paths = [name.partition("/")[2] for name in code]
+    links = [{"relpath": path, "target": f"{'../' * (path.count('/') + 1)}{libraries}/{path}"} for path in paths]
     manifest = json.dumps({"version": version, "links": links}, indent=2)
-    code = {f"{libraries}/{name}": f"code for {name}".encode() for name in names}
     return code | {f"{libraries}/.devel_links/{target}.json": manifest.encode()}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from environments import environment_with_pip
 from programs import completed
-from sample_devel import device_files, directory, link, make_archive, make_wheel, member
+from sample_devel import device_files, directory, links_to, make_archive, make_wheel, member
 from sample_device_code import code_object, kpack
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library
 from web_server import serving
@@ -49,7 +49,6 @@ MEMBERS = [
     member("_rocm_sdk_devel/__init__.py"),
     member("_rocm_sdk_devel/include/hip/hip_version.h", b"#define HIP_VERSION_MAJOR 7\n"),
     member("_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake", b"set(hip_VERSION 7)\n"),
-    link("_rocm_sdk_devel/lib/librocm_smi64.so.7", f"../../{CORE}/lib/librocm_smi64.so.7"),
 ]
 
 
@@ -116,8 +115,9 @@ def write_wheels(folder: Path, wheels: Path, further: Mapping[str, str], *, has_
             f"{LIBRARIES}/lib/rocsparse/library/kernels_{target}.co": code_object(number, size=64),
             f"{LIBRARIES}/.kpack/rand_{target}.kpack": kpack(kernels),
         }
-        make_wheel(wheels, f"rocm-sdk-device-{target}", device_files(target) | code)
-    devel = {"rocm_sdk_devel/__init__.py": b"", "rocm_sdk_devel/_devel.tar": make_archive(MEMBERS)}
+        make_wheel(wheels, f"rocm-sdk-device-{target}", device_files(target, more=code))
+    members = [*MEMBERS, *links_to(core | libraries)]
+    devel = {"rocm_sdk_devel/__init__.py": b"", "rocm_sdk_devel/_devel.tar": make_archive(members)}
     make_wheel(wheels, "rocm-sdk-devel", devel)
     make_wheel(wheels, "rocm-profiler", {"rocm_profiler/__init__.py": b""})
     needs = "Requires-Dist: rocm-sdk-core==7.10.0\nProvides-Extra: libraries\n"

@@ -460,6 +460,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
         "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)
+    ROW(183, E, DEVEL, 014, ERROR, "the development tree lacks files that packages of the SDK have", "{detail}",
+        FIXES({ANY, WORDS, "by hand: tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the files; until then take them from the package's own directory"}),
+        "The tree is to have every file of the packages that compilers and programs use: libraries, bitcode, kernels and their archives. These were never in the archive of the tree or, of a device package, in its list of links (.devel_links). Installing again brings the same files.", NULL)
+    ROW(184, W, DEVEL, 015, WARNING, "the development tree has copies of {number|some} files of the packages", "{path|the tree} has copies where links belong, as {example|a library}",
+        FIXES({ANY, TRIED, "rocm-sdk init  # as the owner of the environment"}),
+        "The layers of an image, or a copy of a directory, make two files of two names of one file. A program that gets a library from the tree and its twin from the package loads both: two copies of LLVM abort the program, and the disk holds everything twice.", NULL)
 
     /* ---- GPUs ---- */
     ROW(83, E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported|the targets of the installed packages}",

@@ -27,7 +27,7 @@ from .replace import replace_note
 from .stamp import GONE, Identity, identify
 from .workspace import Workspace
 
-DEVICE = "rocm-sdk-device"
+DEVICE, LINKS = "rocm-sdk-device", ".devel_links"
 
 
 class DeviceLinks(NamedTuple):
@@ -89,7 +89,7 @@ class DeviceLinker:
             return {}
         links: dict[str, str] = {}
         for path in record.paths:
-            if path.endswith(".json") and posixpath.basename(posixpath.dirname(path)) == ".devel_links":
+            if path.endswith(".json") and posixpath.basename(posixpath.dirname(path)) == LINKS:
                 links.update(self._read_manifest(path))
         if links:
             record.require([row[0] for row in record.rows] + self._rows(links), self._workspace.staging)

@@ -83,8 +83,28 @@ class FileLinker:
             return os.readlink(target) == text and stays_symbolic is not False
         if not stat.S_ISREG(found.st_mode) or stays_symbolic:
             return False
-        is_copy = found.st_nlink == 1 and (found.st_size, found.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns)
-        return os.path.samestat(wanted, found) or is_copy
+        return os.path.samestat(wanted, found) or (_is_copy(found, wanted) and not self._can_link(source))
+
+    def is_copy(self, path: str, text: str, target: str) -> bool:
+        """Whether `target` is a copy of the linked file, which a hard link could replace."""
+        try:
+            wanted = os.stat(installed_file(self.source(path, text)), follow_symlinks=False)
+            found = os.stat(target, follow_symlinks=False)
+        except OSError:
+            return False
+        return stat.S_ISREG(found.st_mode) and found.st_dev == wanted.st_dev and _is_copy(found, wanted)
+
+    def _can_link(self, source: str) -> bool:
+        """Whether a hard link to a file can be made now; False where nothing will be linked."""
+        if self._staging is None:
+            return False
+        probe = f"{self._staging}/probe-link"
+        try:
+            os.link(installed_file(source), probe, follow_symlinks=False)
+        except OSError:
+            return False
+        os.unlink(probe)
+        return True
 
     def source(self, path: str, text: str) -> str:
         """The file that the link `text` at the tree's `path` points to, by its text alone: the tree may be staged."""
@@ -116,6 +136,15 @@ def _cannot_move(package: str, obstacle: str) -> bool:
     if os.stat(package).st_dev != os.stat(obstacle).st_dev:
         return False
     return refusal_to_move(package, obstacle) == errno.EXDEV
+
+
+def _is_copy(found: os.stat_result, wanted: os.stat_result) -> bool:
+    """Whether a file is what copying another one leaves: a file of its own, with the size and the time of the other."""
+    return (
+        found.st_nlink == 1
+        and (found.st_size, found.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns)
+        and not os.path.samestat(found, wanted)
+    )
 
 
 def link_or_copy(source: str, target: str) -> str:

@@ -14,7 +14,7 @@ from rocm_sdk.terminal.reporter import Reporter
 from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree
 from .lock import exclusive
-from .manifest import is_extracted_from
+from .manifest import is_extracted_from, read_manifest
 from .preflight import explained, is_writable, require_writable
 from .record import Record
 from .replace import staging_directory
@@ -113,6 +113,7 @@ def _make_ready_locked(site: str, staging: str, reporter: Reporter, request: Req
         with store.in_use(request.timeout, reporter.say) if store else nullcontext():
             tree, result = Extraction(workspace, archive, record, store, reporter).run()
         _report(reporter, result)
+        _report_absent(reporter, tree, site)
         return tree
     if tree is None:
         return str(_complete_tree(site))
@@ -133,3 +134,15 @@ def _report(reporter: Reporter, result: LinkUpdate) -> None:
             f"{len(result.missing)} links of the tree point to nothing: {shown}{more}; if a package of the SDK is not"
             ' installed (the extra "libraries" of rocm), the next call after its installation creates them'
         )
+
+
+def _report_absent(reporter: Reporter, tree: str, site: str) -> None:
+    """Says which files of packages the archive never had."""
+    from rocm_sdk.installed.installation import at
+    from rocm_sdk.problems import fix_of
+
+    from .absent import absent_files
+
+    manifest = read_manifest(tree)
+    for found in absent_files(tree, manifest.entries, at(site)) if manifest is not None else ():
+        reporter.say(f"{found.facts['detail']} [{found.code}]; {fix_of(found)}")

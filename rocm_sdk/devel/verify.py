@@ -13,6 +13,7 @@ from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed, at
 from rocm_sdk.problems import Problem, problem
 
+from .absent import absent_files
 from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import read_device_links
 from .layout import DISTRIBUTION
@@ -26,7 +27,8 @@ Need = Literal["update", "install", "reinstall"]  # what has to be done
 
 
 def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
-    """Everything in the tree that differs from its manifest; [] if nothing does. Reads every file, changes nothing.
+    """Everything in the tree that differs from its manifest, and what packages have and it lacks; [] if there is
+    nothing. Reads every file, changes nothing.
 
     A tree without a manifest was made by another program: one problem says so. Raises BadMetadataError if the manifest
     is damaged. installed: the packages beside the tree, if the caller looks at them.
@@ -57,7 +59,21 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
         else:
             due: Need = "reinstall" if need == "update" and all_anew else need
             problems.append(difference(f"{tree}/{entry.path}", detail, due, version, installed.known, linked=source))
-    return problems
+    return [*problems, *absent_files(tree, manifest.entries, installed)]
+
+
+def copies(tree: str, installed: Installed) -> list[str]:
+    """The paths in the tree that are copies of files of packages, where `init` makes links; [] without a manifest.
+
+    Raises BadMetadataError if the manifest is damaged.
+    """
+    manifest = read_manifest(tree)
+    if manifest is None:
+        return []
+    linker = FileLinker(installed.site, None)
+    links = {entry.path: entry.target for entry in manifest.entries if entry.kind == RUNTIME}
+    links |= read_device_links(tree, os.path.basename(tree))
+    return [path for path, text in links.items() if linker.is_copy(path, text, f"{tree}/{path}")]
 
 
 def _missing_file(installed: Installed, path: str, link: str, owner: Distribution) -> Problem:

@@ -334,17 +334,14 @@ def test_extras_that_lead_to_nothing(site: Path, tmp_path: Path) -> None:
         (gone,) = dist.glob(f"{name}-*.whl")
         kept = gone.rename(tmp_path / gone.name)
         needed = f"{name.replace('_', '-')}==7.10.0"
-        told = f"{dist}/rocm-7.10.0.tar.gz: the extra {extra} requires {needed}, which is not there"
+        told = f"{dist}/rocm-7.10.0.tar.gz: requires {needed} (extra {extra}"
         with pytest.raises(PackagingError, match=re.escape(told)):
             write_index(dist)
         write_index(dist, [tmp_path])
         kept.rename(gone)
     extra = "Provides-Extra: more\nRequires-Dist: {}; extra == 'more'\n"
-    make_wheel(dist, "rocm_sdk_core", "1.0", METADATA + extra.replace("{}", "numpy"))
-    make_wheel(dist, "torch", "1.0", METADATA + extra.replace("{}", "rocm-sdk-devel==9.0"))
-    write_index(dist)
     core = make_wheel(dist, "rocm_sdk_core", "1.0", METADATA + extra.replace("{}", "rocm-sdk-devel==9.0"))
-    with pytest.raises(PackagingError, match=f"{core.name}: the extra more requires rocm-sdk-devel==9.0"):
+    with pytest.raises(PackagingError, match=re.escape(f"{core.name}: requires rocm-sdk-devel==9.0 (extra more)")):
         write_index(dist)
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, core_files, member
+from sample_devel import DevelSite, core_files, links_to, member
 from sample_report import run_test
 from sample_site import clean_environment, run_python
 
@@ -34,7 +34,7 @@ def site(tmp_path: Path) -> DevelSite:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     names = ("__init__.py", "include/hip/hip_runtime.h", "amdgcn/bitcode/ocml.bc")
-    site.install_devel([member(f"{TREE}/{name}", b"\n") for name in names])
+    site.install_devel([*(member(f"{TREE}/{name}", b"\n") for name in names), *links_to(core_files())])
     site.command("init")
     return site
 
@@ -84,6 +84,7 @@ def extracted(directory: Path, resource: str) -> DevelSite:
     clang = f"#!/bin/sh\necho {site.tree}/lib/llvm/lib/clang/{resource}\n".encode()
     site.install_devel(
         [
+            *links_to(core_files()),
             member(f"{TREE}/__init__.py"),
             member(f"{TREE}/lib/llvm/bin/clang", clang, mode=0o755),
             member(f"{TREE}/lib/llvm/lib/clang/18/include/stddef.h", b"\n"),

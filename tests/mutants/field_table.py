@@ -9,6 +9,8 @@ _COUNTING = ("tests/field/test_counting_gpus.py",)
 _HANGING = ("tests/field/test_hanging.py",)
 _LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
+_INDEXES = ("tests/field/test_incomplete_indexes.py",)
+_TREES = ("tests/field/test_trees_lack_files.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
 _ORIGINS = ("tests/field/test_fixes_by_origin.py",)
 _FOREIGN = ("tests/field/test_foreign_builds.py",)
@@ -68,5 +70,18 @@ FIELD = (
     Mutation("rocm_sdk/installing/explaining.py", "    for pattern in _LACKS_TO_BUILD:", "    for pattern in ():", _REFUSALS),
     Mutation("rocm_sdk/installed/prefix_versions.py", 'of_tools = match[1].lower() == "rocm"', "of_tools = False", _PREFIXES),
     Mutation("rocm_sdk/doctor/subjects/prefix.py", "        return bool(rows_of(name))", "        return True", _PREFIXES),
+    # what nobody listed
+    Mutation("builder/rocm_sdk_build/output/extras.py", "any(not wanted or wanted <= set", "any(True or wanted <= set", _INDEXES),
+    Mutation("builder/rocm_sdk_build/output/extras.py", 'or any("+" in each.version for each in requirement.specifier)', "or False", _INDEXES),
+    Mutation("builder/rocm_sdk_build/output/extras.py", "if file.project not in chosen:", "if False:", _INDEXES),
+    Mutation("builder/rocm_sdk_build/output/clash.py", "if all(map(_is_complete, groups)):", "if True:", _INDEXES),
+    Mutation("builder/rocm_sdk_build/checking/comparison.py", "if lost and sha256_of", "if False and sha256_of", _INDEXES),
+    Mutation("rocm_sdk/devel/absent.py", "if path not in known | listed and not", "if False and not", _TREES),
+    Mutation("rocm_sdk/devel/absent.py", "listed |= links_listed(site, name)", "pass", _TREES),
+    Mutation("rocm_sdk/devel/link_file.py", "(_is_copy(found, wanted) and not self._can_link(source))", "_is_copy(found, wanted)", _TREES),
+    Mutation("builder/rocm_sdk_build/checking/development_tree.py", "return Tree(number, first, sorted(absent))", "return Tree(number, first, [])", _TREES),
+    Mutation("builder/rocm_sdk_build/checking/installation.py", "if absent := unlisted(self._directory, files):", "if absent := []:", _TREES),
+    Mutation("builder/rocm_sdk_build/output/kernel_archives.py", "if named and not any(", "if named and all(", ("tests/field/test_archives_nobody_has.py",)),
+    Mutation("builder/rocm_sdk_build/building/wheels.py", "if not wish.only:", "if False:", ("tests/field/test_archives_nobody_has.py",)),
 )
 # fmt: on

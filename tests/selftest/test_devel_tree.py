@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, core_files, device_files, libraries_files, link, member
+from sample_devel import DevelSite, core_files, device_files, libraries_files, link, links_to, member
 from sample_report import run_test
 
 from rocm_sdk.doctor.subjects.devel import _cmake_fault
@@ -18,7 +18,8 @@ def extracted(tmp_path: Path) -> DevelSite:
     site.install("rocm-sdk-core", core_files())
     site.install("rocm-sdk-libraries", libraries_files())
     cmake = [member(f"_rocm_sdk_devel/lib/cmake/hip/{name}.cmake", b"set(x 1)\n") for name in ("a", "b")]
-    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *cmake])
+    runtime = links_to(core_files() | libraries_files())
+    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *cmake, *runtime])
     site.command("init")
     return site
 
@@ -27,7 +28,7 @@ def test_many_files_of_the_tree_are_one_problem(tmp_path: Path) -> None:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     headers = [member(f"_rocm_sdk_devel/include/{number:02}.h", b"") for number in range(65)]
-    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *headers])
+    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *headers, *links_to(core_files())])
     site.command("init")
     for header in (site.tree / "include").iterdir():
         header.unlink()
@@ -42,26 +43,26 @@ def test_links_that_were_copied_as_directories_are_one_problem(tmp_path: Path) -
     core = core_files() | {f"_rocm_sdk_core/lib/{number}/file": b"x" for number in range(10)}
     site.install("rocm-sdk-core", core)
     links = [link(f"_rocm_sdk_devel/lib/{number}", f"../../_rocm_sdk_core/lib/{number}") for number in range(10)]
-    members = [member("_rocm_sdk_devel/__init__.py"), *links, link("_rocm_sdk_devel/lib64", "lib")]
+    members = [
+        member("_rocm_sdk_devel/__init__.py"),
+        *links_to(core_files()),
+        *links,
+        link("_rocm_sdk_devel/lib64", "lib"),
+    ]
     site.install_devel(members)
     site.command("init")
     copy = DevelSite(tmp_path / "copy/site-packages")
     copy.path.rmdir()
     shutil.copytree(site.path, copy.path)
     (found,) = run_test(copy.path, "--only", "devel").problems
-    assert (found["code"], found["facts"]["count"]) == ("E-DEVEL-002", "11")
+    assert (found["code"], found["facts"]["count"]) == ("E-DEVEL-002", "12")  # with bin/amdclang
     assert "rocm-sdk-devel==7.10.0" in found["fix"]
 
 
 def test_a_file_of_a_package_is_gone_and_the_tree_has_a_link_to_it(tmp_path: Path) -> None:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
-    site.install_devel(
-        [
-            member("_rocm_sdk_devel/__init__.py"),
-            link("_rocm_sdk_devel/lib/libamdhip64.so.7", "../../_rocm_sdk_core/lib/libamdhip64.so.7"),
-        ]
-    )
+    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *links_to(core_files())])
     site.command("init")
     (site.core / "lib/libamdhip64.so.7").unlink()
     (found,) = run_test(site.path, "--only", "files,devel").problems

@@ -14,6 +14,7 @@ from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
+from rocm_sdk_build.output.kernel_archives import refuse_lost_archives
 from rocm_sdk_build.output.page_list import add_page_list
 from rocm_sdk_build.output.proof import prove
 from rocm_sdk_build.output.selector import write_selector
@@ -41,6 +42,8 @@ def make_wheels(plan: Plan) -> list[Path]:
             _log.info("testing %d packages", len(made))
             wheels = [path for path in made if path.suffix == ".whl"]
             prove(wheels, scratch / "installed")
+            if not wish.only:
+                refuse_lost_archives(scratch / "installed")
             if wish.records_pages:
                 _log.info("recording what a load touches")
                 add_page_list(wheels, scratch / "installed", scratch, wish.key, wish.jobs)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, lacking, read_selector
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.output.clash import fix_of
+from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Unmet, read_selector, unmet
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.packages.families import expand, is_family
 
@@ -37,11 +41,11 @@ def compare(
     selectors = [each for each in own if each.project == SELECTOR and not each.is_wheel]
     if not selectors:
         problems.tell(directory, "has no selector, rocm-VERSION.tar.gz", again(SELECTOR))
-    groups = []
-    for file in selectors:
+    groups: list[Group] = []
+    is_clear = not _tell_clash(directory, selectors, packages, facts, problems)
+    for file in selectors if is_clear else ():
         with problems.of(file.path, again(SELECTOR)):
-            pool = [each for each in packages if each.path.parent in (directory, file.path.parent)]
-            groups += _group(file, pool, facts, problems)
+            groups += _group(file, _pool_of(directory, file, packages), facts, problems)
     named = {each.path for group in groups for each in (group.selector, *group.wheels)}
     for package in own:
         if package.debug_of is not None:
@@ -104,7 +108,7 @@ def _group(
         each for each in selector.families if families and not families.issuperset(_targets_of(each, families))
     ]:
         problems.tell(file.path, f"chooses {', '.join(more)}, which no package names", again(SELECTOR))
-    _tell_lacking(file, pool, facts, problems)
+    _tell_lacking(pool, facts, problems)
     required = (*selector.requires, *(each.requirement for each in selector.extras))
     wanted = {canonicalize_name(each.name) for each in required}
     return [Group(file, tuple(each for each in pool if each.project in wanted and each.is_of_sdk))]
@@ -115,22 +119,51 @@ def _targets_of(family: str, known: set[str]) -> set[str]:
     return {family} if family in known or not is_family(family) else set(expand(family) or ())
 
 
-def _tell_lacking(
-    selector: PackageFile, pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems
-) -> None:
-    """Tells of each requirement that no package of the pool meets, once, with all extras that have it."""
-    has_loader = any(each.project == LOADER for each in pool)
-    files = [_indexed(each, facts) for each in pool if each.project != SELECTOR or each == selector]
-    found: dict[tuple[Path, str, str], list[str]] = {}
-    for file, needed in lacking(files):
-        name = str(canonicalize_name(needed.requirement.name))
-        if name != LOADER or has_loader:  # it may be on another index
-            text = f"{needed.requirement.name}{needed.requirement.specifier}"
-            found.setdefault((file.path, name, text), []).append(needed.extra)
-    for (path, name, text), extras in found.items():
-        of = ", ".join(dict.fromkeys(filter(None, extras)))
-        fix = f"put that version of {LOADER} there" if name == LOADER else again(name)
-        problems.tell(path, f"requires {text}{of and f' (extra {of})'}, which is not there", fix)
+def _tell_clash(
+    directory: Path,
+    selectors: Sequence[PackageFile],
+    packages: Sequence[PackageFile],
+    facts: Mapping[Path, WheelFacts],
+    problems: Problems,
+) -> bool:
+    """Tells of two different selectors of one version that have no index each: one requires what only the other has
+    beside it. What they require is not told of then, because it has this one cause."""
+    with suppress(PackagingError):  # of a damaged selector, which is told of where it is read
+        for number, file in enumerate(selectors):
+            for other in (each for each in selectors[:number] if each.version == file.version):
+                pools = [_pool_of(directory, each, packages) for each in (other, file)]
+                lost = {each.requirement for pool in pools for each in _lacking(pool, facts)}
+                lost -= {each.requirement for each in _lacking(packages, facts)}
+                if lost and sha256_of(other.path).digest() != sha256_of(file.path).digest():
+                    known = {each.path: _digested(each, facts) for each in packages}
+                    fix = fix_of(directory, (known[other.path], known[file.path]), list(known.values()))
+                    what = f"and {other.path} are different, and installers could not tell which is meant"
+                    problems.tell(file.path, what, fix)
+                    return True
+    return False
+
+
+def _digested(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedFile:
+    return _indexed(package, facts)._replace(sha256=sha256_of(package.path).hexdigest())
+
+
+def _pool_of(directory: Path, selector: PackageFile, packages: Sequence[PackageFile]) -> list[PackageFile]:
+    """The packages from which a selector chooses: those of its directory, and of the whole."""
+    pool = [each for each in packages if each.path.parent in (directory, selector.path.parent)]
+    return [each for each in pool if each.project != SELECTOR or each == selector]
+
+
+def _lacking(pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts]) -> list[Unmet]:
+    """What packages of the SDK require of it, and the pool lacks. The loader may be on another index."""
+    return [each for each in unmet([_indexed(each, facts) for each in pool]) if each.is_ours and each.is_certain]
+
+
+def _tell_lacking(pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
+    """Tells of each requirement that no package of the pool meets, once, with all that have it."""
+    for each in _lacking(pool, facts):
+        fix = f"put that version of {LOADER} there" if each.project == LOADER else again(each.project)
+        path = each.told[0][0]
+        problems.tell(path, str(each).removeprefix(f"{path}: "), fix)
 
 
 def _indexed(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedFile:

@@ -7,20 +7,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.value_text import counted
+from rocm_sdk.devel.absent import told
+from rocm_sdk.devel.device_links import LINKS
 from rocm_sdk.doctor.verdicts.opened_names import OpenedName, opened_names
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.inputs.file_kind import look_at
+from rocm_sdk_build.output.kernel_archives import FIX, lost_archives
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.output.proof import Site
 from rocm_sdk_build.packages.parts import short_name
 from rocm_sdk_build.packages.platform_tag import Names, broken_promise, needs_of
 
 from .comparison import Group
-from .development_tree import archive_among, lost_links
+from .development_tree import Tree, archive_among, read_tree, unlisted
 from .problems import Problems, again, project_of
 
 _DEVICE = "rocm-sdk-device-"
+_IN_TREE = ("rocm-sdk-core", "rocm-sdk-libraries")  # beside the device packages
 
 
 class Opening(NamedTuple):
@@ -47,19 +52,31 @@ class Installation:
         devices = [each for each in self._group.wheels if each.project.startswith(_DEVICE)]
         hosts = [each for each in self._group.wheels if each not in devices]
         files = {each.path: self._add(each.path) for each in hosts}
-        known = {str(path.relative_to(self._directory)) for own in files.values() for path in own}
         self._libraries = _names_of(path for own in files.values() for path in own)
         for path, own in files.items():
             self._check_promise(path, own)
-            self._check_tree(path, own, known)
+        self._check_tree(hosts, files)
         self.openings = list(self._openings(files))
-        for device in devices:
-            if own := self._add(device.path):
-                self._check_promise(device.path, own)
-                self._test([*hosts, device])
-                self._site.remove(device.path)
+        of_devices = [path for device in devices for path in self._test_device(hosts, device, files)]
         if not devices:
             self._test(hosts)
+        if not self._problems:  # a device package that is not installed may have the archives
+            for path, own in files.items():
+                for lost in lost_archives(own, of_devices):
+                    self._problems.tell(path, lost.what, FIX)
+
+    def _test_device(
+        self, hosts: list[PackageFile], device: PackageFile, files: Mapping[Path, list[Path]]
+    ) -> list[Path]:
+        """The files of a device package, which was installed meanwhile. files: of each of the other wheels."""
+        own = self._add(device.path)
+        if own:
+            self._check_promise(device.path, own)
+            if any(archive_among(each) is not None for each in files.values()):
+                self._check_links(device.path, own)
+            self._test([*hosts, device])
+            self._site.remove(device.path)
+        return own
 
     def _add(self, wheel: Path) -> list[Path]:
         """The files of a wheel; none if it is not installed."""
@@ -83,17 +100,33 @@ class Installation:
             fix = "make it again without --platform-tag, or make the package again that has what it needs"
             self._problems.tell(wheel, broken, fix)
 
-    def _check_tree(self, wheel: Path, files: list[Path], known: set[str]) -> None:
-        """Whether the development tree, if it is in this wheel, fits the others."""
-        archive = archive_among(files)
-        if archive is None or self._problems:  # a package that is not installed would be named once more
-            return
-        with self._problems.of(wheel, again(project_of(wheel))):
-            lost = lost_links(archive, wheel, known)
-            if lost.number:
-                what = f"has {counted(lost.number, 'link')} to files that no package has, as {lost.first}"
-                fix = "make that package again where all of its artifacts are, or this one from the same artifacts"
-                self._problems.tell(wheel, what, fix)
+    def _check_tree(self, hosts: list[PackageFile], files: Mapping[Path, list[Path]]) -> None:
+        """Whether the development tree, if one of the packages for all GPUs has it, fits the others."""
+        names = {path: [str(each.relative_to(self._directory)) for each in own] for path, own in files.items()}
+        known = {name for own in names.values() for name in own}
+        wanted = {name for each in hosts if each.project.startswith(_IN_TREE) for name in names[each.path]}
+        for wheel, own in files.items():
+            archive = archive_among(own)
+            if archive is not None and not self._problems:  # a package that is not installed would be named once more
+                with self._problems.of(wheel, again(project_of(wheel))):
+                    self._compare(wheel, read_tree(archive, wheel, known, wanted))
+
+    def _compare(self, wheel: Path, tree: Tree) -> None:
+        if tree.lost:
+            what = f"has {counted(tree.lost, 'link')} to files that no package has, as {tree.first}"
+            fix = "make that package again where all of its artifacts are, or this one from the same artifacts"
+            self._problems.tell(wheel, what, fix)
+        if tree.absent:
+            what = "lacks files that other packages have, and that compilers look for in it:"
+            fix = "make it again from the artifacts of the others, with the same rules"
+            self._problems.tell(wheel, f"{what} {told(tree.absent)} not there", fix)
+
+    def _check_links(self, wheel: Path, files: list[Path]) -> None:
+        """Whether a device package lists all of its files for the development tree."""
+        with self._problems.of(wheel, again(project_of(wheel))), refusing_damage(package_damage(wheel, LINKS)):
+            if absent := unlisted(self._directory, files):
+                what = f"lacks files in its list for the development tree ({LINKS}): {told(absent)} not there"
+                self._problems.tell(wheel, what, again(project_of(wheel)))
 
     def _test(self, packages: Iterable[PackageFile]) -> None:
         if self._problems:

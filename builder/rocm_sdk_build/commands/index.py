@@ -26,7 +26,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the pages."""
-    from rocm_sdk_build.output.index import write_index
+    from rocm_sdk_build.output.index import IncompleteIndexError, write_index
 
-    tell_made(write_index(options.directory, options.root))
+    try:
+        tell_made(write_index(options.directory, options.root))
+    except IncompleteIndexError as error:
+        tell_made(error.pages)
+        raise
     return 0

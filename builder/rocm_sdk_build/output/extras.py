@@ -1,9 +1,10 @@
-"""Checks that an extra of the SDK's packages leads to packages that are there."""
+"""What packages require, and whether it is among the files of an index."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from email.parser import BytesParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,16 +12,18 @@ from typing import Any, NamedTuple
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk import _native
+from rocm_sdk.base.value_text import counted
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
+from rocm_sdk_build.files.wheel_name import wheel_name
 
 from .rocm_selector.backend import LOADER
-from .selector import read_selector_archive
+from .selector import read_archive_member
 
 SELECTOR = "rocm"
 LOADER_FIX = "put its wheel there (--loader where the packages are made), unless pip and uv get it from elsewhere"
 _OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(?!build$).+")  # rocm-sdk-build is part of no SDK
-_FAMILY = "{family}"
+_DEVICE, _FAMILY = "rocm-sdk-device-", "{family}"
 
 
 class IndexedFile(NamedTuple):
@@ -50,72 +53,136 @@ class Needed(NamedTuple):
     requirement: Requirement
 
 
-def check_extras(files: Sequence[IndexedFile]) -> None:
-    """PackagingError if a package of the SDK has an extra that requires one of them that is not there.
+class Unmet(NamedTuple):
+    """A requirement that no file meets, with the files that have it. They have one cause, so they are one problem."""
 
-    Requirements for other systems than Linux are ignored.
-    """
-    for file, needed in lacking(files):
-        if needed.extra:
-            raise PackagingError(
-                f"{file.path}: the extra {needed.extra} requires {needed.requirement}, which is not there",
-                "put that package beside it, or name its directory: --root DIR",
-            )
+    requirement: str  # "rocm-sdk-core==7.10.0"
+    project: str  # normalised
+    told: tuple[tuple[Path, str], ...]  # files, and their extras that require it, "a, b"; "": the file itself does
+    is_ours: bool  # the first file is a package of an SDK of ours, which can be made again
+    is_certain: bool  # no index but that of the file's packager can have it
+
+    def __str__(self) -> str:
+        (path, _), *others = self.told
+        more = f"; {counted(len(others), 'other file')} {'require' if others[1:] else 'requires'} it too"
+        return f"{path}: {self.what}{more if others else ''}"
+
+    @property
+    def what(self) -> str:
+        """What the first file requires."""
+        extras = self.told[0][1]
+        return f"requires {self.requirement}{extras and f' (extra {extras})'}, which is not there"
 
 
-def lacking(files: Sequence[IndexedFile]) -> Iterator[tuple[IndexedFile, Needed]]:
-    """The requirements of packages of the SDK, on Linux, that no package among the files meets."""
-    there: dict[str, list[str]] = {}
+def unmet(files: Sequence[IndexedFile]) -> list[Unmet]:
+    """The requirements that no file meets, each once, selectors first. What other systems than Linux require is
+    ignored."""
+    there: dict[str, list[IndexedFile]] = {}
     for file in files:
-        there.setdefault(file.project, []).append(file.version)
-    for file in files:
+        there.setdefault(file.project, []).append(file)
+    found: dict[tuple[str, str], dict[Path, list[str]]] = {}
+    facts: dict[tuple[str, str], tuple[bool, bool]] = {}
+    for file in sorted(files, key=lambda file: file.project != SELECTOR):
         for needed in needs_of(file):
-            versions = there.get(canonicalize_name(needed.requirement.name), ())
-            if not list(needed.requirement.specifier.filter(versions, True)):
-                yield file, needed
+            name = str(canonicalize_name(needed.requirement.name))
+            if _is_met(needed.requirement, there.get(name, ())):
+                continue
+            extras = f"[{','.join(sorted(needed.requirement.extras))}]" if needed.requirement.extras else ""
+            text = f"{needed.requirement.name}{extras}{needed.requirement.specifier}"
+            found.setdefault((name, text), {}).setdefault(file.path, []).append(needed.extra)
+            is_certain = name in there or (name != LOADER and _is_of_packager(needed.requirement))
+            facts.setdefault((name, text), (_is_ours(file), is_certain))
+    return [
+        Unmet(text, name, tuple((path, _listed(extras)) for path, extras in told.items()), *facts[name, text])
+        for (name, text), told in found.items()
+    ]
 
 
-def loader_needed(files: Sequence[IndexedFile]) -> tuple[Path, Requirement] | None:
-    """The selector that requires the loader, and how, if no file is one: another index may have it."""
-    if any(file.project == LOADER for file in files):
-        return None
-    found = ((file.path, needed.requirement) for file, needed in lacking(files) if not needed.extra)
-    return next(((path, each) for path, each in found if canonicalize_name(each.name) == LOADER), None)
+def _listed(extras: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, extras)))
+
+
+def _is_met(requirement: Requirement, files: Iterable[IndexedFile]) -> bool:
+    """Whether one of the files, which are of the project, has the version and the extras."""
+    wanted = {str(canonicalize_name(each)) for each in requirement.extras}
+    fitting = [file for file in files if requirement.specifier.contains(file.version, True)]
+    return any(not wanted or wanted <= set(map(canonicalize_name, _all_needs(file)[0])) for file in fitting)
+
+
+def _is_of_packager(requirement: Requirement) -> bool:
+    """Whether the public index has no such package: it is of the SDK, has GPU code, or a local version is wanted."""
+    name = str(canonicalize_name(requirement.name))
+    devices = [device for _, _, _, device, _ in _native.installables() if device]
+    return (
+        _OURS.fullmatch(name) is not None
+        or name.startswith(tuple(devices))
+        or any("+" in each.version for each in requirement.specifier)
+    )
+
+
+def unchosen(files: Sequence[IndexedFile]) -> tuple[IndexedFile, IndexedFile] | None:
+    """A device package that no selector of its version requires, with such a selector; None if there is none."""
+    selectors = [each for each in files if each.project == SELECTOR and _is_ours(each)]
+    for file in files:
+        own = [each for each in selectors if each.version == file.version]
+        if file.project.startswith(_DEVICE) and own:
+            chosen = {canonicalize_name(needed.requirement.name) for each in own for needed in _all_needs(each)[1]}
+            if file.project not in chosen:
+                return file, own[0]
+    return None
 
 
 def needs_of(file: IndexedFile) -> Iterator[Needed]:
-    """What a package of the SDK requires of the SDK on Linux; nothing of another package."""
-    for needed in _all_needs(file):
-        marker = needed.requirement.marker
-        with refusing_damage(package_damage(file.path, "METADATA")):  # what its marker compares may have no order
-            is_wanted = marker is None or marker.evaluate(
-                {"extra": needed.extra, "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
-            )
-        if is_wanted and _OURS.fullmatch(canonicalize_name(needed.requirement.name)):
-            yield needed
+    """What a package requires on Linux, of any package; nothing of one for another system, and nothing that the extras
+    of the loader require, which its developers use."""
+    if file.path.suffix == ".whl" and wheel_name(file.path).platform.startswith(("win", "macosx")):
+        return
+    environment = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+    with refusing_damage(package_damage(file.path, "METADATA")):  # what its marker compares may have no order
+        needs = _all_needs(file)[1]
+        always = set[str]()
+        for needed in needs:
+            marker = needed.requirement.marker
+            is_for_users = not needed.extra or file.project not in (LOADER, "rocm-sdk-build")
+            if is_for_users and (marker is None or marker.evaluate({**environment, "extra": needed.extra})):
+                if not needed.extra:
+                    always.add(str(needed.requirement))
+                if not needed.extra or str(needed.requirement) not in always:
+                    yield needed
 
 
-def _all_needs(file: IndexedFile) -> Iterator[Needed]:
+def _is_ours(file: IndexedFile) -> bool:
+    """Whether it is a package of an SDK; of selectors, whether it is one of ours."""
     if file.project == SELECTOR and file.metadata is None:
+        return read_selector(file.path) is not None
+    return _OURS.fullmatch(file.project) is not None and file.project != LOADER
+
+
+def _all_needs(file: IndexedFile) -> tuple[list[str], list[Needed]]:
+    """The extras of a package, and what it requires, whatever the system."""
+    metadata = file.metadata
+    if metadata is None:
+        if file.project != SELECTOR:
+            return [], []  # another source distribution decides where it is built
         if selector := read_selector(file.path):
-            yield from (Needed("", requirement) for requirement in selector.requires)
-            yield from selector.extras
-    elif file.metadata is not None and _OURS.fullmatch(file.project):
-        metadata = BytesParser().parsebytes(file.metadata)
-        with refusing_damage(package_damage(file.path, "METADATA")):
-            requirements = [Requirement(str(text)) for text in metadata.get_all("Requires-Dist", ())]
-        extras = list(map(str, metadata.get_all("Provides-Extra", ())))
-        for each in requirements:
-            named = [extra for extra in extras if each.marker is not None and f'"{extra}"' in str(each.marker)]
-            yield from (Needed(extra, each) for extra in named or ("",))
+            always = [Needed("", requirement) for requirement in selector.requires]
+            return [each.extra for each in selector.extras], [*always, *selector.extras]
+        with refusing_damage(package_damage(file.path, "PKG-INFO")):
+            metadata = read_archive_member(file.path, "PKG-INFO") or b""
+    headers = BytesParser().parsebytes(metadata)
+    with refusing_damage(package_damage(file.path, "METADATA")):
+        requirements = [Requirement(str(text)) for text in headers.get_all("Requires-Dist", ())]
+    extras = list(map(str, headers.get_all("Provides-Extra", ())))
+    return extras, [Needed(extra, each) for extra in ("", *extras) for each in requirements]
 
 
 def read_selector(path: Path) -> Selector | None:
     """What the source distribution of a selector says; None of another packager's. PackagingError for a damaged one."""
     with refusing_damage(package_damage(path, "selector.json")):
-        document = read_selector_archive(path)
-        if document is None:
+        content = read_archive_member(path, "selector.json")
+        if content is None:
             return None
+        document = json.loads(content)
         requires = tuple(Requirement(row) for row in document.get("requires", ()))
         families = tuple(map(str, document["families"]))
         return Selector(str(document.get("version", "")), families, requires, tuple(_extras_of(document)))

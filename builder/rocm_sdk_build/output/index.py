@@ -7,7 +7,6 @@ import html
 import json
 import logging
 import os
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,8 +21,10 @@ from rocm_sdk_build.files.new_file import new_file, refuse_output
 from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .extras import LOADER_FIX, IndexedFile, check_extras, loader_needed
+from .clash import LEAVE_OUT, fix_of
+from .extras import LOADER_FIX, IndexedFile, Unmet, unchosen, unmet
 from .package_files import PackageFile, find_packages
+from .rocm_selector.backend import LOADER
 
 _log = logging.getLogger(__name__)
 
@@ -33,13 +34,20 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
     all files; returns the pages.
 
     Files in the directory, in its immediate subdirectories and directly in `roots` are listed, where they are.
-    PackagingError if there are none, for an invalid name or wheel, for two different files of one name, and if an extra
-    of the SDK leads to nothing.
+    PackagingError if there are none, for an invalid name or wheel, for two different files of one name, and if what a
+    package of the SDK requires of it is not there. IncompleteIndexError, after the pages are written, if that lacks
+    which another package requires, and which no other index has. A warning names what another index may have.
     """
     files = _find(directory, roots)
-    check_extras(files)
-    if needed := loader_needed(files):
-        _log.warning("%s: requires %s, which is not there: %s", *needed, LOADER_FIX)
+    lacking = unmet(files)
+    if wrong := [each for each in lacking if each.is_ours and each.is_certain]:
+        raise PackagingError("\n".join(map(str, wrong)), _PUT_IT_THERE)
+    if left := unchosen([each for each in files if directory in each.path.parents]):
+        package, selector = left
+        raise PackagingError(
+            f"{package.path}: no extra of {selector.path} requires it, so nobody can choose it",
+            "make the selector again, with the families of all packages",
+        )
     projects: dict[str, list[IndexedFile]] = defaultdict(list)
     for file in files:
         projects[file.project].append(file)
@@ -67,7 +75,35 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
             with new_file(path) as new:
                 write_all(new, content, 0)
         replace_directory(fresh, simple)
-    return [*(simple / page.relative_to(fresh) for page in pages), flat]
+    made = [*(simple / page.relative_to(fresh) for page in pages), flat]
+    _tell_elsewhere([each for each in lacking if not each.is_certain])
+    if wrong := [each for each in lacking if each.is_certain]:
+        raise IncompleteIndexError("\n".join(map(str, wrong)), made)
+    return made
+
+
+_PUT_IT_THERE = "put what is required beside it, or name its directory: --root DIR"
+
+
+class IncompleteIndexError(PackagingError):
+    """The pages are written, and have packages that cannot be installed from them, or not with all of their extras."""
+
+    def __init__(self, message: str, pages: list[Path]) -> None:
+        super().__init__(message, _PUT_IT_THERE)
+        self.pages = pages
+
+
+def _tell_elsewhere(lacking: Iterable[Unmet]) -> None:
+    """Warns of what another index may have: the loader, and for each file what is of no SDK."""
+    others: dict[Path, list[str]] = defaultdict(list)
+    for each in lacking:
+        if each.project == LOADER:
+            _log.warning("%s: %s", each, LOADER_FIX)
+        else:
+            others[each.told[0][0]].append(each.requirement)
+    for path, names in others.items():
+        what = "which is not there" if len(names) == 1 else "which are not there"
+        _log.warning("%s: requires %s, %s: pip and uv have to get that from elsewhere", path, ", ".join(names), what)
 
 
 def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
@@ -80,13 +116,12 @@ def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
         file = _read(package)
         other = found.setdefault(file.path.name, file)
         if other.sha256 != file.sha256:
-            words = ["rocm-sdk-build", "index", str(file.path.parent), "--root", str(directory)]
-            of_one = f"an index for each: {shlex.join(words)}"
-            # Of one in the directory itself --root would be of no use: it brings that one back.
-            may_be_apart = file.path.parent.parent == directory != other.path.parent
+            is_below = directory in (other.path.parent.parent, file.path.parent.parent)
             raise PackagingError(
                 f"{other.path} and {file.path} are different, and installers could not tell which is meant",
-                of_one if may_be_apart else "leave one of them out",
+                fix_of(directory, (other, file), [_read(each) for each in find_packages(directory)])
+                if is_below
+                else LEAVE_OUT,
             )
     return list(found.values())
 

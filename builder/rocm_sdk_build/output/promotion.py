@@ -24,7 +24,7 @@ from rocm_sdk_build.packages.staging import members_of
 from rocm_sdk_build.packages.version import check_version
 
 from .package_files import PackageFile, find_packages
-from .selector import read_selector_archive, write_selector_archive
+from .selector import read_archive_member, write_selector_archive
 from .unpacked import unpack_wheel
 
 _DEVICE = "rocm-sdk-device-"
@@ -188,7 +188,7 @@ def _with_families(text: str, promotion: Promotion) -> str:
 
 def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path:
     with refusing_damage(package_damage(path, "selector.json")):
-        document = read_selector_archive(path)
+        document = json.loads(read_archive_member(path, "selector.json") or b"null")
         if not isinstance(document, dict):
             raise PackagingError(f"{path}: selector.json is not an object")
         return write_selector_archive(directory, _with_selection(document, promotion))

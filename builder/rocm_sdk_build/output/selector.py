@@ -83,14 +83,15 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
     return path
 
 
-def read_selector_archive(path: Path) -> Any:
-    """What `selector.json` says; None of another packager's selector, which has none. Raises what damage raises."""
-    member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
+def read_archive_member(path: Path, name: str) -> bytes | None:
+    """A file of a source distribution, by its name below the archive's directory; None without it. Raises what damage
+    raises."""
+    member = f"{path.name.removesuffix('.tar.gz')}/{name}"
     with gzip.open(path) as unpacked:
         reader = TarReader(io.BytesIO(read_small(unpacked)), is_stream=False)
     found = next((each for each in reader.members() if each.name == member), None)
     stream = reader.archive.extractfile(found) if found is not None else None
-    return json.loads(read_small(stream)) if stream is not None else None
+    return read_small(stream) if stream is not None else None
 
 
 def _extras(

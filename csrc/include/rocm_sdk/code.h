@@ -216,7 +216,10 @@ typedef enum rsdk_code {
 
     RSDK_E_PKG_026 = 182,
 
-    RSDK_CODE_COUNT = 183
+    RSDK_E_DEVEL_014 = 183,
+    RSDK_W_DEVEL_015 = 184,
+
+    RSDK_CODE_COUNT = 185
 } rsdk_code;
 /* clang-format on */
 

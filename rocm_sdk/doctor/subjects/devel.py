@@ -13,7 +13,7 @@ from rocm_sdk.base.files import read_beginning
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
-from rocm_sdk.devel.verify import difference, verify_tree
+from rocm_sdk.devel.verify import copies, difference, verify_tree
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.loading import search_path
 from rocm_sdk.doctor.prefixes.cmake import check_paths
@@ -79,9 +79,12 @@ def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> bool:
         return False
     for found in differences:
         recorder.add(found)
+    is_whole = all(found.code != "E-DEVEL-002" for found in differences)
+    if is_whole and (copied := copies(tree, installation)):
+        recorder.bad("W-DEVEL-015", tree, number=str(len(copied)), example=copied[0])
     if not differences:
         recorder.good("every file of the development tree")
-    return all(found.code != "E-DEVEL-002" for found in differences)
+    return is_whole
 
 
 def _check_cmake(installation: Installed, tree: str, recorder: Recorder) -> None:

@@ -1,0 +1,74 @@
+"""Whether the archives of kernels that libraries name are in some package: without one, no GPU runs their kernels."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import rocm_sdk
+from rocm_sdk_build.errors import PackagingError
+
+_TARGET, _ENDING = "@GFXARCH@", ".kpack"
+
+
+class LostArchive(NamedTuple):
+    """A library, and the first archive that it names (".kpack/blas_lib_@GFXARCH@.kpack"): no package has one."""
+
+    library: Path
+    named: str
+
+    @property
+    def what(self) -> str:
+        """Half a sentence about the package of the library."""
+        return f"has {self.library.name}, whose kernels are in {self.named}: no device package has such an archive"
+
+
+FIX = "make the device packages with the artifacts that have these archives, or leave the library out"
+
+
+def lost_archives(files: Iterable[Path], device_files: Iterable[Path]) -> list[LostArchive]:
+    """The libraries among `files` that name archives which are there for no target. [] without any archive: then no
+    device package is there.
+
+    files, device_files: of the packages for all GPUs and of all device packages, where they are installed together.
+    Device packages may be gone already.
+    """
+    archives = {os.path.normpath(path) for path in device_files if path.name.endswith(_ENDING)}
+    if not archives:
+        return []
+    found = []
+    for path in files:
+        if ".so" in path.name and path.is_file() and not path.is_symlink():
+            named = _named_by(path)
+            if named and not any(_pattern(path, each).fullmatch(other) for each in named for other in archives):
+                found.append(LostArchive(path, _name_of(path, named[0])))
+    return found
+
+
+def refuse_lost_archives(site: Path) -> None:
+    """PackagingError for packages, installed in a directory, of which one names an archive that none has."""
+    files = [path for path in site.rglob("*") if path.is_file()]
+    if lost := lost_archives(files, files):
+        lines = [f"{each.library.relative_to(site).parts[0]} {each.what}" for each in lost]
+        raise PackagingError("\n".join(lines), FIX)
+
+
+def _name_of(library: Path, named: str) -> str:
+    """An archive by its path below the package's directory."""
+    place = os.path.normpath(library.parent / named)
+    return place[place.rfind("/.kpack/") + 1 :] if "/.kpack/" in place else named
+
+
+def _named_by(library: Path) -> tuple[str, ...]:
+    try:
+        return rocm_sdk.device_code(library).kpack_paths
+    except rocm_sdk.RocmSdkError:
+        return ()  # it holds no GPU code, or `test` says what is wrong with it
+
+
+def _pattern(library: Path, named: str) -> re.Pattern[str]:
+    place = os.path.normpath(library.parent / named)
+    return re.compile(".+".join(map(re.escape, place.split(_TARGET))))

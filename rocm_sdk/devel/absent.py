@@ -1,0 +1,118 @@
+"""What the packages beside a tree have and the tree lacks: it is a superset of them, but for the profiler."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+
+from rocm_sdk.installed.distributions import Distribution, same_release
+from rocm_sdk.installed.installation import Installed
+from rocm_sdk.problems import Problem, problem
+
+from .archive_rules import RUNTIME
+from .device_links import DEVICE, LINKS
+from .layout import DISTRIBUTION, TREE_PREFIX
+from .manifest import Entry
+from .read_json import read_json
+
+_PLATFORM = "_rocm_sdk_"  # what the names of directories with a package's files begin with
+_CORE, _LIBRARIES = "rocm-sdk-core", "rocm-sdk-libraries"
+_NOTES = {"__pycache__", LINKS}  # directories with files about a package
+_FACTS = {"share/therock/dist_info.json", "share/therock/libraries_dist_info.json"}  # the same, by packagers
+_SHOWN = 4
+
+
+def absent_files(tree: str, entries: Iterable[Entry], installed: Installed) -> Iterator[Problem]:
+    """A problem for each package with files that the tree lacks.
+
+    entries: of the tree's manifest. Packages of another release than the tree, and libraries of a family that it is
+    not for, do not count.
+    """
+    own = installed.distribution(DISTRIBUTION)
+    if own is None:
+        return
+    entries = list(entries)
+    linked = {_package_of(entry) for entry in entries if entry.kind == RUNTIME}
+    known = {entry.path for entry in entries}  # if these are gone, the manifest says so
+    libraries = [each for each in installed.distributions if _is(each, _LIBRARIES)]
+    for each in installed.distributions:
+        is_of_family = len(libraries) == 1 or each not in libraries
+        is_device = _is(each, DEVICE)
+        if (each.name == _CORE or each in libraries or is_device) and same_release(each.version, own.version):
+            # The links of a device package that came later are made by the next `init`.
+            listed = _listed(each, installed.site) if is_device else set()
+            if listed is None:
+                continue
+            files = _files(each, linked, installed.site, is_of_family=is_of_family)
+            missing = sorted(
+                file for file, path in files if path not in known | listed and not os.path.lexists(f"{tree}/{path}")
+            )
+            if missing:
+                facts = each.facts if is_device else own.facts
+                yield problem(
+                    "E-DEVEL-014",
+                    tree,
+                    None,
+                    installed.known,
+                    **facts,
+                    detail=f"{told(missing)} installed, and not in the tree",
+                )
+
+
+def _is(distribution: Distribution, name: str) -> bool:
+    return distribution.name == name or distribution.name.startswith(f"{name}-")
+
+
+def _package_of(entry: Entry) -> str:
+    """The directory of the package that a link leads to."""
+    return next((part for part in entry.target.split("/") if part != ".."), "")
+
+
+def _listed(distribution: Distribution, site: str) -> set[str] | None:
+    """The paths in the tree that a device package lists as its own; None if a list of it cannot be read, which the
+    check of its files says."""
+    listed = set[str]()
+    for name in (file.path for file in distribution.files):
+        if is_list_of_links(name):
+            try:
+                listed |= links_listed(site, name)
+            except (OSError, ValueError, TypeError, KeyError):
+                return None
+    return listed
+
+
+def _files(distribution: Distribution, linked: set[str], site: str, *, is_of_family: bool) -> Iterator[tuple[str, str]]:
+    """Files of a package that are there and belong in the tree: their paths in site-packages, and in the tree."""
+    for file in distribution.files:
+        path = path_in_tree(file.path)
+        is_linked = is_of_family or file.path.partition("/")[0] in linked
+        if path is not None and is_linked and os.path.isfile(f"{site}/{file.path}"):
+            yield file.path, path
+
+
+def path_in_tree(name: str) -> str | None:
+    """Where the tree has a file of core, the libraries or a device package, whose path in site-packages is given; None
+    if it belongs to none of them, or is about the package."""
+    package, _, path = name.partition("/")
+    *directories, last = path.split("/")
+    is_of_package = package.startswith(_PLATFORM) and not package.startswith(TREE_PREFIX)
+    is_about_it = last == "__init__.py" or path in _FACTS or not _NOTES.isdisjoint(directories)
+    return path if is_of_package and not is_about_it else None
+
+
+def links_listed(directory: str, name: str) -> set[str]:
+    """The paths in the tree that a list of links of a device package has. Raises what damage of it raises: OSError,
+    ValueError, TypeError, KeyError."""
+    return {str(link["relpath"]) for link in read_json(directory, name)["links"]}
+
+
+def is_list_of_links(name: str) -> bool:
+    """Whether a path in site-packages is that of such a list."""
+    return name.endswith(".json") and posixpath.basename(posixpath.dirname(name)) == LINKS
+
+
+def told(paths: list[str]) -> str:
+    """The first of several paths, with a verb."""
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more} {'is' if len(paths) == 1 else 'are'}"

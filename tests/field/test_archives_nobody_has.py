@@ -1,0 +1,58 @@
+"""Libraries that name an archive of kernels which no package has, as RCCL of some builds did."""
+
+from pathlib import Path
+
+import pytest
+from artifact_tree import ArtifactTree, usual_tree
+from build_command import build_command
+from checked_packages import built, path_of, problems
+from sample_device_code import HIPK, bundle, library, message, objects
+
+VERSION = "7.10.0"
+
+
+def with_marker(root: Path, *named: str) -> ArtifactTree:
+    """Artifacts with RCCL, whose kernels are in archives of these names."""
+    tree = usual_tree(root)
+    marker = message({"kernel_name": "lib/librccl.so.1", "kpack_search_paths": list(named)})
+    text = "".join(f"\\x{byte:02x}" for byte in marker)
+    section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'
+    path = tree.place("rccl_lib_generic", "lib/librccl.so.1")
+    made = library(root.parent / "librccl.so.1", [bundle(objects("gfx942"))], magic=HIPK, more=section)
+    path.write_bytes(made.read_bytes())
+    path.chmod(0o755)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("named", "is_there"),
+    [
+        (["../.kpack/rccl_lib_@GFXARCH@.kpack"], False),
+        (["../.kpack/blas_lib_@GFXARCH@.kpack"], True),
+        (["../.kpack/gone_@GFXARCH@.kpack", "../.kpack/blas_lib_@GFXARCH@.kpack"], True),
+        (["../elsewhere/blas_lib_@GFXARCH@.kpack"], False),
+    ],
+)
+def test_a_marker_and_the_archives_of_the_packages(tmp_path: Path, named: list[str], is_there: bool) -> None:
+    """`check` tells of it, and nothing else."""
+    dist = built(with_marker(tmp_path / "artifacts", *named).root, tmp_path / "dist")
+    found = problems(dist)
+    if is_there:
+        assert found == []
+    else:
+        ((file, what, fix),) = found
+        assert file == path_of(dist, "rocm_sdk_libraries").name
+        place = named[0].removeprefix("../") if ".kpack/" in named[0] else named[0]
+        assert what == f"has librccl.so.1, whose kernels are in {place}: no device package has such an archive"
+        assert "device packages" in fix
+
+
+def test_artifacts_refuses_to_make_it(tmp_path: Path) -> None:
+    tree = with_marker(tmp_path / "artifacts", "../.kpack/rccl_lib_@GFXARCH@.kpack")
+    done = build_command("artifacts", tree.root, "--output", tmp_path / "out", "--version", VERSION)
+    assert done.returncode == 1
+    assert (
+        "_rocm_sdk_libraries has librccl.so.1, whose kernels are in .kpack/rccl_lib_@GFXARCH@.kpack: no device package"
+        " has such an archive" in done.stderr
+    )
+    assert not list((tmp_path / "out/dist").glob("*"))
