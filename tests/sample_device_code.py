@@ -3,13 +3,10 @@
 import hashlib
 import shutil
 import struct
-import subprocess
 import zlib
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
-import pytest
 from compiled_files import compile_file
 
 from rocm_sdk.base.zstd import import_zstd
@@ -202,32 +199,3 @@ def library(path: Path, bundles: Sequence[bytes], *flags: str | Path, magic: int
     output = ("-c",) if path.suffix == ".o" else ("-shared", f"-Wl,-soname,{path.name}")
     command = ["gcc", *output, "-nostdlib", "-x", "assembler", "-", "-x", "none", *flags]
     return compile_file(command, path, source, contents)
-
-
-KERNEL = """
-kernel void scale(global float *Y, float N) {
-    Y[__builtin_amdgcn_workitem_id_x()] *= N;
-}
-"""
-
-
-@cache
-def _is_made_by_clang(version: int) -> bool:
-    command = [str(CLANG), "--target=amdgcn-amd-amdhsa", "-nogpulib", f"-mcode-object-version={version}"]
-    command += ["-mcpu=gfx1030", "-x", "c", "-c", "/dev/null", "-o", "/dev/null"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-def need_version(version: int) -> None:
-    """Skips the test if clang makes no code objects of a version: that of Debian 13 makes none before 4."""
-    if CLANG is not None and not _is_made_by_clang(version):
-        pytest.skip(f"this clang makes no code objects of version {version}")
-
-
-def compiled_kernel(directory: Path, target: str, version: int = 4) -> bytes:
-    """A code object as clang makes it, whose kernel has arguments of names that YAML would take for booleans."""
-    assert CLANG is not None
-    need_version(version)
-    words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]
-    command = [CLANG, *words, "-nogpulib", "-cl-kernel-arg-info", "-O2", f"-mcode-object-version={version}", "-"]
-    return compile_file(command, directory / f"{target}.co", KERNEL).read_bytes()

@@ -1,15 +1,20 @@
 """The benchmarks work: a smoke run of all rows, and the arithmetic of what they report."""
 
+import ast
 import importlib
 import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from programs import completed
 
 SOURCES = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -51,6 +56,47 @@ def figures(benchmarks_parent: Path) -> ModuleType:
 def budgets(benchmarks_parent: Path) -> ModuleType:
     assert benchmarks_parent.is_dir()
     return importlib.import_module("benchmarks.budgets")
+
+
+def names_imported(paths: Iterator[Path]) -> set[str]:
+    """Return the first parts of the modules that files and the files of the suite beside them import."""
+    tests, seen, names = SOURCES.parent / "tests", set[Path](), set[str]()
+    todo = list(paths)
+    while todo:
+        path = todo.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                modules = [node.module or ""]
+            for name in (module.partition(".")[0] for module in modules):
+                own = tests / f"{name}.py"
+                if own.is_file():
+                    todo.append(own)
+                else:
+                    names.add(name)
+    return names
+
+
+def required(name: str, extra: str = "") -> Iterator[str]:
+    """Yield the normalised names of a distribution and of what it requires, with an extra."""
+    yield str(canonicalize_name(name))
+    for requirement in map(Requirement, requires(name) or ()):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            extras = requirement.extras or {""}
+            for each in extras:
+                yield from required(requirement.name, each)
+
+
+def test_the_extra_has_what_benchmarks_import() -> None:
+    """The environment of `make bench` has the loader with its extra, and rocm-sdk-build."""
+    installed = {*required("rocm-sdk-loader", "bench"), *required("rocm-sdk-build")}
+    distributions = packages_distributions()
+    named = names_imported(SOURCES.glob("*.py")) & distributions.keys()
+    assert "rocm_sdk_build" in named
+    assert not {name for name in named if installed.isdisjoint(map(canonicalize_name, distributions[name]))}
 
 
 def run_benchmarks(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

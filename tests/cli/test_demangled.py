@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_device_code import bundle, compiled_kernel, library
+from compiled_kernels import compiled_kernel
+from sample_device_code import bundle, library
 
 from rocm_sdk.cli import demangled as module
 from rocm_sdk.cli.demangled import demangled

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from compiled_kernels import need_version
 from ended import succeeded
-from sample_device_code import CLANG, code_object, need_version
+from sample_device_code import CLANG, code_object
 
 from rocm_sdk import device_code
 

@@ -11,7 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from sample_device_code import bundle, compiled_kernel, library, objects
+from compiled_kernels import compiled_kernel
+from sample_device_code import bundle, library, objects
 from sample_documentation import environment, write_machine, write_site
 
 from rocm_sdk.problems import problem

@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from compiled_kernels import compiled_kernel
 from hypothesis import given
 from hypothesis import strategies as st
 from message_pack import unpack
 from sample_device_code import (
     bundle,
-    compiled_kernel,
     compressed,
     described_object,
     kpack,

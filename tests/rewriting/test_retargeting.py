@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from sample_device_code import bundle, code_object, compiled_kernel, compressed, library
+from compiled_kernels import compiled_kernel
+from sample_device_code import bundle, code_object, compressed, library
 
 from rocm_sdk import RewriteError, UnknownTargetError, device_code
 from rocm_sdk_build.code.extract import extract_code

@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiled_kernels import compiled_kernel
 from programs import completed
-from sample_device_code import bundle, code_object, compiled_kernel, library
+from sample_device_code import bundle, code_object, library
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site
 
