@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from build_command import build_command, server
+from ended import assert_refused
 from programs import completed
 from sample_site import run_interpreter
 
@@ -61,3 +62,10 @@ def test_the_server_ends_with_its_process(end: str) -> None:
     code = f"from build_command import build_command; build_command('index', '--help'); {end}"
     done = run_interpreter("-c", code, check=False, PYTHONPATH=str(Path(__file__).parent))
     assert (done.returncode, done.stderr) == (0 if end == "pass" else -9, "")
+
+
+def test_help_is_a_command() -> None:
+    assert build_command("help").stdout == build_command("--help").stdout
+    assert build_command("help", "closure").stdout == build_command("closure", "--help").stdout
+    assert build_command("-V").stdout == build_command("--version").stdout
+    assert_refused(build_command("help", "clsure"), 2, "did you mean closure?")

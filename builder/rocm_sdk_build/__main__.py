@@ -84,13 +84,18 @@ def _complain(message: str, fix: str | None) -> None:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Wrong usage ends the process with status 2; a misspelt command or option gets a suggestion."""
     from rocm_sdk import loader_version
-    from rocm_sdk.terminal.usage import Parser, parse_words
+    from rocm_sdk.terminal.usage import Parser, help_asked, parse_words
 
-    parser = Parser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
+    parser = Parser(
+        prog="rocm-sdk-build",
+        description="Make wheels of a ROCm SDK.",
+        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command.",
+    )
     own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
-    parser.add_argument("--version", action="version", version=own)
-    add_commands(parser, [word for word in arguments if not word.startswith("-")][:1])
-    return parse_words(parser, COMMANDS, arguments or ["--help"])
+    parser.add_argument("-V", "--version", action="version", version=own)
+    words = help_asked(arguments) or ["--help"]
+    add_commands(parser, [word for word in words if not word.startswith("-")][:1])
+    return parse_words(parser, COMMANDS, words)
 
 
 if __name__ == "__main__":

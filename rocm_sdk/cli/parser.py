@@ -5,17 +5,16 @@ from collections.abc import Callable, Collection
 
 from rocm_sdk._native import loader_version
 from rocm_sdk.terminal.output_options import add_output_options
-from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog, parse_words
+from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog, help_asked, parse_words
 
 from .commands import COMMANDS, STATUSES, module_of
 
 
 def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
     """The function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
-    if arguments[:1] == ["help"]:
-        arguments = [*arguments[1:2], "--help"]
-    parser = make_parser(arguments[:1])
-    options = parse_words(parser, COMMANDS, arguments)
+    words = help_asked(arguments)
+    parser = make_parser(words[:1])
+    options = parse_words(parser, COMMANDS, words)
     return options.run, options
 
 
@@ -30,7 +29,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
         formatter_class=HelpFormatter,
         epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command.",
     )
-    parser.add_argument("--version", action="version", version=f"rocm-sdk-loader {loader_version}")
+    parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter)

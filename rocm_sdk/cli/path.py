@@ -7,7 +7,7 @@ often.
 import os
 
 from rocm_sdk._native import locate, package_directory
-from rocm_sdk.terminal.output import complain, complain_of, tell_json
+from rocm_sdk.terminal.output import complain, complain_of, status_of, tell_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,35 +78,30 @@ def run(options: "Namespace") -> int:
 
 
 def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
-    """Prints the file of each library that is there, and complains about the others."""
-    found: list[dict[str, str | None]] = []
-    for shortname in shortnames:
-        location = _library(shortname)
-        path = None if location is None else location.path
-        if location is None or path is None:
-            found.append({"shortname": shortname, "path": None, "package": None, "found_via": None})
-        else:
-            place = {"path": path, "package": location.package, "found_via": location.found_via}
-            found.append({"shortname": shortname, **place})
-            if not as_json:
-                print(path)
-    if as_json:
-        tell_json(1, libraries=found)
-    return 1 if any(each["path"] is None for each in found) else 0
-
-
-def _library(shortname: str) -> "LibraryLocation | None":
-    """Where a library is; complains if it is not there."""
+    """Print the file of each library that is there, and complain about the others; 2 if a name is unknown."""
     from rocm_sdk.errors import RocmSdkError
 
-    try:
-        location = locate(shortname)
-    except RocmSdkError as error:
-        complain_of(error)
-        return None
-    if location.path is None:
-        complain_of_absence(shortname, location)
-    return location
+    status = 0
+    found: list[dict[str, str | None]] = []
+    for shortname in shortnames:
+        row: dict[str, str | None] = {"shortname": shortname, "path": None, "package": None, "found_via": None}
+        found.append(row)
+        try:
+            location = locate(shortname)
+        except RocmSdkError as error:
+            complain_of(error)
+            status = max(status, status_of(error))
+            continue
+        if location.path is None:
+            complain_of_absence(shortname, location)
+            status = max(status, 1)
+            continue
+        row |= {"path": location.path, "package": location.package, "found_via": location.found_via}
+        if not as_json:
+            print(location.path)
+    if as_json:
+        tell_json(1, libraries=found)
+    return status
 
 
 def complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:

@@ -45,6 +45,11 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+def help_asked(words: "Sequence[str]") -> "Sequence[str]":
+    """Return the words of a call with `help [COMMAND]` as `[COMMAND] --help`."""
+    return [*words[1:2], "--help"] if words[:1] == ["help"] else words
+
+
 def parse_words(
     parser: argparse.ArgumentParser, commands: "Collection[str]", words: "Sequence[str]"
 ) -> argparse.Namespace:

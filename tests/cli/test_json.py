@@ -123,3 +123,4 @@ def test_help_is_a_command(call: Call) -> None:
     assert call("help").stdout == call("--help").stdout
     assert call("help", "tree").stdout == call("tree", "--help").stdout
     assert "rocm-sdk help COMMAND" in call("help").stdout
+    assert call("-V").stdout == call("--version").stdout

@@ -66,6 +66,14 @@ def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
     assert_refused(call(*words.split(), "nothing"), 2, "unknown ROCm library name 'nothing'")
 
 
+@pytest.mark.parametrize("words", ["path", "path --json", "tree", "info --build-id"])
+def test_an_unknown_short_name_beside_a_known_one(call: Call, words: str) -> None:
+    for names in (("amdhip64", "nothing"), ("nothing", "amdhip64")):
+        done = call(*words.split(), *names)
+        assert done.returncode == 2
+        assert "unknown ROCm library name 'nothing'" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
