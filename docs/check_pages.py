@@ -1,7 +1,8 @@
 """Looks at the built pages, and at the reports that commands write, in a browser: wide and narrow.
 
 Nothing may be cut off, or wider than the window. axe finds no fault in contrast, labels, order and keyboard. No page
-has a path of the machine that built it. The search finds pages. A page that is known to be bad is tried first.
+has a path of the machine that built it. Each fix is shown as the table has it. The search finds pages. A page that is
+known to be bad is tried first.
 
 usage: check_pages.py DIRECTORY      (build/docs; needs Chromium)
 """
@@ -14,10 +15,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from axe_playwright_python.sync_playwright import Axe
 from chromium import COLOUR_SCHEMES, find_chromium
 from playwright.sync_api import Page, sync_playwright
+
+from rocm_sdk.problems import ENTRIES
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTHS = (1280, 420)
@@ -59,6 +66,7 @@ def main() -> int:
         window.emulate_media(color_scheme="light")
         faults += [fault for words in SEARCHES for fault in _search(window, directory / "search.html", words)]
     faults += [fault for path in sorted(directory.rglob("*.html")) for fault in _paths(path)]
+    faults += [fault for code in ENTRIES for fault in _fixes(directory / "codes" / f"{code}.html", code)]
     print("\n".join(faults))
     print(f"{len(pages)} pages in {len(WIDTHS)} widths: {len(faults)} faults")
     return 1 if faults else 0
@@ -84,8 +92,20 @@ def _search(window: Page, page: Path, words: str) -> Iterator[str]:
         yield f"the search for {words} names {titles}"
 
 
+def _text_of(path: Path) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8")))
+
+
+def _fixes(path: Path, code: Code) -> Iterator[str]:
+    """Yield the fixes of a code that its page does not show as the table has them, so that they cannot be pasted."""
+    text = " ".join(_text_of(path).split())
+    for fix in ENTRIES[code].fixes:
+        if " ".join(fix.text.split()) not in text and fix.text.replace("`", "") not in text:
+            yield f"{path.name}: shows otherwise: {fix.text}"
+
+
 def _paths(path: Path) -> Iterator[str]:
-    text = html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8")))
+    text = _text_of(path)
     for place in (f"{ROOT}/", f"{Path.home()}/", f"{tempfile.gettempdir()}/docs-"):
         if place in text:
             yield f"{path.name}: has the path {place}"

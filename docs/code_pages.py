@@ -5,14 +5,17 @@
 `<!-- the table of fixes -->` or `<!-- the graph of causes -->`.
 """
 
+import re
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from rocm_sdk.problems import ENTRIES, in_general
-from rocm_sdk.problems.cause_table import RELATIONS, ROWS, explained
-from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems.cause_table import RELATIONS, ROWS
+from rocm_sdk.problems.page import page
+
+_MARKUP = re.compile(r"[\\<>*_\[\]]")
 
 
 def _write_pages(app: Sphinx) -> None:
@@ -22,10 +25,10 @@ def _write_pages(app: Sphinx) -> None:
         (directory / stale).unlink()
     examples = _examples()
     for code in ENTRIES:
-        follows = "".join(f"\n\n{sentence}" for _, sentence in explained(code))
-        page, text = directory / f"{code}.md", f"{markdown(code)}{follows}\n{examples.pop(code)}"
-        if not page.exists() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        title, paragraphs = page(code, _escaped, _fix_in_markdown)
+        path, text = directory / f"{code}.md", "\n\n".join([f"# {title}", *paragraphs]) + f"\n{examples.pop(code)}"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
     if examples:
         raise ExtensionError(f"code_examples.tsv has codes that there are not: {', '.join(examples)}")
 
@@ -63,8 +66,8 @@ def _list() -> str:
     """A line for each code: its title, and the first sentence of its page."""
     lines = ["| code | what is wrong | how it comes about |", "|---|---|---|"]
     for code, entry in ENTRIES.items():
-        sentence = _escaped(entry.about.partition(". ")[0].rstrip("."))
-        lines.append(f"| [{code}](codes/{code}.md) | {_escaped(in_general(entry.code).title)} | {sentence}. |")
+        sentence = entry.about.partition(". ")[0].rstrip(".")
+        lines.append(_row(_linked(code), _escaped(in_general(entry.code).title), f"{_escaped(sentence)}."))
     return "\n".join(lines)
 
 
@@ -75,23 +78,44 @@ def _fixes() -> str:
         cause = _escaped(in_general(entry.code).cause)
         for fix in entry.fixes:
             system = fix.system or ("elsewhere" if len({each.system for each in entry.fixes}) > 1 else "")
-            lines.append(f"| [{code}](codes/{code}.md) | {cause} | {system} | {_escaped(fix.text)} |")
-    return "\n".join(lines)
+            lines.append(_row(_linked(code), cause, system, _fix_in_markdown(fix.text)))
+    return "\n".join(dict.fromkeys(lines))
 
 
 def _causes() -> str:
     """A line for each cause and way to establish it: what follows from it."""
     lines = ["| cause | established | explains |", "|---|---|---|"]
     for row in ROWS:
-        followers = ", ".join(f"[{code}](codes/{code}.md)" for code in row.explains)
+        followers = ", ".join(map(_linked, row.explains))
         title = _escaped(in_general(row.code).title)
-        explains = f"{followers}{RELATIONS[row.relation]}"
-        lines.append(f"| [{row.code}](codes/{row.code}.md) {title} | {row.how} | {explains} |")
+        explains = f"{followers} of {_escaped(RELATIONS[row.relation])}"
+        lines.append(_row(f"{_linked(row.code)} {title}", row.how, explains))
     return "\n".join(lines)
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
+    """Return a text in Markdown: what its author wrote in backticks stays code, and no other character is markup."""
+    parts = text.split("`")
+    parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _fix_in_markdown(fix: str) -> str:
+    """Return a fix in Markdown: a command as code, which nothing may set in another way, or what a person is to do."""
+    if fix.startswith("by hand: "):
+        return _escaped(fix)
+    mark = "``" if "`" in fix else "`"
+    return f"{mark}{fix}{mark}"
+
+
+def _linked(code: str) -> str:
+    return f"[{code}](codes/{code}.md)"
+
+
+def _row(*cells: str) -> str:
+    """Return a row of a table."""
+    text = " | ".join(cell.replace("|", r"\|") for cell in cells)
+    return f"| {text} |"
 
 
 def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:

@@ -50,11 +50,11 @@ def run(options: "Namespace") -> int:
 
 def _entry_document(code: str) -> "dict[str, object]":
     from rocm_sdk.problems import ENTRIES, in_general
-    from rocm_sdk.problems.cause_table import explained
+    from rocm_sdk.problems.cause_table import rows_of
 
     entry = ENTRIES[code]
     found = in_general(entry.code)
-    explains = [{"how": row.how, "relation": row.relation, "codes": list(row.explains)} for row, _ in explained(code)]
+    explains = [{"how": row.how, "relation": row.relation, "codes": list(row.explains)} for row in rows_of(code)]
     fixes = [{"system": fix.system or None, "fix": fix.text} for fix in entry.fixes]
     return {
         "code": code,
@@ -68,12 +68,10 @@ def _entry_document(code: str) -> "dict[str, object]":
 
 
 def _print_page(code: str) -> None:
-    from rocm_sdk.problems.cause_table import explained
     from rocm_sdk.problems.page import page
     from rocm_sdk.terminal.style import style, width_of, wrapped
 
     title, paragraphs = page(code)
-    paragraphs += [sentence for _, sentence in explained(code)]
     tell_title = style("bold", sys.stdout)
     print(tell_title(title))
     width = width_of(sys.stdout) or 100

@@ -2,10 +2,6 @@
 
 from rocm_sdk.base.named_tuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 # How a cause is established.
 LOOKED, TRIED, COMPARED = "looked", "tried", "compared"
 
@@ -15,26 +11,27 @@ CHILD, VARIABLE, LIBRARY, MOUNT, FIX, SONAME = "child", "variable", "library", "
 MOVED, FACTS, LINKED = "moved", "facts", "linked"
 
 HOW = {
-    LOOKED: "It is looked at.",
-    TRIED: "It is tried: what failed runs again without it, and with it alone.",
-    COMPARED: "Files are compared with RECORD.",
+    LOOKED: "`rocm-sdk test` checks for this.",
+    TRIED: "`rocm-sdk test` runs what failed again, without this and with this alone.",
+    COMPARED: "`rocm-sdk test` compares the files with RECORD.",
 }
+# What the observations are of.
 RELATIONS = {
-    ANY: "",
-    BELOW: " of files in the directory",
-    NAME: " of the same file name",
-    INIT_FILE: " of its __init__.py, or of the directory whose __init__.py it is",
-    DISTRIBUTION: " of the same distribution",
-    ENTRY: " of the entry of a search path that leads to the file",
-    CHILD: " of a program that it makes fail",
-    VARIABLE: " of the same variable",
-    LIBRARY: " of what loads the library",
-    MOUNT: " of programs on the same file system",
-    FIX: " with the same fix",
-    SONAME: " of the name that the file says",
-    MOVED: " of the place where the files are now",
-    LINKED: " of links to the file, or into the directory",
-    FACTS: " of packages whose facts are compared with those of the file or directory",
+    ANY: "the installation",
+    BELOW: "files in the directory",
+    NAME: "a file of the same name",
+    INIT_FILE: "its __init__.py, or the directory whose __init__.py it is",
+    DISTRIBUTION: "the same distribution",
+    ENTRY: "the entry of a search path that leads to the file",
+    CHILD: "a program that fails for this reason",
+    VARIABLE: "the same variable",
+    LIBRARY: "what loads the library",
+    MOUNT: "programs on the same file system",
+    FIX: "a problem with the same fix",
+    SONAME: "the name that the file says",
+    MOVED: "the place where the files are now",
+    LINKED: "links to the file, or into the directory",
+    FACTS: "packages whose facts are compared with the file or directory",
 }
 
 
@@ -127,11 +124,22 @@ ROWS = (
 MADE_OF = {"E-FILE-008": "E-FILE-001"}
 
 
-def explained(code: str) -> "Iterator[tuple[Row, str]]":
-    """The rows of a cause, each with a sentence of what it explains."""
-    for row in ROWS:
-        if row.code == code:
-            yield row, f"{HOW[row.how]} It explains {', '.join(row.explains)}{RELATIONS[row.relation]}."
+def rows_of(code: str) -> "tuple[Row, ...]":
+    """Return the rows of a cause."""
+    return tuple(row for row in ROWS if row.code == code)
+
+
+def consequences(code: str) -> str:
+    """Return what a cause explains, as lines of text: how it is established, and a list item for each relation.
+
+    It is empty for a code that explains nothing.
+    """
+    rows = rows_of(code)
+    if not rows:
+        return ""
+    established = " ".join(dict.fromkeys(HOW[row.how] for row in rows))
+    items = (f"- of {RELATIONS[row.relation]}: {', '.join(row.explains)}" for row in rows)
+    return "\n".join([f"{established} These problems can follow from it, and are not reported apart:", *items])
 
 
 def explains(code: str, relation: str) -> "frozenset[str]":

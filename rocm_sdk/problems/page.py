@@ -1,7 +1,12 @@
 """The page of a code: what `rocm-sdk explain` prints and what the documentation holds."""
 
+from .cause_table import consequences
 from .problem import in_general
 from .registry import ALIASES, ENTRIES, Fix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # What stands in a command for what is not known.
 _PLACEHOLDERS = frozenset(
@@ -23,26 +28,36 @@ _PLACEHOLDERS = frozenset(
 )
 
 
-def page(code: str) -> tuple[str, list[str]]:
-    """The title of the page, and its paragraphs without markup; KeyError for an unknown code."""
+def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str], str]" = str) -> tuple[str, list[str]]:
+    """Return the title of the page, and its paragraphs; KeyError for an unknown code.
+
+    text, command: write the texts of the page, and the fixes in it, with markup.
+    """
     if code in ALIASES:
         return f"{code} is not used any more", [f"In its place there are {ALIASES[code]}."]
     entry = ENTRIES[code]
     found = in_general(entry.code)
-    paragraphs = [entry.about, f"Cause: {found.cause}."]
+    paragraphs = [text(entry.about), text(f"Cause: {found.cause}.")]
     if entry.fixes:
         heading = "Fix:" if len(entry.fixes) == 1 else "Fix, the first of these that fits the installation:"
-        paragraphs.append("\n".join([heading, *fix_lines(entry.fixes)]))
-    return f"{code}: {found.title}", paragraphs
+        paragraphs.append("\n".join([heading, *fix_lines(entry.fixes, command)]))
+    if told := consequences(code):
+        paragraphs.append(text(told))
+    return text(f"{code}: {found.title}"), paragraphs
 
 
-def fix_lines(fixes: tuple[Fix, ...]) -> list[str]:
-    """The fixes as items of a list, with the systems that they are for, and what stands for what is not known."""
+def fix_lines(fixes: tuple[Fix, ...], command: "Callable[[str], str]" = str) -> list[str]:
+    """Return the fixes as items of a list, each once, with the systems that they are for, and what stands for what is
+    not known.
+
+    command: writes the text of a fix.
+    """
     are_of_systems = len({fix.system for fix in fixes}) > 1
-    lines = [f"- {fix.system or 'elsewhere'}: {fix.text}" if are_of_systems else f"- {fix.text}" for fix in fixes]
+    lines = [f"- {fix.system or 'elsewhere'}: " if are_of_systems else "- " for fix in fixes]
+    items = [f"{line}{command(fix.text)}" for line, fix in zip(lines, fixes, strict=True)]
     if any(_has_placeholder(fix.text) for fix in fixes):
-        lines.append("The message of a problem says what the words in capitals stand for.")
-    return lines
+        items.append("The message of a problem says what the words in capitals stand for.")
+    return list(dict.fromkeys(items))
 
 
 def _has_placeholder(text: str) -> bool:
@@ -50,10 +65,3 @@ def _has_placeholder(text: str) -> bool:
     marks = "".join(each if each.isalnum() or each in "_$-" else " " for each in text)
     words = (word.partition("-")[0] for word in marks.split())
     return not _PLACEHOLDERS.isdisjoint(words)
-
-
-def markdown(code: str) -> str:
-    """The page in Markdown."""
-    title, paragraphs = page(code)
-    escaped = [text.replace("<", "\\<").replace("*", "\\*") for text in paragraphs]
-    return "\n\n".join([f"# {title}", *escaped])

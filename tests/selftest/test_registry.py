@@ -12,7 +12,7 @@ from programs import completed
 from rocm_sdk import _native
 from rocm_sdk.doctor.report.text import problem_text
 from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
-from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems.page import page
 from rocm_sdk.problems.subject_table import SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +59,12 @@ def test_the_page_of_the_self_test_has_each_subject() -> None:
     assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE) == list(SUBJECTS)
 
 
+def text_of(code: str) -> list[str]:
+    """Return the title of the page of a code, and its paragraphs."""
+    title, paragraphs = page(code)
+    return [title, *paragraphs]
+
+
 @pytest.mark.parametrize("code", ENTRIES)
 def test_an_entry_is_whole(code: "_native.Code") -> None:
     entry = ENTRIES[code]
@@ -69,11 +75,11 @@ def test_an_entry_is_whole(code: "_native.Code") -> None:
         assert text.strip() == text != ""
         assert "\n" not in text
     words = in_general(code)
-    for text in (words.title, words.cause, words.fix or "", markdown(code)):
+    for text in (words.title, words.cause, words.fix or "", *text_of(code)):
         assert not re.search(r"\{\$?[a-z_]+\}", text)
     assert words.severity == entry.severity
-    assert markdown(code).startswith(f"# {code}: {in_general(code).title}\n\n")
-    assert sys.prefix not in markdown(code), "it is the page of every machine"
+    assert text_of(code)[0] == f"{code}: {in_general(code).title}"
+    assert not any(sys.prefix in text for text in text_of(code)), "it is the page of every machine"
 
 
 # Words that stand for a fact in a command, and make no sentence of a title or a cause.
@@ -89,8 +95,7 @@ def test_a_title_is_a_sentence(code: "_native.Code") -> None:
     """It is the same on each machine, and has no words that stand for something else."""
     for text in (in_general(code).title, in_general(code).cause):
         assert not _NOT_IN_SENTENCES.search(text)
-    lines = markdown(code).splitlines()
-    assert lines[0] == f"# {code}: {in_general(code).title}"
+    assert "\n" not in text_of(code)[0]
 
 
 def test_a_note_that_asks_for_nothing_has_no_fix() -> None:
