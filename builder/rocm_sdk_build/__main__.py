@@ -45,6 +45,12 @@ def _run(arguments: Sequence[str], program: str) -> int:
     except rocm_sdk.RocmSdkError as error:
         _complain(f"{error.message} [{error.code}]", error.fix)
         return status_of(error, arguments)
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module in ("", "rocm_sdk", "rocm_sdk_build") or module in sys.stdlib_module_names:
+            raise
+        _complain(f"Python has no module {module}, which rocm-sdk-build requires", _fix_of_requirements())
+        return 1
     except OSError as error:
         from rocm_sdk_build.code.pieces import NO_SPACE
 
@@ -67,6 +73,18 @@ def _run_command(options: argparse.Namespace) -> int:
     logging.getLogger().setLevel(logging.INFO if tells_all else logging.WARNING)
     with removed_at_signals():
         return int(options.run(options))
+
+
+def _fix_of_requirements() -> str:
+    """Return the command that installs what is required. pip does so for a package that it does not install again."""
+    import shlex
+    from importlib.util import find_spec
+
+    from rocm_sdk import loader_version
+
+    of_uv = ["uv", "pip", "install", "--python", sys.executable]
+    installer = [sys.executable, "-m", "pip", "install"] if find_spec("pip") else of_uv
+    return shlex.join([*installer, f"rocm-sdk-build=={loader_version}"])
 
 
 def _complain(message: str, fix: str | None) -> None:

@@ -644,7 +644,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A library that it names is unknown, not installed or cannot be loaded. Raised as EnvironmentOverrideError, which chains the error of that library with its own code.", NULL)
     ROW(130, E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
         FIXES({ANY, TRIED, "unset {$variable}  # or set it as documented: {expected|see its page}"}),
-        "Raised as EnvironmentOverrideError.", NULL)
+        "Raised as RocmSdkError; for a target family that no package has, as PackageNotInstalledError.", NULL)
     ROW(131, W, ENV, 009, WARNING, "{variable|MIOPEN_SYSTEM_DB_PATH} leads MIOpen away from its databases", "{path|the directory} has no database for {target|any GPU}",
         FIXES({ANY, WORDS, "unset {$variable}  # or name a directory with the databases of this release of MIOpen"}),
         "MIOpen looks there instead of beside its library. Without a database it searches and compiles at the first use of each shape.", NULL)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from programs import completed
 
+import rocm_sdk
 from rocm_sdk import _native
 from rocm_sdk.doctor.report.text import problem_text
 from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
@@ -118,6 +119,14 @@ def test_titles_that_were_none() -> None:
 def test_an_unknown_code_is_an_error() -> None:
     with pytest.raises(KeyError):
         problem(typing.cast("_native.Code", "E-LIB-999"))
+
+
+def test_the_page_of_a_bad_variable_names_the_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCM_SDK_ROOT", "relative")
+    with pytest.raises(rocm_sdk.RocmSdkError) as raised:
+        rocm_sdk.find_libraries("amdhip64")
+    assert raised.value.code == "E-ENV-008"
+    assert f"Raised as {type(raised.value).__name__};" in ENTRIES["E-ENV-008"].about
 
 
 def explain(*words: str) -> "subprocess.CompletedProcess[str]":
