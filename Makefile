@@ -95,7 +95,7 @@ test-one: ## compile what changed and run one test: T=test_plan (C) or T=tests/l
 ifeq ($(strip $(T)),)
 	@echo 'make test-one T=test_plan, or T=tests/loader/test_preload.py::test_name' >&2; exit 2
 else ifneq ($(wildcard tests/c/$(T).c),)
-	@$(INSTALL_PACKAGES) build test
+	@$(INSTALL_PACKAGES) build c-tests
 	@$(MAKE) -j VARIANT=gcc build/c/gcc/tests/c/$(T)
 	@build/c/gcc/tests/c/$(T)
 else
@@ -143,7 +143,7 @@ test-recipes: $(WHEELS) ## build packages by the recipes in packaging/, install 
 	@PYTHON=$(PYTHON) packaging/try $(RECIPES)
 
 test-c: ## run the C tests with gcc and with clang (VARIANTS=gcc chooses)
-	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
+	@$(INSTALL_PACKAGES) build c-tests $(if $(filter-out gcc,$(VARIANTS)),clang)
 	@set -e; for variant in $(VARIANTS); do \
 	    $(MAKE) -j VARIANT=$$variant c-programs; \
 	    $(MAKE) VARIANT=$$variant run-c-tests; \
@@ -153,7 +153,7 @@ sanitize: ## run the C tests under AddressSanitizer and UndefinedBehaviorSanitiz
 	@$(MAKE) test-c VARIANTS=asan
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS=15
-	@$(INSTALL_PACKAGES) build test clang
+	@$(INSTALL_PACKAGES) build clang
 	@$(MAKE) -j VARIANT=fuzz c-fuzzers
 	@printf '%s\n' $(FUZZERS:%=build/c/fuzz/%) | xargs -P "$$(nproc)" -I PROGRAM scripts/run-fuzzer PROGRAM $(FUZZ_SECONDS)
 
@@ -199,7 +199,7 @@ release-requirements: $(WHEELS) ## pin the newest versions of the tools that bui
 	    --extra wheels --output-file scripts/release-requirements.txt pyproject.toml
 
 lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
-	@$(INSTALL_PACKAGES) build test clang
+	@$(INSTALL_PACKAGES) build c-tests clang
 	clang-format --dry-run -Werror $(C_FILES)
 	@set -e; for variant in gcc clang; do $(MAKE) -j VARIANT=$$variant c-programs c-binding; done
 	@$(MAKE) VARIANT=clang clang-tidy

@@ -63,7 +63,7 @@ def verdict_of(recorder: Recorder) -> tuple[str, str]:
         return "warning", counted(warnings, "warning")
     if not recorder.count:
         return "faint", "not tried" if recorder.not_tried else "nothing"
-    return "good", "ok"
+    return "good", f"ok, {len(recorder.not_tried):,} not tried" if recorder.not_tried else "ok"
 
 
 def passed(recorders: Iterable[Recorder]) -> Iterator[str]:
