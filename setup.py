@@ -1,8 +1,8 @@
 """What pyproject.toml cannot say: the version read from the C header, the C library, the extension and their flags.
 
 The C library is compiled first, as a static library that knows nothing of Python; the extension `rocm_sdk._native` is
-the binding in csrc/python linked with it. What a build needs and does not find is named in one line, before anything is
-compiled.
+the binding in csrc/python linked with it. All that a build needs and does not find is named in one line, before
+anything is compiled.
 """
 
 import os
@@ -14,8 +14,9 @@ import sys
 import sysconfig
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from setuptools import Extension, setup
 from setuptools.command.build import build
@@ -44,18 +45,34 @@ PROBE = """
 #include <Python.h>
 """
 
-# Words of the compiler about the probe: what they mean, Debian's and Fedora's package for it.
-MISSING = {
-    "stdlib.h": ("the C library's headers (stdlib.h)", "libc6-dev", "glibc-devel"),
-    "gelf.h": ("libelf's headers (gelf.h)", "libelf-dev", "elfutils-libelf-devel"),
-    "Python.h": (f"the headers (Python.h) of {sys.executable}", "python3-dev", "python3-devel"),
+
+class Lack(NamedTuple):
+    """Something that a build needs: what to call it, Debian's and Fedora's package for it."""
+
+    what: str
+    debian: str
+    fedora: str
+
+
+# Header -> what a build without it lacks.
+OF_HEADERS = {
+    "stdlib.h": Lack("the C library's headers (stdlib.h)", "libc6-dev", "glibc-devel"),
+    "gelf.h": Lack("libelf's headers (gelf.h)", "libelf-dev", "elfutils-libelf-devel"),
+    "Python.h": Lack(f"the headers (Python.h) of {sys.executable}", "python3-dev", "python3-devel"),
 }
 
 
-def refuse(reason: str, debian: str = "", fedora: str = "") -> NoReturn:
+def refuse(reason: str) -> NoReturn:
     """End the build with one line; SystemExit, unlike other exceptions, leaves no traceback above it."""
-    install = f"; install it: `apt-get install {debian}` (Debian, Ubuntu) or `dnf install {fedora}` (Fedora)"
-    sys.exit(f"rocm-sdk-loader: {reason}{install if debian else ''}")
+    sys.exit(f"rocm-sdk-loader: {reason}")
+
+
+def refuse_lacks(lacks: Sequence[Lack]) -> NoReturn:
+    """End the build with all that it needs and does not find, and the commands that install it."""
+    what = "; ".join(dict.fromkeys(each.what for each in lacks))
+    debian, fedora = (" ".join(dict.fromkeys(names)) for names in list(zip(*lacks, strict=True))[1:])
+    them = "it" if len(lacks) == 1 else "them"
+    refuse(f"{what}; install {them}: `apt-get install {debian}` (Debian, Ubuntu) or `dnf install {fedora}` (Fedora)")
 
 
 def read_version() -> str:
@@ -66,37 +83,58 @@ def read_version() -> str:
 
 
 def libelf_flags(option: str) -> list[str]:
-    """Flags from pkgconf's --cflags or --libs."""
+    """Return flags from pkgconf's --cflags or --libs."""
+    found = ask_pkgconf(option)
+    if isinstance(found, Lack):
+        refuse_lacks([found])
+    return found
+
+
+def ask_pkgconf(option: str) -> list[str] | Lack:
+    """Return libelf's flags, or what keeps pkgconf from telling them."""
     pkgconf = os.environ.get("PKG_CONFIG") or ("pkgconf" if shutil.which("pkgconf") else "pkg-config")
     try:
         return shlex.split(subprocess.check_output([pkgconf, option, "libelf"], text=True, stderr=subprocess.PIPE))
     except FileNotFoundError:
-        refuse(f"no pkgconf ({pkgconf} is not in PATH), which tells where libelf is", "pkgconf", "pkgconf-pkg-config")
+        what = f"no pkgconf ({pkgconf} is not in PATH), which tells where libelf is"
+        return Lack(what, "pkgconf", "pkgconf-pkg-config")
     except subprocess.CalledProcessError:
-        refuse("pkgconf does not find libelf (libelf.pc)", "libelf-dev", "elfutils-libelf-devel")
+        return Lack("pkgconf does not find libelf (libelf.pc)", "libelf-dev", "elfutils-libelf-devel")
 
 
 def check_build_dependencies() -> None:
-    """Name the first thing that is missing."""
+    """Name all that is missing at once."""
     if sys.platform != "linux":
         refuse(f"builds on Linux only, this is {sys.platform}")
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    flags = ask_pkgconf("--cflags")
+    lacks = [flags] if isinstance(flags, Lack) else []
+    command = [*compiler, *BINDING_FLAGS, *([] if isinstance(flags, Lack) else flags)]
     if shutil.which(compiler[0]) is None:
-        refuse(f"no C compiler ({compiler[0]} is not in PATH)", "gcc", "gcc")
+        lacks.insert(0, Lack(f"no C compiler ({compiler[0]} is not in PATH)", "gcc", "gcc"))
+        usual = ("/usr/include", sysconfig.get_path("include"))
+        lacks += [lack for name, lack in OF_HEADERS.items() if not any(Path(each, name).exists() for each in usual)]
+    elif error := compile_error(command, PROBE):
+        if "not glibc" in error:
+            refuse("needs the GNU C library (glibc); other C libraries, such as musl, are not supported yet")
+        for name, (what, debian, fedora) in OF_HEADERS.items():
+            if name in compile_error(command, f"#include <{name}>\n"):
+                lacks.append(Lack(f"{compiler[0]} does not find {what}", debian, fedora))
+        if not lacks:
+            refuse(f"{compiler[0]} cannot compile for this Python: {error}")
+    if lacks:
+        refuse_lacks(lacks)
+
+
+def compile_error(command: Sequence[str], source: str) -> str:
+    """Return the first error of a compiler about a source; "" without one."""
     with tempfile.TemporaryDirectory() as scratch:
         # To an object file: not each compiler has a check of the syntax alone (`zig cc` fails).
         output = ["-c", "-o", f"{scratch}/probe.o", "-x", "c", "-"]
-        command = [*compiler, *BINDING_FLAGS, *libelf_flags("--cflags"), *output]
-        probe = subprocess.run(command, input=PROBE, text=True, capture_output=True, check=False)
+        probe = subprocess.run([*command, *output], input=source, text=True, capture_output=True, check=False)
     if probe.returncode == 0:
-        return
-    error = next((line for line in probe.stderr.splitlines() if "error:" in line), probe.stderr.strip())
-    if "not glibc" in error:
-        refuse("needs the GNU C library (glibc); other C libraries, such as musl, are not supported yet")
-    for header, (what, debian, fedora) in MISSING.items():
-        if header in error:
-            refuse(f"{compiler[0]} does not find {what}", debian, fedora)
-    refuse(f"{compiler[0]} cannot compile for this Python: {error}")
+        return ""
+    return next((line for line in probe.stderr.splitlines() if "error:" in line), probe.stderr.strip() or "no error")
 
 
 class Build(build):

@@ -30,19 +30,22 @@ def complaint(run: "subprocess.CompletedProcess[str]") -> str:
 
 
 def compiler_without(directory: Path, header: str) -> str:
-    """A gcc that does not find `header`."""
+    """A gcc that does not find `header`, or headers whose names end so."""
     script = directory / "gcc-without"
-    refuse = f'source=$(cat); case "$source" in *"{header}"*) echo "fatal error: {header}" >&2; exit 1;; esac'
+    lines = f'lines=$(printf "%s\\n" "$source" | grep -F "{header}")'
+    refuse = f'source=$(cat); if {lines}; then echo "fatal error: $lines" >&2; exit 1; fi'
     script.write_text(f'#!/bin/sh\n{refuse}\nprintf "%s\\n" "$source" | {shutil.which("gcc")} "$@"\n')
     script.chmod(0o755)
     return str(script)
 
 
 @pytest.mark.parametrize("command", [WHEEL, EDITABLE], ids=["wheel", "editable"])
-def test_no_compiler(run_module: Run, command: tuple[str, ...]) -> None:
+def test_no_compiler_and_no_pkgconf(run_module: Run, command: tuple[str, ...]) -> None:
+    """As in a minimal system: all is named at once."""
     assert complaint(run_module(*command, PATH="/nonexistent", CC="gcc")) == (
-        "rocm-sdk-loader: no C compiler (gcc is not in PATH); install it: "
-        "`apt-get install gcc` (Debian, Ubuntu) or `dnf install gcc` (Fedora)"
+        "rocm-sdk-loader: no C compiler (gcc is not in PATH); "
+        "no pkgconf (pkg-config is not in PATH), which tells where libelf is; install them: "
+        "`apt-get install gcc pkgconf` (Debian, Ubuntu) or `dnf install gcc pkgconf-pkg-config` (Fedora)"
     )
 
 
@@ -77,6 +80,15 @@ def test_no_header(run_module: Run, tmp_path: Path, header: str, debian: str, fe
     assert header in line
     assert f"`apt-get install {debian}`" in line
     assert f"`dnf install {fedora}`" in line
+
+
+def test_no_header_at_all(run_module: Run, tmp_path: Path) -> None:
+    """libelf.pc and its header are in one package, which is named once."""
+    line = complaint(run_module(*WHEEL, CC=compiler_without(tmp_path, ".h>"), PKG_CONFIG_LIBDIR=str(tmp_path)))
+    assert line.endswith(
+        "; install them: `apt-get install libelf-dev libc6-dev python3-dev` (Debian, Ubuntu) or "
+        "`dnf install elfutils-libelf-devel glibc-devel python3-devel` (Fedora)"
+    )
 
 
 def test_not_glibc(run_module: Run, tmp_path: Path) -> None:
