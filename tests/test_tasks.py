@@ -155,8 +155,15 @@ def test_what_the_choice_of_tests_refuses() -> None:
 
 
 def test_the_commands_of_a_bare_system_are_those_of_the_readme() -> None:
-    said = subprocess.run([SCRIPTS / "bare-system", "commands"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert said.stdout.split("\n")[:-1] == ["make demo", "make test"]
+    command = [SCRIPTS / "bare-system", "commands"]
+    said = {
+        section: subprocess.check_output([*command, section], cwd=ROOT, text=True).splitlines()
+        for section in ("Install", "Try it")
+    }
+    assert said["Try it"] == ["make demo", "make test"]
+    packages, environment = said["Install"]
+    assert packages.startswith("apt-get update && apt-get install -y gcc ")
+    assert environment == "python3 -m venv .venv && .venv/bin/pip install ."
     assert subprocess.run([SCRIPTS / "bare-system"], cwd=ROOT, capture_output=True, check=False).returncode == 2
 
 
@@ -169,7 +176,7 @@ def test_systems_are_tried_one_after_the_other(tmp_path: Path) -> None:
     bare.write_text(
         """#!/bin/sh
 case $1 in
-    commands) printf 'make demo\\nmake test\\n' ;;
+    commands) [ "$2" != 'Try it' ] || printf 'make demo\\nmake test\\n' ;;
     make) mkdir -p "$2" ;;
     run) [ "$2 $3" != "build/systems/trixie make demo" ] ;;
 esac
