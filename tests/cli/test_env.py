@@ -24,6 +24,7 @@ EXPECTED = {
     "CMAKE_PREFIX_PATH": "{root}/lib/cmake",
     "PKG_CONFIG_PATH": "{root}/lib/pkgconfig:/else where",
     "PATH": "{root}/bin:/usr/bin:/bin",
+    "LDFLAGS": "-Wl,-rpath-link,{root}/lib -Wl,-z,now",
 }
 
 
@@ -31,7 +32,7 @@ def variables_after(shell: str, script: str, text: str) -> dict[str, str]:
     """The environment of a program that a shell starts, after it has evaluated `text`."""
     program = shutil.which(shell)
     assert program, f"{shell} is needed: make setup"
-    before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "TEXT": text}
+    before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "LDFLAGS": "-Wl,-z,now", "TEXT": text}
     with tempfile.TemporaryDirectory() as home:  # fish writes into it
         before["HOME"] = home
         output = subprocess.run([program, "-c", script], env=before, capture_output=True, text=True, check=True).stdout
@@ -82,6 +83,9 @@ def test_json(call: Call, devel_tree: Path) -> None:
             "CMAKE_PREFIX_PATH": f"{devel_tree}/lib/cmake",
             "PKG_CONFIG_PATH": f"{devel_tree}/lib/pkgconfig",
             "PATH": f"{devel_tree}/bin",
+        },
+        "options": {
+            "LDFLAGS": f"-Wl,-rpath-link,{devel_tree}/lib",
         },
         "unset": [],
     }
