@@ -153,16 +153,14 @@ def build_variables(*, opencl: bool) -> Variables:
 
 def _linker_options(root: str) -> str:
     """The directories with the needs of libraries that are linked, for a linker that knows no RPATH of them."""
-    import shlex
-
     from rocm_sdk.devel.layout import LIBRARY_PLACES
 
-    places = (f"{root}/{place}" for place in LIBRARY_PLACES)
-    words: list[str] = []
-    for place in filter(os.path.isdir, places):
+    words = []
+    for place in filter(os.path.isdir, (f"{root}/{place}" for place in LIBRARY_PLACES)):
         # Where a comma is in the path, gcc would take it for the end of a word.
-        words += [f"-Wl,-rpath-link,{place}"] if "," not in place else ["-Xlinker", f"-rpath-link={place}"]
-    return shlex.join(words)
+        option = f"-Wl,-rpath-link,{place}" if "," not in place else f"-rpath-link={place}"
+        words += ["-Xlinker"] * ("," in place) + [quoted_for_shell(option)]
+    return " ".join(words)
 
 
 def extension_variables(*, opencl: bool) -> Variables:

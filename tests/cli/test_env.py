@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ended import assert_refused
 from sample_machine import Machine
-from sample_site import Site
+from sample_site import Site, compile_library
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -68,6 +68,23 @@ def test_odd_directories(shell: str, options: list[str], script: str) -> None:
     text = "\n".join(_FORMS[options[0][2:]](Variables({"ROCM_PATH": odd}, {"PATH": f"{odd}/bin"}, [])))
     after = variables_after(shell, script, text)
     assert (after["ROCM_PATH"], after["PATH"]) == (odd, f"{odd}/bin:/usr/bin:/bin")
+
+
+@pytest.mark.parametrize("name", ["tree", "a tree, with 'marks'"])
+def test_a_linker_finds_what_libraries_need(tmp_path: Path, name: str) -> None:
+    """Libraries of the tree say nothing of each other's directory; make and CMake give LDFLAGS to a shell as it is."""
+    from rocm_sdk.cli.env import _linker_options
+
+    root = tmp_path / name
+    (root / "lib/rocm_sysdeps/lib").mkdir(parents=True)
+    below = compile_library(root / "lib/rocm_sysdeps/lib/libbelow.so", "libbelow.so", "int below(void) { return 1; }")
+    text = "int below(void); int hip(void) { return below(); }"
+    hip = compile_library(root / "lib/libhip.so", "libhip.so", text, (below,))
+    (tmp_path / "main.c").write_text("int hip(void); int main(void) { return hip(); }")
+    words = f"gcc {tmp_path}/main.c -x none {shlex.quote(str(hip))} -o {tmp_path}/program"
+    alone = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
+    assert "undefined reference to `below'" in alone.stderr
+    subprocess.run(["sh", "-c", f"{words} {_linker_options(str(root))}"], check=True)
 
 
 def test_json(call: Call, devel_tree: Path) -> None:
