@@ -769,8 +769,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "by hand: tell the builder of {distribution}, whose `rocm-sdk-build check` names what CMake packages of the tree require and the tree lacks"},
               {ANY, WORDS, "by hand: give the package {name|the file}, or correct what the CMake package has from its build"}),
         "find_package or the link fails for whoever builds with the package. What a package requires by find_dependency, and the files, directories and targets that it names, count as for a project that asks for this package alone. A development tree has all of it itself; for a prefix the build root counts, too, because another package may have it.", NULL)
-    ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix|the prefix} does not take the device libraries of the prefix", "{detail}",
-        FIXES({ANY, WORDS, "by hand: install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
+    ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix|the development tree} does not take the device libraries that are there", "{detail}",
+        FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
+              {ANY, WORDS, "by hand: install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
         "clang links each HIP program with ocml.bc and others. It looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };
 

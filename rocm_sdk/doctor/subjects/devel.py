@@ -161,7 +161,7 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
         return
     with search_path(installation.search_directories) as path:
         check_resource_directory(clang, variables_of(path), prefix.facts, recorder, options)
-        check_device_libraries(prefix, clang, path, recorder, options)
+        check_device_libraries(prefix, clang, variables_of(path), recorder, options, facts=prefix.facts)
 
 
 # ---- the compiler
@@ -170,7 +170,10 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
 def _check_compiler(installation: Installed, tree: str, recorder: Recorder, options: Options) -> None:
     clang = os.path.join(tree, _LLVM, "clang")
     if os.path.exists(clang):
-        check_resource_directory(clang, {}, installation.owner_of(clang), recorder, options)
+        facts = installation.owner_of(clang)
+        is_sound = check_resource_directory(clang, {}, facts, recorder, options)
+        if is_sound and device_libraries(tree) is not None:
+            check_device_libraries(Prefix(tree), clang, {}, recorder, options, facts=facts)
     hipcc = os.path.join(tree, "bin/hipcc")
     if os.path.exists(hipcc) and os.path.exists(clang):
         _compile(tree, hipcc, recorder, options)
