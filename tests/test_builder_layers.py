@@ -13,7 +13,7 @@ SEAM: dict[str, set[str] | None] = {
     "_dist_info": {"ALL_LIBRARIES"},
     "_native": {
         *("HostFiles", "LibraryFacts", "catalog", "check_host_files", "compatibility", "device_code_of_part"),
-        *("host_packages", "inspect_library"),
+        *("host_packages", "inspect_library", "installables"),
         *(
             "kernel_table_kind",
             "kernel_table_names",
@@ -24,6 +24,7 @@ SEAM: dict[str, set[str] | None] = {
             "target_in_name",
         ),
     },
+    "base.files": {"read_beginning"},
     "base.html_page": {"page", "table"},
     "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
     "base.moving": {
@@ -60,6 +61,9 @@ SEAM: dict[str, set[str] | None] = {
     "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
     "base.zstd": {"ZSTD_FIX", "ZSTD_INSTALL", "import_zstd"},
     "cli.completion": {"SHELLS", "print_script"},
+    "devel.absent": {"is_list_of_links", "links_listed", "path_in_tree", "told"},
+    "devel.cmake.packages": {"check_packages"},
+    "devel.device_links": {"LINKS"},
     "doctor.provenance.debug_names": {"debug_name"},
     "doctor.verdicts.host": {"other_release_problem"},
     "doctor.verdicts.opened_names": {"OpenedName", "opened_names"},

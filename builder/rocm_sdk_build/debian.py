@@ -37,7 +37,16 @@ from .files.scratch import scratch_directory
 from .files.source_date import given_date
 from .files.wheels import wheel_key
 from .inputs.apt import Apt, DebianPackage
-from .inputs.debian_packages import Release, choose, known_releases, named, release_of, release_with_codename
+from .inputs.debian_packages import (
+    Choice,
+    Release,
+    choose,
+    known_releases,
+    named,
+    release_of,
+    release_with_codename,
+    required,
+)
 from .inputs.rules import Rules, read_rules
 from .output.finished import program_digest
 from .packages.platform_tag import checked_tag
@@ -137,7 +146,7 @@ def resolve_packages(apt: Apt, source: Source) -> Packages:
     release = release_of_source(source)
     complaint = apt.update()
     try:
-        choice = choose(release, source.names, apt.available(named(release, apt.names())))
+        choice = _choice(apt, release, source.names)
     except PackagingError as error:
         fix = f"see that {source.mirror} has {release} and can be reached" if source.mirror and complaint else error.fix
         raise type(error)(f"{error}{complaint}", fix) from error
@@ -154,6 +163,19 @@ def resolve_packages(apt: Apt, source: Source) -> Packages:
     # `5.2.3` of `5.2.3-8`
     version = re.sub(r"^\d+:|-[^-]*$|\+(dfsg|ds)[^-]*", "", others[choice.version].version)
     return Packages(release, sorted({*libraries, *(others[name] for name in beside)}), version)
+
+
+def _choice(apt: Apt, release: Release, names: tuple[str, ...]) -> Choice:
+    """What is chosen, with what its -dev packages depend on. Errors as of choose."""
+    available = apt.available(named(release, apt.names()))
+    choice = choose(release, names, available)
+    while names:
+        more = required(release, choice.development, apt.depends(choice.development)).difference(names)
+        if not more:
+            break
+        names = (*names, *sorted(more))
+        choice = choose(release, names, available)
+    return choice
 
 
 def _release_of_this_system() -> Release:

@@ -27,6 +27,8 @@ the development tree.
   HIP_DEVICE_LIB_PATH     the compiler's device libraries (bitcode), if the tree has them
   CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, PATH
                           the tree's directory, before the present value
+  LDFLAGS                 -Wl,-rpath-link for the tree's libraries, before the present value: a linker finds what
+                          libraries need that are linked. CMake reads it when it configures a build for the first time
 
 A variable is omitted if this SDK has no directory for it. Variables that lead ROCm out of this SDK are removed, as
 `rocm-sdk run` does. With --compiler, for a clang that is not AMD's, which knows neither this SDK nor its targets:
@@ -48,11 +50,13 @@ _PREPENDED = {"CMAKE_PREFIX_PATH": "--cmake", "PKG_CONFIG_PATH": "--pkgconfig", 
 
 
 class Variables(NamedTuple):
-    """The variables to set, the entries to prepend to search paths, and the variables to remove."""
+    """The variables to set, the entries to prepend to search paths, the variables to remove, and the options to prepend
+    to lists of options, as a shell reads them."""
 
     assigned: dict[str, str]
     prepended: dict[str, str]
     removed: list[str]
+    options: dict[str, str] | None = None
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -67,7 +71,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         action="store_const",
         dest="form",
         const="json",
-        help='for programs: {"schema": 1, "set": {}, "prepend": {}, "unset": []}',
+        help='for programs: {"schema": 1, "set": {}, "prepend": {}, "options": {}, "unset": []}',
     )
     parser.add_argument("--opencl", action="store_true", help="OCL_ICD_VENDORS too: OpenCL programs use this SDK alone")
     parser.add_argument(
@@ -110,8 +114,10 @@ def run(options: "Namespace") -> int:
     if options.form == "json":
         import json
 
-        assigned, prepended, removed = variables
-        document = {"schema": _SCHEMA, "set": assigned, "prepend": prepended, "unset": removed}
+        document: dict[str, object] = {"schema": _SCHEMA, "set": variables.assigned, "prepend": variables.prepended}
+        if variables.options:  # of a build alone
+            document["options"] = variables.options
+        document["unset"] = variables.removed
         print(json.dumps(document, indent=2))
     else:
         print("\n".join(_FORMS[options.form](variables)))
@@ -141,7 +147,20 @@ def build_variables(*, opencl: bool) -> Variables:
     assigned, prepended = _directories(root, _ASSIGNED), _directories(root, _PREPENDED)
     if opencl:
         assigned["OCL_ICD_VENDORS"] = _icd_directory()
-    return Variables(assigned, prepended, [])
+    found = _linker_options(root)
+    return Variables(assigned, prepended, [], {"LDFLAGS": found} if found else None)
+
+
+def _linker_options(root: str) -> str:
+    """The directories with the needs of libraries that are linked, for a linker that knows no RPATH of them."""
+    from rocm_sdk.devel.layout import LIBRARY_PLACES
+
+    words = []
+    for place in filter(os.path.isdir, (f"{root}/{place}" for place in LIBRARY_PLACES)):
+        # Where a comma is in the path, gcc would take it for the end of a word.
+        option = f"-Wl,-rpath-link,{place}" if "," not in place else f"-rpath-link={place}"
+        words += ["-Xlinker"] * ("," in place) + [quoted_for_shell(option)]
+    return " ".join(words)
 
 
 def extension_variables(*, opencl: bool) -> Variables:
@@ -231,6 +250,8 @@ def _sh_lines(variables: Variables) -> "Iterator[str]":
         yield f"export {name}={quoted_for_shell(value)}"
     for name, value in variables.prepended.items():
         yield f'export {name}={quoted_for_shell(value)}"${{{name}:+:${name}}}"'
+    for name, value in (variables.options or {}).items():
+        yield f'export {name}={quoted_for_shell(value)}"${{{name}:+ ${name}}}"'
     for name in variables.removed:
         yield f"unset {name}"
 
@@ -240,6 +261,8 @@ def _fish_lines(variables: Variables) -> "Iterator[str]":
         yield f"set -gx {name} {_fish_quoted(value)}"
     for name, value in variables.prepended.items():
         yield f"set -gx --path {name} {_fish_quoted(value)} ${name}"
+    for name, value in (variables.options or {}).items():
+        yield f"set -gx {name} {_fish_quoted(value)} ${name}"
     for name in variables.removed:
         yield f"set -e {name}"
 

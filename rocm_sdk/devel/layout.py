@@ -20,6 +20,8 @@ ARCHIVES = ("_devel.tar.xz", "_devel.tar.zst", "_devel.tar")
 LOCK = ".rocm_sdk_devel.lock"
 STAGING_PREFIX = ".rocm_sdk_devel.staging-"
 
+LIBRARY_PLACES = ("lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib")  # directories of a package
+
 NOTES = ".rocm-sdk"
 MANIFEST = f"{NOTES}/manifest.json"
 DEVICE_LINKS = f"{NOTES}/device_links.json"

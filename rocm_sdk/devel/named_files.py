@@ -14,7 +14,7 @@ from rocm_sdk.base.file_location import FileLocation
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, UnknownLibraryError
 
-from .layout import EXTRACTED, tree_state
+from .layout import EXTRACTED, LIBRARY_PLACES, tree_state
 from .root import development_root, ready_root
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def _is_tool(path: str) -> bool:
 HEADERS = Kind("headers", ("include", "lib/llvm/include"), "", ("", ".h", ".hpp"), os.path.exists, gives_directory=True)
 STATIC_LIBRARY = Kind(
     "static library",
-    ("lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib"),
+    LIBRARY_PLACES,
     "lib",
     (".a",),
     os.path.isfile,

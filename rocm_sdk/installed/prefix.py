@@ -138,6 +138,11 @@ class Prefix:
         return tuple(each for each in entries if not glob.glob(os.path.join(glob.escape(each), runtime)))
 
 
+def is_own_package(name: str) -> bool:
+    """Whether a CMake package, or a scope of targets, is ROCm's by its name."""
+    return _OWN_CMAKE.fullmatch(name) is not None
+
+
 def foreign_variables() -> list[str]:
     """The names of set variables that lead to another SDK."""
     return sorted(name for name in os.environ if name in _LEADING or name.startswith(_OWN_VARIABLES))

@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import apt as apt_module
-from rocm_sdk_build.inputs.debian_packages import choose, newest, offered, release_of
+from rocm_sdk_build.inputs.debian_packages import choose, newest, offered, release_of, required
 
 Result = subprocess.CompletedProcess[str]
 
@@ -231,3 +232,45 @@ def test_a_stable_release_without_one_of_its_packages() -> None:
         PackagingError, match=r"apt knows no package libamdhip64-dev, hipcc, libhiprtc-builtinsN and \d+ more$"
     ):
         choose(release_of("bookworm"), (), ["libamdhip64-5"])
+
+
+@pytest.mark.parametrize(
+    ("development", "rows"),
+    [
+        ("libamdhip64-dev", {"libamdhip64", "libhiprtc-builtins", "libamd-comgr", "libhsa-runtime64"}),
+        ("hipcc", {"rocminfo", "libamdhip64", "libhiprtc-builtins", "libamd-comgr", "libhsa-runtime64"}),
+        ("liboam-dev", {"liboam"}),
+        ("librocrand-dev", {"librocrand", "libamdhip64", "libhiprtc-builtins", "libamd-comgr", "libhsa-runtime64"}),
+        ("rocm-cmake", set()),
+    ],
+)
+def test_what_development_packages_require(development: str, rows: set[str]) -> None:
+    """As Debian 12 has it; what has no row stays Debian's."""
+    depends = {
+        "libamdhip64-dev": ("libamdhip64-5", "libhiprtc-builtins5", "libamd-comgr-dev", "libhsa-runtime-dev"),
+        "libhsa-runtime-dev": ("libhsa-runtime64-1",),
+        "libamd-comgr-dev": ("libamd-comgr2",),
+        "libhsa-runtime64-1": ("libhsakmt1", "libelf1"),
+        "hipcc": ("clang-15", "llvm-15", "rocm-device-libs", "rocminfo", "libamdhip64-dev"),
+        "liboam-dev": ("liboam1",),
+        "librocrand-dev": ("librocrand1", "libamdhip64-dev"),
+        "clang-15": ("librocsparse-dev",),
+    }
+    assert required(release_of("12"), [development], depends) == rows
+
+
+def test_some_packages_bring_what_their_development_requires(mirror: Mirror, tmp_path: Path) -> None:
+    mirror.add("libhsa-runtime64-1", "6.4.3-1", library="libhsa-runtime64.so.1")
+    header, package = "usr/include/hsa/hsa.h", "usr/lib/any-linux-gnu/cmake/hsa-runtime64/hsa-runtime64-config.cmake"
+    mirror.add(
+        "libhsa-runtime-dev", "6.4.3-1", ("libhsa-runtime64-1",), files={header: b"", package: b"set(hsa_FOUND 1)\n"}
+    )
+    mirror.add("libamdhip64-dev", "6.4.3-5", ("libamdhip64-6", "libhsa-runtime-dev"))
+    mirror.publish()
+    done = build(mirror, tmp_path, "--packages", "libamdhip64,librocblas", "--devel-compression", "none")
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (tmp_path / "wheels").glob("rocm_sdk_devel-*.whl")
+    with zipfile.ZipFile(wheel) as members, tarfile.open(fileobj=members.open("rocm_sdk_devel/_devel.tar")) as tree:
+        names = tree.getnames()
+    assert "_rocm_sdk_devel/include/hsa/hsa.h" in names
+    assert "_rocm_sdk_devel/lib/cmake/hsa-runtime64/hsa-runtime64-config.cmake" in names

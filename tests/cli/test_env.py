@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ended import assert_refused
 from sample_machine import Machine
-from sample_site import Site
+from sample_site import Site, compile_library
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -24,6 +24,7 @@ EXPECTED = {
     "CMAKE_PREFIX_PATH": "{root}/lib/cmake",
     "PKG_CONFIG_PATH": "{root}/lib/pkgconfig:/else where",
     "PATH": "{root}/bin:/usr/bin:/bin",
+    "LDFLAGS": "-Wl,-rpath-link,{root}/lib -Wl,-z,now",
 }
 
 
@@ -31,7 +32,7 @@ def variables_after(shell: str, script: str, text: str) -> dict[str, str]:
     """The environment of a program that a shell starts, after it has evaluated `text`."""
     program = shutil.which(shell)
     assert program, f"{shell} is needed: make setup"
-    before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "TEXT": text}
+    before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "LDFLAGS": "-Wl,-z,now", "TEXT": text}
     with tempfile.TemporaryDirectory() as home:  # fish writes into it
         before["HOME"] = home
         output = subprocess.run([program, "-c", script], env=before, capture_output=True, text=True, check=True).stdout
@@ -69,6 +70,23 @@ def test_odd_directories(shell: str, options: list[str], script: str) -> None:
     assert (after["ROCM_PATH"], after["PATH"]) == (odd, f"{odd}/bin:/usr/bin:/bin")
 
 
+@pytest.mark.parametrize("name", ["tree", "a tree, with 'marks'"])
+def test_a_linker_finds_what_libraries_need(tmp_path: Path, name: str) -> None:
+    """Libraries of the tree say nothing of each other's directory; make and CMake give LDFLAGS to a shell as it is."""
+    from rocm_sdk.cli.env import _linker_options
+
+    root = tmp_path / name
+    (root / "lib/rocm_sysdeps/lib").mkdir(parents=True)
+    below = compile_library(root / "lib/rocm_sysdeps/lib/libbelow.so", "libbelow.so", "int below(void) { return 1; }")
+    text = "int below(void); int hip(void) { return below(); }"
+    hip = compile_library(root / "lib/libhip.so", "libhip.so", text, (below,))
+    (tmp_path / "main.c").write_text("int hip(void); int main(void) { return hip(); }")
+    words = f"gcc {tmp_path}/main.c -x none {shlex.quote(str(hip))} -o {tmp_path}/program"
+    alone = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
+    assert "undefined reference to `below'" in alone.stderr
+    subprocess.run(["sh", "-c", f"{words} {_linker_options(str(root))}"], check=True)
+
+
 def test_json(call: Call, devel_tree: Path) -> None:
     result = call("env", "--json")
     assert json.loads(result.stdout) == {
@@ -82,6 +100,9 @@ def test_json(call: Call, devel_tree: Path) -> None:
             "CMAKE_PREFIX_PATH": f"{devel_tree}/lib/cmake",
             "PKG_CONFIG_PATH": f"{devel_tree}/lib/pkgconfig",
             "PATH": f"{devel_tree}/bin",
+        },
+        "options": {
+            "LDFLAGS": f"-Wl,-rpath-link,{devel_tree}/lib",
         },
         "unset": [],
     }

@@ -10,6 +10,7 @@ _HANGING = ("tests/field/test_hanging.py",)
 _LEFT = ("tests/field/test_left_variables.py",)
 _PROFILERS = ("tests/field/test_profilers.py",)
 _INDEXES = ("tests/field/test_incomplete_indexes.py",)
+_CMAKE = ("tests/field/test_cmake_packages.py",)
 _TREES = ("tests/field/test_trees_lack_files.py",)
 _SCOPE = ("tests/field/test_global_scope.py",)
 _ORIGINS = ("tests/field/test_fixes_by_origin.py",)
@@ -79,7 +80,13 @@ FIELD = (
     Mutation("rocm_sdk/devel/absent.py", "if path not in known | listed and not", "if False and not", _TREES),
     Mutation("rocm_sdk/devel/absent.py", "listed |= links_listed(site, name)", "pass", _TREES),
     Mutation("rocm_sdk/devel/link_file.py", "(_is_copy(found, wanted) and not self._can_link(source))", "_is_copy(found, wanted)", _TREES),
-    Mutation("builder/rocm_sdk_build/checking/development_tree.py", "return Tree(number, first, sorted(absent))", "return Tree(number, first, [])", _TREES),
+    Mutation("builder/rocm_sdk_build/checking/development_tree.py", "return Tree(number, first, sorted(absent), unmet)", "return Tree(number, first, [], unmet)", _TREES),
+    Mutation("builder/rocm_sdk_build/checking/development_tree.py", "return Tree(number, first, sorted(absent), unmet)", "return Tree(number, first, sorted(absent), [])", _CMAKE),
+    Mutation("rocm_sdk/devel/cmake/packages.py", "elif need.name not in reader.targets:", "elif False:", _CMAKE),
+    Mutation("rocm_sdk/devel/cmake/reading.py", "if truth is False:", "if False:", _CMAKE),
+    Mutation("rocm_sdk/devel/cmake/reading.py", 'is_certain=is_certain and "REQUIRED" in words', "is_certain=is_certain", _CMAKE),
+    Mutation("rocm_sdk/doctor/prefixes/cmake.py", "if (is_whole if each.is_path else gone.isdisjoint(texts_of(each.name)))", "if True", _CMAKE),
+    Mutation("builder/rocm_sdk_build/debian.py", "    while names:", "    while False:", ("tests/builder/test_suites.py",)),
     Mutation("builder/rocm_sdk_build/checking/installation.py", "if absent := unlisted(self._directory, files):", "if absent := []:", _TREES),
     Mutation("builder/rocm_sdk_build/output/kernel_archives.py", "if named and not any(", "if named and all(", ("tests/field/test_archives_nobody_has.py",)),
     Mutation("builder/rocm_sdk_build/building/wheels.py", "if not wish.only:", "if False:", ("tests/field/test_archives_nobody_has.py",)),

@@ -2,14 +2,16 @@
 
 import json
 import os
+import re
 import shutil
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from debian_sdk import rocm
+from debian_sdk import SOURCE, rocm
 from ended import succeeded
+from environments import empty_environment, installer_command
 from programs import completed
 from sample_site import clean_environment
 
@@ -71,6 +73,75 @@ def test_a_project_finds_the_sdk_links_and_runs(
     ]
     run(rocm_sdk, "run", cmake, "--build", "build")
     assert run(rocm_sdk, "run", "build/numbers") == f"{rocm().hip_version} {rocm().rocrand_version}"
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/devel.md"
+DEBIAN = "libhiprand,librocm-smi64"  # what they require comes with them
+WHEELS = PAGE.parents[1] / "build/wheel"
+
+
+def blocks(kind: str) -> list[str]:
+    """The blocks of a kind in the part of the page that shows a project."""
+    part = PAGE.read_text().partition("## A project,")[2].partition("\n## ")[0]
+    return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Callable[[str], str]:
+    """Runs lines of the page in a project's directory, where Debian's packages are installed by pip."""
+    (tmp_path / "project").mkdir()
+    python = installed_debian(tmp_path)
+    variables = clean_environment()
+    variables["PATH"] = f"{python.parent}:{tmp_path / 'tools'}:{variables['PATH']}"
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/cmake").symlink_to(SCRIPTS / "cmake")
+
+    def run(lines: str) -> str:
+        done = completed(["sh", "-e", "-c", lines], env=variables, cwd=tmp_path / "project", timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def installed_debian(directory: Path) -> Path:
+    """The interpreter of an environment with the loader and some of Debian's packages."""
+    rocm()
+    command = [SCRIPTS / "rocm-sdk-build", "debian", "--packages", DEBIAN, "--shape", "none", "--no-wheel-compression"]
+    succeeded([*command, "--cache", SOURCE.cache, "--output", directory / "wheels"], timeout=1200)
+    python = empty_environment(directory / "venv")
+    (loader,) = WHEELS.glob("rocm_sdk_loader-*.whl")
+    install = [*installer_command("pip", python, "install"), "--no-index", "--no-deps"]
+    succeeded([*install, loader, *(directory / "wheels").glob("*.whl")], timeout=300)
+    return python
+
+
+@pytest.mark.built_wheel
+def test_the_project_of_the_page(shell: Callable[[str], str], tmp_path: Path) -> None:
+    """CMake configures it, the linker finds all symbols in libraries without RPATH, and it starts; so with g++ alone.
+
+    The tree has what its own packages require: the doctor says so, and CMake, of each of them.
+    """
+    project, (source,) = blocks("cmake")[0], blocks("cpp")
+    with_cmake, with_compiler = blocks("sh")[:2]
+    (tmp_path / "project/CMakeLists.txt").write_text(project)
+    (tmp_path / "project/numbers.cpp").write_text(source)
+    expected = f"HIP {rocm().hip_version}, rocRAND {rocm().rocrand_version}"
+    assert shell(with_cmake).splitlines()[-1] == expected
+    assert shell(with_compiler).splitlines()[-1] == expected
+    found = json.loads(shell("rocm-sdk test --only devel --json"))["problems"]
+    assert [each["code"] for each in found if each["severity"] != "note"] == []
+    places = shell('ls "$(rocm-sdk path --cmake)"').split()
+    assert {"hip", "hiprand", "hsa-runtime64", "rocm_smi", "rocrand"} <= {*places}
+    packages = [each for each in places if each not in {"hip-lang", "rocm"}]  # hip-lang is for the language HIP
+    lines = ["cmake_minimum_required(VERSION 3.21)", "project(every LANGUAGES CXX)"]
+    lines += [f"find_package({name} CONFIG REQUIRED)" for name in (*packages, "ROCM")]
+    lines += [
+        "add_executable(every numbers.cpp)",
+        "target_link_libraries(every hip::hiprand roc::rocrand hip::host rocm_smi64)",
+    ]
+    (tmp_path / "project/CMakeLists.txt").write_text("\n".join(lines))
+    shell('eval "$(rocm-sdk env)"; cmake -B all; cmake --build all; rocm-sdk run all/every')
 
 
 def test_tools_and_pkgconfig_know_where_they_are(copy_of_debian_sdk: Callable[[str], Path]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from rocm_sdk_build.inputs.apt import Apt
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
+PAGE = BUILD.parent / "docs/devel.md"
 SOURCE = """
 #include <hip/hip_runtime.h>
 __global__ void saxpy(float a, const float *x, float *y) {
@@ -124,3 +126,31 @@ def test_cmake_compiles_hip_beside_cuda(
         assert done.returncode == 0, done.stdout + done.stderr
     (made,) = (tmp_path / "out").rglob("saxpy.hip.o")
     assert [each.target for each in device_code(made).targets] == ["gfx1030"]
+
+
+def test_the_project_of_the_page_in_the_language_hip(
+    copy_of_debian_sdk: Callable[[str], Path], tools: dict[str, str], tmp_path: Path
+) -> None:
+    """CMake compiles its kernel, links it with HIP, which has no RPATH, and it starts: without a GPU HIP says so."""
+    site = copy_of_debian_sdk("none")
+    _, project = re.findall(r"```cmake\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / "CMakeLists.txt").write_text(project)
+    main = 'int main() { int count; std::printf("%s\\n", hipGetErrorName(hipGetDeviceCount(&count))); }'
+    (tmp_path / "saxpy.hip").write_text(f"#include <cstdio>\n{SOURCE.partition('int main')[0]}{main}\n")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("rocm-sdk", "cmake"):
+        (programs / name).symlink_to(SCRIPT.with_name(name))
+    variables = clean_environment() | tools | {"PYTHONPATH": str(site)}
+    variables["PATH"] = f"{programs}:{variables['PATH']}"
+    lines = f"""
+        eval "$(rocm-sdk env --compiler clang++ --targets gfx1030)"
+        export HIPFLAGS="$HIPFLAGS -resource-dir={tools["RESOURCES"]}"
+        cmake -B build
+        cmake --build build
+        rocm-sdk run build/saxpy
+    """
+    done = completed(["sh", "-e", "-c", lines], env=variables, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] in {"hipErrorNoDevice", "hipSuccess"}
+    assert [each.target for each in device_code(tmp_path / "build/saxpy").targets] == ["gfx1030"]

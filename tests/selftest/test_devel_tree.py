@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, core_files, device_files, libraries_files, link, links_to, member
+from sample_devel import DevelSite, core_files, device_files, libraries_files, link, links_to, member, sample_members
 from sample_report import run_test
 
 from rocm_sdk.doctor.subjects.devel import _cmake_fault
@@ -162,3 +162,27 @@ def test_cmake_garbage_takes_no_time(text: str) -> None:
     begin = time.monotonic()
     _cmake_fault(text)
     assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize(
+    ("answer", "codes"),
+    [
+        ('"-mlink-builtin-bitcode" "{tree}/lib/llvm/amdgcn/bitcode/ocml.bc"', set()),
+        ('"-mlink-builtin-bitcode" "/opt/rocm/amdgcn/bitcode/ocml.bc"', {"E-PREFIX-010"}),
+        ("clang: error: cannot find ROCm device library", {"E-PREFIX-010"}),
+    ],
+)
+def test_the_clang_of_the_tree_takes_its_device_libraries(tmp_path: Path, answer: str, codes: set[str]) -> None:
+    """As that of a prefix is to do; without bitcode in the tree, another place may have it."""
+    site = DevelSite(tmp_path / "site-packages")
+    llvm, bitcode = "_rocm_sdk_devel/lib/llvm", "lib/llvm/amdgcn/bitcode/ocml.bc"
+    said = answer.format(tree=site.tree)
+    program = f"#!/bin/sh\ncase $* in *-###*) echo '{said}' >&2 ;; *) echo {site.tree}/lib/llvm/lib/clang/20 ;; esac\n"
+    own = [each for each in sample_members() if "/lib/llvm/bin/" not in each[0].name]
+    own += [member(f"{llvm}/bin/clang", program.encode(), mode=0o755), member(f"{llvm}/lib/clang/20/include/stddef.h")]
+    site.install_sdk(members=[*own, member(f"_rocm_sdk_devel/{bitcode}", b"BC")])
+    site.command("init", "--quiet")
+    found = run_test(site.path, "--only", "devel")
+    assert {each["code"] for each in found.problems if each["severity"] == "error"} == codes
+    (site.tree / bitcode).unlink()
+    assert "E-PREFIX-010" not in run_test(site.path, "--only", "devel").codes

@@ -1,6 +1,7 @@
 """Whether the development tree fits the other packages: it is made where all artifacts are.
 
-Its links lead to their files, which shows what another machine did not have; and it has each of their files.
+Its links lead to their files, which shows what another machine did not have; it has each of their files; and what its
+CMake packages require and name.
 """
 
 from __future__ import annotations
@@ -8,18 +9,25 @@ from __future__ import annotations
 import lzma
 import posixpath
 import shutil
-from collections.abc import Container, Iterable, Iterator
-from contextlib import contextmanager
+import tarfile
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.tar_reader import TarReader
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.absent import is_list_of_links, links_listed, path_in_tree
+from rocm_sdk.devel.cmake.packages import check_packages
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES
 
 _SDK = "_rocm_sdk_"  # with what platform directories begin
+_ROOT = "/tree"  # of its paths, while its CMake packages are read
+_TEXTS_LIMIT = 1 << 26  # bytes of all of them
+_MOST_LINKS = 256  # parts of a path, those of links included
 
 
 class Tree(NamedTuple):
@@ -28,28 +36,33 @@ class Tree(NamedTuple):
     lost: int  # links to files that no package has
     first: str  # where one of them leads
     absent: list[str]  # files of the packages that the tree lacks, sorted
+    unmet: list[str]  # sentences about what its CMake packages require or name and the tree lacks
 
 
 def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Iterable[str]) -> Tree:
     """known: files of the packages for all GPUs, by their names in wheels; expected: those that the tree is to have.
     PackagingError for a damaged archive, and for one that has more than the disk could."""
     room, number, first = shutil.disk_usage(archive.parent).free, 0, ""
-    links = set[str]()  # of which one may lead to a directory that has files of the package
+    packages = _Packages(archive.parent.parent)
+    links = packages.links  # of which one may lead to a directory that has files of the package
     wanted = {path: name for name in expected if (path := path_in_tree(name)) is not None}
     with refusing_damage(package_damage(wheel, archive.name)), _opened(archive) as stream:
-        for member in TarReader(stream, is_stream=True).members():
+        reader = TarReader(stream, is_stream=True)
+        for member in reader.members():
             room -= member.size
             if room < 0:
                 raise ValueError("its files have more bytes than the disk has free")
             tree, _, path = member.name.partition("/")
             wanted.pop(path, None)
+            packages.add(member, path, reader)
             if member.issym():
-                links.add(path)
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(member.name), member.linkname))
                 if target.startswith(_SDK) and not target.startswith(f"{tree}/") and target not in known:
                     number, first = number + 1, first or target
-    absent = [name for path, name in wanted.items() if links.isdisjoint(map(str, PurePosixPath(path).parents))]
-    return Tree(number, first, sorted(absent))
+    absent = [name for path, name in wanted.items() if links.keys().isdisjoint(map(str, PurePosixPath(path).parents))]
+    faults = check_packages(packages).faults
+    unmet = [f"{fault.said.replace(f'{_ROOT}/', '')}, which the tree lacks" for fault in faults]
+    return Tree(number, first, sorted(absent), unmet)
 
 
 def unlisted(site: Path, files: Iterable[Path]) -> list[str]:
@@ -58,6 +71,69 @@ def unlisted(site: Path, files: Iterable[Path]) -> list[str]:
     names = [str(path.relative_to(site)) for path in files]
     listed = {path for name in names if is_list_of_links(name) for path in links_listed(str(site), name)}
     return sorted(name for name in names if (path := path_in_tree(name)) is not None and path not in listed)
+
+
+class _Packages:
+    """The CMake packages of an archive, as if the tree were the directory _ROOT."""
+
+    def __init__(self, site: Path) -> None:
+        """site: where the other packages are installed."""
+        self._site = site
+        self._paths = {""}  # of everything, and of the directories above
+        self._texts: dict[str, bytes] = {}
+        self._left = _TEXTS_LIMIT
+        self.links: dict[str, str] = {}  # path -> target
+
+    def add(self, member: tarfile.TarInfo, path: str, reader: TarReader) -> None:
+        """Takes the next member of the archive, whose path in the tree is given. ValueError for texts without end."""
+        self._paths.update((path, *(str(parent) for parent in PurePosixPath(path).parents)))
+        if member.issym():
+            self.links[path] = member.linkname
+        elif member.isreg() and path.endswith(".cmake"):
+            self._left -= member.size
+            if self._left < 0:
+                raise ValueError(f"its CMake packages have more than {size_text(_TEXTS_LIMIT)}")
+            file = reader.archive.extractfile(member)
+            self._texts[f"{_ROOT}/{path}"] = b"" if file is None else file.read()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The paths of all files of CMake, with those that are links to other packages."""
+        linked = [f"{_ROOT}/{path}" for path in self.links if path.endswith(".cmake") and self._outside(path)]
+        return (*self._texts, *linked)
+
+    def text(self, path: str) -> str | None:
+        """What is in a file; None if it is not there."""
+        data = self._texts.get(path)
+        if data is None and (outside := self._outside(path.removeprefix(f"{_ROOT}/"))) is not None:
+            with suppress(OSError):
+                data = read_beginning(f"{self._site}/{outside}", _TEXTS_LIMIT)
+        return None if data is None else data.decode(errors="replace")
+
+    def exists(self, path: str) -> bool | None:
+        """Whether the tree has a file or directory; None outside of the tree."""
+        if path != _ROOT and not path.startswith(f"{_ROOT}/"):
+            return None
+        parts, place = path.removeprefix(_ROOT).strip("/").split("/"), ""
+        for _ in range(_MOST_LINKS):
+            if not parts:
+                return place in self._paths
+            place = f"{place}/{parts.pop(0)}".lstrip("/")
+            if place in self.links:
+                if self._outside(place) is not None:
+                    return True  # if no package has it, that is told as a lost link
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(place), self.links[place]))
+                parts, place = [*target.split("/"), *parts], ""
+        return None
+
+    def has_package(self, _name: str) -> bool:
+        """Whether another place has a package that counts for the tree: none does."""
+        return False
+
+    def _outside(self, path: str) -> str | None:
+        """Where in site-packages a link leads to; None if it stays in the tree, or is none."""
+        target = posixpath.normpath(posixpath.join("tree", posixpath.dirname(path), self.links.get(path, ".")))
+        return target if target.startswith(_SDK) else None
 
 
 def archive_among(files: list[Path]) -> Path | None:

@@ -120,6 +120,9 @@ class Installation:
             what = "lacks files that other packages have, and that compilers look for in it:"
             fix = "make it again from the artifacts of the others, with the same rules"
             self._problems.tell(wheel, f"{what} {told(tree.absent)} not there", fix)
+        for each in [] if tree.absent or tree.lost else tree.unmet:  # which these can be the cause of
+            fix = "make it again from artifacts that have it, or correct what the CMake package has from its build"
+            self._problems.tell(wheel, f"has a CMake package that cannot be used: {each}", fix)
 
     def _check_links(self, wheel: Path, files: list[Path]) -> None:
         """Whether a device package lists all of its files for the development tree."""

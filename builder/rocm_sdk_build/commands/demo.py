@@ -28,8 +28,6 @@ LIBRARIES = {
     "libhipsparse": "hipsparse",
     "librocblas": "rocblas",
 }
-# What a link of HIP's development package leads to.
-MORE_PACKAGES = ("libhiprtc-builtins",)
 SAMPLE_NAMES: tuple[str, ...] = ("libamd-comgr", "libamdhip64", "librocm-smi64", "libhiprand", "libhipsparse")
 SHAPES = {
     "none": "none (no library says where others are)",
@@ -99,7 +97,7 @@ def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str
     _announce(f"SDK wheels from the ROCm packages of {release} (the first run downloads and unpacks them)")
     output = options.directory / "wheels"
     wish = Wish((), output, "", deflate=False, is_checked=False, size_limit=None, shape=shape, dist=output)
-    source = source._replace(names=(*names, *MORE_PACKAGES))
+    source = source._replace(names=names)
     return names, build_wheels(source, prefix.Wish(wish), keeps_unpacked=True)
 
 

@@ -129,7 +129,7 @@ class Apt:
             raise UnmetError(what, "see that apt's sources have all that they need and can be reached") from error
         self.confirm_lists()
         excluded = set(without)
-        depends = self._depends(roots)
+        depends = self.depends(roots)
         reached, pending = set[str](), list(roots)
         while pending:
             name = pending.pop()
@@ -214,8 +214,8 @@ class Apt:
             packages.append(DebianPackage(name, unquote(version), filename, digest, int(size)))
         return sorted(packages)
 
-    def _depends(self, roots: Sequence[str]) -> dict[str, list[str]]:
-        """Package -> names in its Depends, all alternatives."""
+    def depends(self, roots: Sequence[str]) -> dict[str, list[str]]:
+        """Package -> names in its Depends, all alternatives: of roots, and of what they depend on."""
         depends: dict[str, list[str]] = {}
         for line in _run(self._apt("apt-cache", "depends", "--recurse", "--important", *roots)).splitlines():
             if not line.startswith(" "):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -102,7 +102,7 @@ def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Cho
         )
 
     def names_of(patterns: Iterable[str]) -> tuple[str, ...]:
-        return tuple(name for pattern in patterns if (name := found.get(pattern)) is not None)
+        return tuple(dict.fromkeys(name for pattern in patterns if (name := found.get(pattern)) is not None))
 
     return Choice(
         version,
@@ -111,6 +111,28 @@ def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Cho
         names_of(pattern for row in chosen for pattern in row.development),
         absent,
     )
+
+
+def required(release: Release, development: Iterable[str], depends: Mapping[str, Iterable[str]]) -> set[str]:
+    """The packages with libraries or tools, without numbers, of the rows that -dev packages need to be of use.
+
+    development: names of -dev packages. depends: package -> names of packages that it depends on, alternatives too.
+    """
+    rows = [row for row in _rows() if row.package and release.suite in row.suites]
+    found, reached, pending = set[str](), set[str](), list(development)
+    while pending:
+        name = pending.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        found |= {_stem(row.package) for row in rows if _compiled(row.package).fullmatch(name)}
+        of_development = [row for row in rows if any(_compiled(each).fullmatch(name) for each in row.development)]
+        if of_development:  # what has no row stays Debian's
+            # One that several rows have is that which is the first of its own row.
+            own = [row for row in of_development if _compiled(row.development[0]).fullmatch(name)] or of_development
+            found.add(_stem(own[0].package))
+            pending += depends.get(name, ())
+    return found
 
 
 def fits(pattern: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rocm_sdk import _native
+from rocm_sdk._native import installables
 from rocm_sdk.base.value_text import counted
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.wheel_name import wheel_name
@@ -112,7 +112,7 @@ def _is_met(requirement: Requirement, files: Iterable[IndexedFile]) -> bool:
 def _is_of_packager(requirement: Requirement) -> bool:
     """Whether the public index has no such package: it is of the SDK, has GPU code, or a local version is wanted."""
     name = str(canonicalize_name(requirement.name))
-    devices = [device for _, _, _, device, _ in _native.installables() if device]
+    devices = [device for _, _, _, device, _ in installables() if device]
     return (
         _OURS.fullmatch(name) is not None
         or name.startswith(tuple(devices))

@@ -1,69 +1,103 @@
-"""The paths that the CMake packages of a prefix name."""
+"""What the CMake packages of a prefix or of a development tree require and name, and what of it is there."""
 
 from __future__ import annotations
 
+import glob
 import os
-import re
-from collections.abc import Iterator
-from contextlib import suppress
+import platform
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.search_path import entries_of
+from rocm_sdk.devel.cmake.packages import Checked, Fault, check_packages, texts_of
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.prefix import Prefix
 
-# Where a path counts: properties of targets that CMake wrote itself, and what a package checks for itself.
-_PROPERTY = re.compile(
-    r"\b(IMPORTED_LOCATION\w*|IMPORTED_IMPLIB\w*|INTERFACE_INCLUDE_DIRECTORIES|INTERFACE_SYSTEM_INCLUDE_DIRECTORIES)"
-    r'\s+"([^"]*)"'
-)
-_CHECKED = re.compile(r'\bset_and_check\s*\(\s*(\w+)\s+"?([^")]*)"?\s*\)', re.IGNORECASE)
-# How CMake's own texts come from the file's directory to the prefix.
-_STEP = re.compile(r'get_filename_component\s*\(\s*_IMPORT_PREFIX\s+"\$\{_IMPORT_PREFIX\}"\s+PATH\s*\)')
-_PACKAGE_PREFIX = re.compile(r'get_filename_component\s*\(\s*PACKAGE_PREFIX_DIR\s+"\$\{\w+\}/([./]*)"\s+ABSOLUTE\s*\)')
-_LIMIT = 1 << 24  # bytes of a file
+TEXT_LIMIT = 1 << 24  # bytes of a file
+_BUILD_ROOTS = ("/usr", "/usr/local")
+_PREFIXES = ("CMAKE_PREFIX_PATH", "NIXPKGS_CMAKE_PREFIX_PATH")  # variables with directories, separated by `:`
+# Where CMake looks in one of them; {name} is in any case.
+_PLACES = ("{library}/cmake/{name}*", "{library}/{name}*", "{library}/{name}*/cmake", "{name}*", "cmake", "")
+_LIBRARIES = ("lib", "lib64", f"lib/{platform.machine()}-linux-gnu", "share")
 
 
-def check_paths(prefix: Prefix, path: str, text: str, recorder: Recorder) -> None:
-    """Checks the paths in one file; those that only CMake can tell are left alone."""
-    counted = 0
-    for name, value in _named(text, _variables(prefix, path, text)):
-        counted += 1
-        if not prefix.exists(value):
-            detail = f"{name} is {value}, which is in neither the prefix nor the build root"
-            recorder.bad("E-PREFIX-009", path, name=value, detail=detail, **prefix.facts)
-            return
-    if counted:
-        recorder.good(f"the {counted} paths in {os.path.relpath(path, prefix.root)}")
+def check_prefix(prefix: Prefix, recorder: Recorder) -> None:
+    """Checks the packages of a prefix, to which those of the build root belong."""
+    place = _Place(prefix, is_alone=False)
+    checked = check_packages(place)
+    _tell(place, checked, checked.faults, prefix.facts, recorder)
 
 
-def _variables(prefix: Prefix, path: str, text: str) -> dict[str, str]:
-    """The prefix by the names that CMake's texts have for it, as far as they say where it is."""
-    directory, found = prefix.installed(os.path.dirname(path)), {}
-    if steps := len(_STEP.findall(text)) or _steps_beside(prefix, path):
-        found["${_IMPORT_PREFIX}"] = os.path.normpath(os.path.join(directory, *[".."] * steps)).rstrip("/")
-    if (match := _PACKAGE_PREFIX.search(text)) is not None:
-        found["${PACKAGE_PREFIX_DIR}"] = os.path.normpath(os.path.join(directory, match[1])).rstrip("/")
-    return found
+def check_tree(
+    tree: str, lost: Collection[str], facts: Mapping[str, object], recorder: Recorder, *, is_whole: bool
+) -> None:
+    """Checks the packages of a development tree, which has all that they require itself.
+
+    lost: paths of files that the tree had, and of which something else was said. is_whole: nothing was said of
+    files, so that what is named and not there never was. facts: of the package that has the tree.
+    """
+    place = _Place(Prefix(tree), is_alone=True)
+    checked = check_packages(place)
+    gone = {os.path.basename(path) for path in lost}
+    faults = [each for each in checked.faults if (is_whole if each.is_path else gone.isdisjoint(texts_of(each.name)))]
+    _tell(place, checked, faults, facts, recorder)
 
 
-def _steps_beside(prefix: Prefix, path: str) -> int:
-    """The steps in `x-targets.cmake`, which includes `x-targets-release.cmake`; 0: it is not there."""
-    stem = path
-    while "-" in os.path.basename(stem):
-        stem = stem[: stem.rindex("-")]
-        if f"{stem}.cmake" in prefix.files:
-            with suppress(OSError):
-                return len(_STEP.findall(read_beginning(f"{stem}.cmake", _LIMIT).decode(errors="replace")))
-    return 0
+def _tell(
+    place: _Place, checked: Checked, faults: Iterable[Fault], facts: Mapping[str, object], recorder: Recorder
+) -> None:
+    """faults: those of the checked that are to be told."""
+    incomplete = {fault.path for fault in checked.faults if fault.is_path}
+    for path, number in checked.counted.items():
+        if path not in incomplete:
+            recorder.good(f"the {number} paths in {os.path.relpath(place.here(path), place.prefix.root)}")
+    where = "which the tree lacks" if place.is_alone else "which is in neither the prefix nor the build root"
+    for fault in faults:
+        detail = f"{fault.said}, {where}"
+        recorder.bad("E-PREFIX-009", place.here(fault.path), name=fault.name, detail=detail, **facts)
 
 
-def _named(text: str, variables: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """What names a path, and the path after the installation."""
-    code = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
-    for match in (*_PROPERTY.finditer(code), *_CHECKED.finditer(code)):
-        for each in match[2].split(";"):
-            value = each
-            for variable, place in variables.items():
-                value = value.replace(variable, place)
-            if value.startswith("/") and "$" not in value and "@" not in value:
-                yield match[1], os.path.normpath(value)
+class _Place:
+    """The texts of a prefix, by the paths that they will have."""
+
+    def __init__(self, prefix: Prefix, *, is_alone: bool) -> None:
+        """is_alone: packages elsewhere do not count, as for a development tree."""
+        self.prefix, self.is_alone = prefix, is_alone
+        self.texts: Sequence[str] = tuple(prefix.installed(path) for path in prefix.files if self._is_text(path))
+
+    def here(self, path: str) -> str:
+        """Where a text is now."""
+        return self.prefix.here(path)
+
+    def text(self, path: str) -> str | None:
+        """What is in a file; None if it cannot be read."""
+        try:
+            return read_beginning(self.here(path), TEXT_LIMIT).decode(errors="replace")
+        except OSError:
+            return None
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or directory is in the prefix or in the build root."""
+        return self.prefix.exists(path)
+
+    def has_package(self, name: str) -> bool:
+        """Whether the build root has a package, or a directory that CMake is told to search."""
+        roots = [] if self.is_alone else [*_BUILD_ROOTS, *(self.here(each) for each in _BUILD_ROOTS)]
+        for variable in () if self.is_alone else _PREFIXES:
+            roots += entries_of(variable, os.environ.get(variable, "").replace(";", ":"))
+        return any(self._has_in(root, name) for root in dict.fromkeys(roots))
+
+    def _has_in(self, root: str, name: str) -> bool:
+        beginning = "".join(f"[{each.lower()}{each.upper()}]" if each.isalpha() else glob.escape(each) for each in name)
+        for place in _PLACES:
+            for library in _LIBRARIES if "{library}" in place else ("",):
+                directory = os.path.join(glob.escape(root), place.format(library=library, name=beginning))
+                if any(glob.glob(os.path.join(directory, glob.escape(text))) for text in texts_of(name)):
+                    return True
+        return False
+
+    def _is_text(self, path: str) -> bool:
+        """Whether a path is a text that is read by no other path: of a tree, links to other packages are texts."""
+        if not path.endswith(".cmake") or not os.path.islink(path):
+            return path.endswith(".cmake")
+        return self.is_alone and os.path.isfile(path) and not self.prefix.has(os.path.realpath(path))

@@ -11,7 +11,7 @@ from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.prefix import Prefix
 
-from .programs import is_for_another_machine, variables_of
+from .programs import is_for_another_machine
 
 _OWN_CLANGS = ("lib/llvm/bin/clang", "llvm/bin/clang", "bin/amdclang")
 _CLANG = re.compile(r"(?:lib\w*/llvm[^/]*/)?bin/clang(?:-\d+)?")  # of a distribution's LLVM
@@ -31,14 +31,18 @@ def clang_of(prefix: Prefix) -> str | None:
 
 def check_resource_directory(
     clang: str, variables: Mapping[str, str], facts: Mapping[str, object], recorder: Recorder, options: Options
-) -> None:
-    """Whether clang's headers are in the directory that it names. facts: of the prefix or package that has it."""
+) -> bool:
+    """Checks whether clang's headers are in the directory that it names; true if nothing is wrong.
+
+    facts: of the prefix or package that has it.
+    """
     ended = run_program([clang, "-print-resource-dir"], options.seconds, variables)
     directory = os.path.normpath(ended.last_line)
     if is_for_another_machine(clang, ended):
         recorder.skip("the resource directory: clang is for another machine")
     elif ended.status != 0 or not os.path.isabs(directory):
         recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **facts)
+        return False
     elif os.path.isfile(os.path.join(directory, _HEADER)):
         recorder.good(f"clang's resource directory, {directory}")
         kind = "the whole version" if "." in os.path.basename(directory) else "the major version"
@@ -49,16 +53,29 @@ def check_resource_directory(
         found = ", ".join(name for name in others if os.path.join(beside, name) != directory)
         is_empty = f"the directory without {_HEADER}" if os.path.isdir(directory) else "nothing"
         recorder.bad("E-DEVEL-004", directory, found=found or is_empty, **facts)
+        return False
+    return True
 
 
-def check_device_libraries(prefix: Prefix, clang: str, library_path: str, recorder: Recorder, options: Options) -> None:
-    """Asks clang which device libraries it would link into a HIP program, without compiling one."""
+def check_device_libraries(
+    prefix: Prefix,
+    clang: str,
+    variables: Mapping[str, str],
+    recorder: Recorder,
+    options: Options,
+    *,
+    facts: Mapping[str, object],
+) -> None:
+    """Asks clang which device libraries it would link into a HIP program, without compiling one.
+
+    facts: of the prefix, or of the package that has it.
+    """
     present = [path for path in prefix.files if os.path.basename(path) == _BITCODE]
     if os.path.relpath(clang, prefix.root) not in _OWN_CLANGS:
         recorder.skip("device libraries: the clang is not ROCm's own, and hipcc tells it where they are")
         return
     words = ["-###", "-x", "hip", "--cuda-device-only", f"--offload-arch={_TARGET}", "-nogpuinc", "-c", os.devnull]
-    way = Way(options.seconds, variables=variables_of(library_path))
+    way = Way(options.seconds, variables=variables)
     takes_its_own = partial(_takes_its_own, prefix)
     question = Repeatable("the choice of device libraries", partial(run_so, [clang, *words]), way, takes_its_own)
     ended = question.run()
@@ -76,7 +93,7 @@ def check_device_libraries(prefix: Prefix, clang: str, library_path: str, record
         said = next(errors, f"{ended.how}: {ended.last_line}")
         detail = f"it takes {foreign[0]}" if foreign else f"it says: {said}"
         detail = f"{detail}; they are in {os.path.dirname(present[0])}"
-        recorder.bad("E-PREFIX-010", clang, None, question.child_of(ended, [clang]), detail=detail, **prefix.facts)
+        recorder.bad("E-PREFIX-010", clang, None, question.child_of(ended, [clang]), detail=detail, **facts)
 
 
 def _linked(prefix: Prefix, ended: Ended) -> tuple[list[str], list[str]]:

@@ -16,13 +16,14 @@ from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import copies, difference, verify_tree
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.loading import search_path
-from rocm_sdk.doctor.prefixes.cmake import check_paths
+from rocm_sdk.doctor.prefixes.cmake import TEXT_LIMIT, check_prefix, check_tree
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
 from rocm_sdk.doctor.prefixes.programs import variables_of
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.problems import Problem
 
 _PROGRAM = """\
 #include <hip/hip_runtime.h>
@@ -62,21 +63,22 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     elif state == layout.PACKED:
         recorder.bad("N-DEVEL-013", os.path.join(installation.site, layout.MODULE))
     elif tree is not None:
-        is_whole = _check_tree(installation, tree, recorder)
-        if is_whole and not is_current(installation.site, tree):
+        differences = _check_tree(installation, tree, recorder)
+        if all(each.code != "E-DEVEL-002" for each in differences) and not is_current(installation.site, tree):
             recorder.bad("W-DEVEL-007", tree)
-        _check_cmake(installation, tree, recorder)
+        _check_cmake(installation, tree, differences, recorder)
         _check_compiler(installation, tree, recorder, options)
         _check_clang_of_the_system(tree, recorder, options)
 
 
-def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> bool:
-    """Whether the tree itself is unchanged. If not, the fix for the tree makes its links too."""
+def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[Problem]:
+    """What differs in the tree itself. If it does, the fix for the tree makes its links too."""
     try:
         differences = verify_tree(tree, installation)
     except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON
-        recorder.add(difference(tree, f"cannot be compared with its manifest: {error}", "reinstall"))
-        return False
+        differences = [difference(tree, f"cannot be compared with its manifest: {error}", "reinstall")]
+        recorder.add(differences[0])
+        return differences
     for found in differences:
         recorder.add(found)
     is_whole = all(found.code != "E-DEVEL-002" for found in differences)
@@ -84,32 +86,32 @@ def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> bool:
         recorder.bad("W-DEVEL-015", tree, number=str(len(copied)), example=copied[0])
     if not differences:
         recorder.good("every file of the development tree")
-    return is_whole
+    return differences
 
 
-def _check_cmake(installation: Installed, tree: str, recorder: Recorder) -> None:
-    """Checks that the files of each package are text with balanced parentheses, as CMake requires."""
+def _check_cmake(installation: Installed, tree: str, differences: list[Problem], recorder: Recorder) -> None:
+    """Checks the texts of the packages, and that the tree has what these require. differences: from its manifest."""
     for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
-        _read_cmake(installation, tree, path, recorder)
+        _check_text(installation, tree, path, recorder)
+    owner = installation.distribution(layout.DISTRIBUTION)
+    facts = owner.facts if owner is not None else {}
+    lost = [each.path for each in differences if each.path is not None]
+    check_tree(tree, lost, facts, recorder, is_whole=not differences)
 
 
-def _read_cmake(installation: Installed, tree: str, path: str, recorder: Recorder) -> str | None:
-    """The text of a sound file; None after a complaint."""
+def _check_text(installation: Installed, tree: str, path: str, recorder: Recorder) -> None:
+    """Checks that a file is text with balanced parentheses, as CMake requires."""
     try:
-        text = read_beginning(path, _CMAKE_LIMIT).decode("utf-8")
-        fault = _cmake_fault(text)
+        fault = _cmake_fault(read_beginning(path, TEXT_LIMIT).decode("utf-8"))
     except OSError as error:
         fault = error.strerror
     except UnicodeDecodeError as error:
         fault = str(error)
     if fault is None:
         recorder.good(os.path.relpath(path, tree))
-        return text
-    recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
-    return None
+    else:
+        recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
 
-
-_CMAKE_LIMIT = 1 << 24  # bytes
 
 # The beginning of a text in which parentheses do not count: bracket argument or comment, comment, string.
 _CMAKE_TEXT = re.compile(r'#?(?<![^\s(#])\[(=*)\[|#|"|\\.', re.DOTALL)
@@ -151,16 +153,15 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
     """Checks its CMake packages, and its compiler if it has one."""
     for path in prefix.files:
         if path.endswith(".cmake") and not os.path.islink(path):
-            text = _read_cmake(installation, prefix.root, path, recorder)
-            if text is not None:
-                check_paths(prefix, path, text, recorder)
+            _check_text(installation, prefix.root, path, recorder)
+    check_prefix(prefix, recorder)
     clang = clang_of(prefix)
     if clang is None:
         recorder.skip("the compiler: the prefix has none")
         return
     with search_path(installation.search_directories) as path:
         check_resource_directory(clang, variables_of(path), prefix.facts, recorder, options)
-        check_device_libraries(prefix, clang, path, recorder, options)
+        check_device_libraries(prefix, clang, variables_of(path), recorder, options, facts=prefix.facts)
 
 
 # ---- the compiler
@@ -169,7 +170,10 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
 def _check_compiler(installation: Installed, tree: str, recorder: Recorder, options: Options) -> None:
     clang = os.path.join(tree, _LLVM, "clang")
     if os.path.exists(clang):
-        check_resource_directory(clang, {}, installation.owner_of(clang), recorder, options)
+        facts = installation.owner_of(clang)
+        is_sound = check_resource_directory(clang, {}, facts, recorder, options)
+        if is_sound and device_libraries(tree) is not None:
+            check_device_libraries(Prefix(tree), clang, {}, recorder, options, facts=facts)
     hipcc = os.path.join(tree, "bin/hipcc")
     if os.path.exists(hipcc) and os.path.exists(clang):
         _compile(tree, hipcc, recorder, options)

@@ -1,0 +1,1 @@
+"""What CMake packages require, read from their texts: no CMake is started."""

@@ -1,0 +1,93 @@
+"""The commands of a CMake text. Everything is read once, so that hostile texts take no more time than others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+UNKNOWN = "\0"  # in a value: what only CMake can tell
+
+# Blanks and comments of a line, a command's name with its parenthesis, and the kinds of arguments.
+_BLANK = re.compile(r"(?:\s+|#(?!\[=*\[)[^\n]*)+")
+_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
+_BRACKET = re.compile(r"\[(=*)\[\n?")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_PLAIN = re.compile(r'(?:[^\s()#"\\]|\\.)(?:[^\s()#"\\]|\\.|"(?:[^"\\\n]|\\.)*")*', re.DOTALL)
+_ESCAPE = re.compile(r"\\(\n|.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": "", ";": "\\;", "$": UNKNOWN, "@": UNKNOWN}
+
+
+class Argument(NamedTuple):
+    """An argument as it is written; references to variables stay."""
+
+    text: str
+    is_quoted: bool = False  # stays one argument, whatever it has
+    is_literal: bool = False  # has no references
+
+
+class Command(NamedTuple):
+    """A command. Parentheses among the arguments are arguments."""
+
+    name: str  # in small letters
+    arguments: tuple[Argument, ...]
+
+
+def commands_of(text: str) -> Iterator[Command]:
+    """The commands, up to the first place that CMake would refuse."""
+    position = 0
+    while True:
+        position = _after_blank(text, position)
+        match = _NAME.match(text, position)
+        if match is None:
+            return
+        arguments: list[Argument] = []
+        position, depth = match.end(), 1
+        while depth:
+            position = _after_blank(text, position)
+            sign = text[position : position + 1]
+            if sign and sign in "()":
+                depth += 1 if sign == "(" else -1
+                position += 1
+                if depth:
+                    arguments.append(Argument(sign))
+                continue
+            argument, position = _argument(text, position)
+            if argument is None:
+                return
+            arguments.append(argument)
+        yield Command(match[1].lower(), tuple(arguments))
+
+
+def _after_blank(text: str, position: int) -> int:
+    """The position after blanks and comments; the end of the text if a comment does not end."""
+    while True:
+        match = _BLANK.match(text, position)
+        position = match.end() if match is not None else position
+        opened = _BRACKET.match(text, position + 1) if text.startswith("#", position) else None
+        if opened is None:
+            return position
+        position = _end_of_bracket(text, opened)[1]
+
+
+def _argument(text: str, position: int) -> tuple[Argument | None, int]:
+    """The argument at a position, and where it ends; None for what is no argument."""
+    if (match := _BRACKET.match(text, position)) is not None:
+        end, after = _end_of_bracket(text, match)
+        return Argument(text[match.end() : end], is_quoted=True, is_literal=True), after
+    if (match := _QUOTED.match(text, position)) is not None:
+        return Argument(_unescaped(match[1]), is_quoted=True), match.end()
+    if (match := _PLAIN.match(text, position)) is not None:
+        return Argument(_unescaped(match[0])), match.end()
+    return None, position
+
+
+def _end_of_bracket(text: str, opened: re.Match[str]) -> tuple[int, int]:
+    """Where what a bracket encloses ends, and where the text goes on."""
+    closing = f"]{opened[1]}]"
+    end = text.find(closing, opened.end())
+    return (end, end + len(closing)) if end >= 0 else (len(text), len(text))
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text) if "\\" in text else text

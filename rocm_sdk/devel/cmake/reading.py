@@ -1,0 +1,465 @@
+"""Follows the texts of a CMake package as a project does that asks for nothing else: what it requires, and names.
+
+What only CMake can tell is UNKNOWN, and what depends on it counts for nothing.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from typing import NamedTuple, Protocol
+
+from .commands import UNKNOWN, Argument, Command, commands_of
+from .conditions import Asked, Truth, Word, truth_of
+
+PACKAGE, PATH, TARGET = "package", "path", "target"
+
+# Properties of targets that name files and directories, and those that name targets too.
+_PATHS = re.compile(r"IMPORTED_(?:LOCATION|IMPLIB)(?:_\w+)?|INTERFACE_(?:SYSTEM_)?INCLUDE_DIRECTORIES")
+_LINKS = re.compile(r"INTERFACE_LINK_LIBRARIES|IMPORTED_LINK_INTERFACE_LIBRARIES(?:_\w+)?")
+_SCOPED = re.compile(r"(?:^|[^\w:.+-]|(?<!:):)(\w[\w.+-]*::[\w.+:-]+)")  # `a::b`, in `$<LINK_ONLY:a::b>` too
+_OPTIONAL = re.compile(r"TARGET_EXISTS|TARGET_NAME_IF_EXISTS")
+_REFERENCE = re.compile(r"\$(ENV|CACHE)?\{([^${}]*)\}")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+# What a project for this system has set, and an SDK of AMD.
+_GIVEN = {
+    **dict.fromkeys(("UNIX", "LINUX"), "1"),
+    **dict.fromkeys(("WIN32", "APPLE", "MSVC", "MINGW", "CYGWIN", "MSYS", "ANDROID", "CMAKE_CROSSCOMPILING"), ""),
+    **dict.fromkeys(("CMAKE_SYSTEM_NAME", "CMAKE_HOST_SYSTEM_NAME"), "Linux"),
+    "CMAKE_SIZEOF_VOID_P": "8",
+    "CMAKE_VERSION": "4.0",
+    "CMAKE_MAJOR_VERSION": "4",
+    "HIP_PLATFORM": "amd",
+}
+_PREFIX = "_IMPORT_PREFIX"  # in texts that CMake has written
+_COUNTED = 400_000  # commands of all texts
+_MOST_DEEP = 24  # texts that include each other, and blocks
+_MOST_LONG = 1 << 20  # characters of a value
+_CLOSING = {"if": "endif", "foreach": "endforeach", "while": "endwhile", "macro": "endmacro", "function": "endfunction"}
+_OF_PATHS = {"DIRECTORY", "PATH", "ABSOLUTE", "REALPATH", "NAME"}
+
+
+class Need(NamedTuple):
+    """What a text requires."""
+
+    kind: str  # PACKAGE, PATH, TARGET
+    file: str
+    what: str  # a variable or property that names a path, else ""
+    name: str
+
+
+class _End(Enum):
+    """How a block of commands ends."""
+
+    GOES_ON = auto()
+    RETURNS = auto()  # return()
+    FAILS = auto()  # CMake stops there
+    OPEN = auto()  # it goes on, or not
+
+
+class Place(Protocol):
+    """Where packages are: their paths are those that they have where CMake uses them."""
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The paths of all CMake files."""
+
+    def text(self, path: str) -> str | None:
+        """What is in a file; None if it cannot be read."""
+
+    def exists(self, path: str) -> bool | None:
+        """Whether there is a file or directory; None if nobody knows."""
+
+    def has_package(self, name: str) -> bool | None:
+        """Whether there is a package that no text of the place is; None if nobody knows."""
+
+
+class Reader:
+    """What the texts of a place require, as far as they have been read."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._left = _COUNTED
+        self._commands: dict[str, tuple[Command, ...]] = {}
+        self.needs: dict[Need, None] = {}
+        self.targets = set[str]()  # which any text defines
+        self.read = set[str]()  # the texts that are read whatever else holds
+        self.prefixes: dict[str, str] = {}  # text -> the prefix that it has found
+
+    def read_package(self, path: str, name: str) -> None:
+        """Follows a text that find_package reads. name: of the package."""
+        found = {"CMAKE_FIND_PACKAGE_NAME": name, f"{name}_FIND_REQUIRED": "1"}
+        _Text(self, self._place, dict(_GIVEN | found)).include(path, is_certain=True, depth=0)
+
+    def read_text(self, path: str) -> None:
+        """Reads a text that no package includes for certain: what is set before it is not known.
+
+        But `x-targets-release.cmake` is for the prefix that `x-targets.cmake` has found.
+        """
+        parts = posixpath.basename(path).removesuffix(".cmake").split("-")
+        stems = ("-".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
+        texts = (f"{posixpath.dirname(path)}/{stem}.cmake" for stem in stems)
+        known = next((self.prefixes[each] for each in texts if each in self.prefixes), UNKNOWN)
+        text = _Text(self, self._place, {**_GIVEN, _PREFIX: known}, is_open=True, requires=False)
+        text.include(path, is_certain=True, depth=0)
+
+    def commands(self, path: str) -> tuple[Command, ...]:
+        """The commands of a text."""
+        if path not in self._commands:
+            self._commands[path] = tuple(commands_of(self._place.text(path) or ""))
+        return self._commands[path]
+
+    def spend(self) -> bool:
+        """Whether one more command may be followed."""
+        self._left -= 1
+        return self._left >= 0
+
+
+class _Text:
+    """The variables of one package, and what its commands do to them."""
+
+    def __init__(
+        self, reader: Reader, place: Place, variables: dict[str, str], *, is_open: bool = False, requires: bool = True
+    ) -> None:
+        """is_open: variables that are not set may be. requires: packages that it asks for count."""
+        self._reader, self._place, self._variables = reader, place, variables
+        self._is_open, self._requires = is_open, requires
+        self._targets = set[str]()
+        self._file = ""
+        self._asked = Asked(self._value, self._has_target, self._exists)
+
+    # ---- texts and blocks
+
+    def include(self, path: str, *, is_certain: bool, depth: int) -> None:
+        """Follows a text."""
+        if depth > _MOST_DEEP:
+            return
+        if is_certain:
+            self._reader.read.add(path)
+        outer = self._file
+        self._enter(path)
+        self._block(self._reader.commands(path), is_certain=is_certain, depth=depth + 1)
+        self._enter(outer)
+
+    def _enter(self, path: str) -> None:
+        self._file = path
+        self._variables["CMAKE_CURRENT_LIST_FILE"] = path
+        self._variables["CMAKE_CURRENT_LIST_DIR"] = posixpath.dirname(path)
+
+    def _block(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
+        """Follows commands."""
+        at, end = 0, _End.GOES_ON
+        while at < len(commands):
+            command = commands[at]
+            if not self._reader.spend() or depth > _MOST_DEEP:
+                return _End.OPEN
+            last = _end_of(commands, at) if command.name in _CLOSING else at
+            after = self._step(commands[at : last + 1], is_certain=is_certain, depth=depth)
+            if after in {_End.RETURNS, _End.FAILS}:
+                return after if end is _End.GOES_ON else end
+            if after is _End.OPEN:
+                is_certain, end = False, after
+            at = last + 1
+        return end
+
+    def _step(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
+        """Follows one command, or a block with what closes it."""
+        command, inner = commands[0], commands[1:-1]
+        if command.name == "return":
+            return _End.RETURNS
+        if command.name == "message" and command.arguments[:1] == (Argument("FATAL_ERROR"),):
+            return _End.FAILS
+        if command.name == "if":
+            return self._if(commands, is_certain=is_certain, depth=depth)
+        if command.name == "foreach":
+            self._foreach(command, inner, is_certain=is_certain, depth=depth)
+        elif command.name == "while":
+            self._block(inner, is_certain=False, depth=depth + 1)
+        elif command.name not in _CLOSING:  # what a macro or function does where it is called is not followed
+            self._run(command, is_certain=is_certain, depth=depth)
+        return _End.GOES_ON
+
+    def _if(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
+        """Follows the branch that counts; those that may count, as uncertain."""
+        ends = set[_End]()
+        for condition, block in _branches(commands):
+            truth = truth_of(self._words(condition), self._asked) if condition is not None else True
+            if truth is False:
+                continue
+            is_chosen = truth is True and not ends
+            end = self._block(block, is_certain=is_certain and is_chosen, depth=depth + 1)
+            if is_chosen:
+                return end
+            if end is not _End.FAILS:  # if CMake goes on, it has not come there
+                ends.add(end)
+            elif not ends:
+                ends.add(_End.GOES_ON)
+            if truth is True:
+                break
+        else:
+            ends.add(_End.GOES_ON)
+        return ends.pop() if len(ends) == 1 else _End.OPEN
+
+    def _foreach(self, command: Command, block: Sequence[Command], *, is_certain: bool, depth: int) -> None:
+        words = self._arguments(command.arguments)
+        name, values = (words[0] if words else ""), words[1:]
+        if values[:1] == ["IN"]:
+            kind, values = (values[1] if len(values) > 1 else ""), values[2:]
+            if kind == "LISTS":
+                values = [each for value in values for each in _listed(self._value(value) or "")]
+            elif kind != "ITEMS":
+                values = [UNKNOWN]
+        elif values[:1] == ["RANGE"]:
+            values = [UNKNOWN]
+        for value in values:
+            self._variables[name] = value
+            self._block(block, is_certain=is_certain and UNKNOWN not in value, depth=depth + 1)
+        self._variables[name] = UNKNOWN
+
+    # ---- commands
+
+    def _run(self, command: Command, *, is_certain: bool, depth: int) -> None:
+        words = self._arguments(command.arguments)
+        known = _KNOWN.get(command.name)
+        if known is not None:
+            known(self, words, is_certain=is_certain)
+        elif command.name == "include" and words:
+            self._include(words, is_certain=is_certain, depth=depth)
+        elif command.name not in _HARMLESS:
+            for each in filter(_IDENTIFIER.fullmatch, words):  # it may be the name of a result
+                self._variables[each] = UNKNOWN
+
+    def _include(self, words: Sequence[str], *, is_certain: bool, depth: int) -> None:
+        if "RESULT_VARIABLE" in words[:-1]:
+            self._variables[words[words.index("RESULT_VARIABLE") + 1]] = words[0]
+        path = posixpath.normpath(words[0])
+        if path.startswith("/") and UNKNOWN not in path:
+            if "OPTIONAL" not in words:
+                self._name_path("include", path, is_certain=is_certain)
+            if path in self._place.texts:
+                self.include(path, is_certain=is_certain, depth=depth)
+                return
+        self._is_open = self._is_open or UNKNOWN in path
+
+    def _set(self, words: Sequence[str], *, is_certain: bool) -> None:
+        if not words or words[0].startswith("ENV{"):
+            return
+        name, values = words[0], list(words[1:])
+        is_cached = "CACHE" in values
+        if is_cached:
+            is_free, values = "FORCE" not in values, values[: values.index("CACHE")]
+            if is_free and self._value(name) is not None:
+                return
+        if values[-1:] == ["PARENT_SCOPE"]:
+            return
+        self._assign(name, ";".join(values) if values else None, is_certain=is_certain)
+
+    def _set_and_check(self, words: Sequence[str], *, is_certain: bool) -> None:
+        self._set(words, is_certain=is_certain)
+        if len(words) > 1:
+            self._name_path(words[0], ";".join(words[1:]), is_certain=is_certain)
+
+    def _unset(self, words: Sequence[str], *, is_certain: bool) -> None:
+        for name in words[:1]:
+            self._assign(name, None, is_certain=is_certain)
+
+    def _option(self, words: Sequence[str], *, is_certain: bool) -> None:
+        if words and self._value(words[0]) is None:
+            self._assign(words[0], words[2] if len(words) > 2 else "OFF", is_certain=is_certain)
+
+    def _list(self, words: Sequence[str], *, is_certain: bool) -> None:
+        if words[:1] == ["APPEND"] and len(words) > 1:
+            old = self._value(words[1])
+            value = ";".join((*([old] if old else []), *words[2:]))
+            self._assign(words[1], value, is_certain=is_certain)
+        else:
+            for each in filter(_IDENTIFIER.fullmatch, words[1:]):
+                self._variables[each] = UNKNOWN
+
+    def _component(self, words: Sequence[str], *, is_certain: bool) -> None:
+        """get_filename_component."""
+        if len(words) < 3 or words[2] not in _OF_PATHS or "BASE_DIR" in words or UNKNOWN in words[1]:
+            self._forget(words[:1])
+            return
+        path = words[1]
+        if words[2] in {"DIRECTORY", "PATH"}:
+            path = posixpath.dirname(path)
+        elif words[2] == "NAME":
+            path = posixpath.basename(path)
+        elif path.startswith("/"):
+            path = _normal(path)
+        else:
+            path = UNKNOWN
+        self._assign(words[0], path, is_certain=is_certain)
+
+    def _file_command(self, words: Sequence[str], *, is_certain: bool) -> None:
+        """file(GLOB): of texts alone."""
+        if words[:1] == ["GLOB"] and len(words) == 3 and words[2].endswith(".cmake") and UNKNOWN not in words[2]:
+            directory, pattern = posixpath.split(_normal(words[2]))
+            texts = (each for each in self._place.texts if posixpath.dirname(each) == directory)
+            found = sorted(each for each in texts if fnmatch.fnmatchcase(posixpath.basename(each), pattern))
+            self._assign(words[1], ";".join(found), is_certain=is_certain)
+        else:
+            self._forget(filter(_IDENTIFIER.fullmatch, words[1:]))
+
+    def _require(self, words: Sequence[str], *, is_certain: bool) -> None:
+        """find_dependency."""
+        if words and UNKNOWN not in words[0] and is_certain and self._requires:
+            self._reader.needs[Need(PACKAGE, self._file, "", words[0])] = None
+        self._forget(each for word in words[:1] for each in (f"{word}_FOUND", f"{word}_DIR", f"{word}_VERSION"))
+        self._is_open = True  # the package sets what it likes
+
+    def _find_package(self, words: Sequence[str], *, is_certain: bool) -> None:
+        self._require(words, is_certain=is_certain and "REQUIRED" in words)
+
+    def _add_target(self, words: Sequence[str], *, is_certain: bool) -> None:
+        for name in words[:1]:
+            self._reader.targets.add(name)
+            if is_certain:
+                self._targets.add(name)
+            if "ALIAS" in words[:2] and len(words) > 2:
+                self._name_targets(words[2], is_certain=is_certain)
+
+    def _set_properties(self, words: Sequence[str], *, is_certain: bool) -> None:
+        """set_target_properties, and set_property with one property."""
+        if "PROPERTIES" in words:
+            pairs = words[words.index("PROPERTIES") + 1 :]
+            for name, value in zip(pairs[::2], pairs[1::2], strict=False):
+                self._name_by_property(name, value, is_certain=is_certain)
+        elif words[:1] == ["TARGET"] and "PROPERTY" in words[:-1]:
+            at = words.index("PROPERTY") + 1
+            self._name_by_property(words[at], ";".join(words[at + 1 :]), is_certain=is_certain)
+
+    def _name_by_property(self, name: str, value: str, *, is_certain: bool) -> None:
+        if _PATHS.fullmatch(name) is not None:
+            self._name_path(name, value, is_certain=is_certain)
+        elif _LINKS.fullmatch(name) is not None:
+            self._name_path(name, value, is_certain=is_certain)
+            self._name_targets(value, is_certain=is_certain)
+
+    def _name_path(self, what: str, value: str, *, is_certain: bool) -> None:
+        for each in value.split(";"):
+            is_path = each.startswith("/") and not set(f"{UNKNOWN}$@*") & set(each)
+            if is_certain and is_path:
+                self._reader.needs[Need(PATH, self._file, what, _normal(each))] = None
+
+    def _name_targets(self, value: str, *, is_certain: bool) -> None:
+        for each in _SCOPED.findall(value) if is_certain and _OPTIONAL.search(value) is None else ():
+            self._reader.needs[Need(TARGET, self._file, "", each)] = None
+
+    # ---- values
+
+    def _value(self, name: str) -> str | None:
+        """The value of a variable, which may be UNKNOWN; None: it is not set."""
+        if name in self._variables:
+            return self._variables[name]
+        return UNKNOWN if self._is_open or name.startswith("CMAKE_") or UNKNOWN in name else None
+
+    def _assign(self, name: str, value: str | None, *, is_certain: bool) -> None:
+        """value: None unsets. What may be set or not is UNKNOWN."""
+        if not is_certain and self._variables.get(name) != value:
+            value = UNKNOWN
+        if name == _PREFIX and value and UNKNOWN not in value:
+            self._reader.prefixes[self._file] = value
+        if value is None:
+            value = "" if self._is_open or name.startswith("CMAKE_") else None
+        if value is None:
+            self._variables.pop(name, None)
+        else:
+            self._variables[name] = value if len(value) <= _MOST_LONG else UNKNOWN
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._variables[name] = UNKNOWN
+
+    def _has_target(self, name: str) -> Truth:
+        return name in self._targets  # a text that asks so can be the first that is read
+
+    def _exists(self, path: str) -> Truth:
+        return self._place.exists(_normal(path)) if path.startswith("/") else None
+
+    def _words(self, arguments: Iterable[Argument]) -> list[Word]:
+        """The arguments of if()."""
+        return [
+            Word(word, argument.is_quoted)
+            for argument in arguments
+            for word in ([argument.text] if argument.text in {"(", ")"} else self._expanded(argument))
+        ]
+
+    def _arguments(self, arguments: Iterable[Argument]) -> list[str]:
+        return [word for argument in arguments for word in self._expanded(argument)]
+
+    def _expanded(self, argument: Argument) -> list[str]:
+        """The words that CMake makes of an argument."""
+        text = argument.text
+        if not argument.is_literal:
+            for _ in range(_MOST_DEEP):
+                if "{" not in text or (replaced := _REFERENCE.sub(self._replaced, text)) == text:
+                    break
+                text = replaced if len(replaced) <= _MOST_LONG else UNKNOWN
+        return [text] if argument.is_quoted else _listed(text)
+
+    def _replaced(self, match: re.Match[str]) -> str:
+        if match[1] is not None or UNKNOWN in match[2]:
+            return UNKNOWN
+        value = self._value(match[2])
+        return "" if value is None else value
+
+
+def _listed(value: str) -> list[str]:
+    return [each for each in value.split(";") if each]
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(f"/{path.lstrip('/')}")
+
+
+def _end_of(commands: Sequence[Command], at: int) -> int:
+    """Where the block that begins at a command ends; the last command if it does not."""
+    name, depth = commands[at].name, 0
+    for position in range(at, len(commands)):
+        depth += (commands[position].name == name) - (commands[position].name == _CLOSING[name])
+        if depth == 0:
+            return position
+    return len(commands) - 1
+
+
+def _branches(commands: Sequence[Command]) -> list[tuple[tuple[Argument, ...] | None, Sequence[Command]]]:
+    """The conditions of an if() with their commands; None: of else()."""
+    branches: list[tuple[tuple[Argument, ...] | None, Sequence[Command]]] = []
+    begin, depth = 0, 0
+    for position, command in enumerate(commands):
+        depth += (command.name == "if") - (command.name == "endif")
+        is_next = depth == 1 and command.name in {"elseif", "else"}
+        if is_next or depth == 0 or position == len(commands) - 1:
+            first = commands[begin]
+            condition = None if first.name == "else" else first.arguments
+            branches.append((condition, commands[begin + 1 : position]))
+            begin = position
+    return branches
+
+
+_KNOWN: dict[str, Callable[..., None]] = {
+    "add_executable": _Text._add_target,
+    "add_library": _Text._add_target,
+    "file": _Text._file_command,
+    "find_dependency": _Text._require,
+    "find_package": _Text._find_package,
+    "get_filename_component": _Text._component,
+    "list": _Text._list,
+    "option": _Text._option,
+    "set": _Text._set,
+    "set_and_check": _Text._set_and_check,
+    "set_property": _Text._set_properties,
+    "set_target_properties": _Text._set_properties,
+    "unset": _Text._unset,
+}
+_HARMLESS = {
+    *("break", "check_required_components", "cmake_minimum_required", "cmake_policy", "continue", "include_guard"),
+    *("mark_as_advanced", "message", "target_compile_definitions", "target_include_directories"),
+    *("target_link_libraries", "target_compile_options", "target_compile_features", "endif", "else", "elseif"),
+}
