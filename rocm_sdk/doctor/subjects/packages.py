@@ -364,7 +364,8 @@ def _check_family(installation: Installed, recorder: Recorder) -> None:
     if installed and wanted.lower().replace("_", "-") not in installed:
         names = ", ".join(name.removeprefix("rocm-sdk-libraries-") for name in installed)
         selector = f"rocm[libraries]=={installation.version}"
-        recorder.bad("W-PKG-010", family=names, needed=family, selector=selector)
+        requirement = f"{wanted}=={installation.version}"
+        recorder.bad("W-PKG-010", family=names, needed=family, selector=selector, requirement=requirement)
     elif installed:
         recorder.good(f"the libraries are those of this machine's GPU, {family}")
 
@@ -379,7 +380,8 @@ def _check_choice(installation: Installed, recorder: Recorder, family: str) -> N
         return
     if chosen != family and f"{prefix}{target}" not in devices:
         selector = f"rocm[libraries,device]=={installation.version}"
-        recorder.bad("W-PKG-010", family=chosen, needed=family, selector=selector)
+        requirement = f"{prefix}{target}=={installation.version}"
+        recorder.bad("W-PKG-010", family=chosen, needed=family, selector=selector, requirement=requirement)
     else:
         recorder.good(f"the GPU code is that for this machine's GPU, {family}")
 
