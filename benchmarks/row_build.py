@@ -76,7 +76,7 @@ def _build(tree: ArtifactTree, output: Path) -> Run:
     """With our command, in a process of its own."""
     shutil.rmtree(output, ignore_errors=True)
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root)]
-    words = [*command, "--output", str(output), "--version", VERSION]
+    words = [*command, "--output", str(output), "--version", VERSION, "--no-loader"]
     start = perf_counter()
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None

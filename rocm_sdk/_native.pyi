@@ -193,6 +193,7 @@ Code = Literal[
     "E-PKG-026",
     "E-DEVEL-014",
     "W-DEVEL-015",
+    "E-CODE-019",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

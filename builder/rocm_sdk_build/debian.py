@@ -24,10 +24,11 @@ from packaging.version import InvalidVersion, Version
 from rocm_sdk.base.locking import lock_within
 
 from .building import prefix
+from .building.loader import bring_loader
 from .building.plan import Plan
 from .building.site import make_site
 from .building.wheels import make_wheels
-from .building.wish import Wish
+from .building.wish import Wish, is_loader
 from .code.patchelf import Shape
 from .errors import PackagingError
 from .files.named_directory import output_directory
@@ -118,12 +119,12 @@ def build_wheels(
         key = _key(packages, wish, rules)
         note = source.directory / "made" / key
         if wish.packages.loader is None and (found := _made_before(note, place, key)):
-            return found
+            return sorted([*found, *bring_loader(wish.packages, place)])
         wish = wish._replace(packages=wish.packages._replace(version=version, key=key))
         made = sorted(_build(apt, packages, wish, read_rules(rules)))
         note.parent.mkdir(exist_ok=True)
         with new_file(str(note)) as new:
-            os.write(new, "".join(f"{path.name}\n" for path in made).encode())
+            os.write(new, "".join(f"{path.name}\n" for path in made if not is_loader(path)).encode())
         if not keeps_unpacked:
             apt.forget(packages.found)
         return made
@@ -228,7 +229,7 @@ def _made_before(note: Path, output: Path, key: str) -> list[Path]:
 def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
     """A digest of everything that the result depends on: packages, choices, tools and this code."""
     names = [package.store_name for package in packages.found]
-    places = wish.packages._replace(output=Path(), dist=None, jobs=0, is_checked=True)
+    places = wish.packages._replace(output=Path(), dist=None, jobs=0, is_checked=True, brings_loader=False)
     choices = repr(wish._replace(packages=places))
     table = rules.read_text(encoding="utf-8") if rules is not None else ""
     inputs = [names, choices, packages.version, table, checked_tag(None), given_date(), program_digest()]

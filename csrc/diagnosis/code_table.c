@@ -612,6 +612,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The library runs. Its kernels for this GPU are those that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
     ROW(121, N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
         "MIOpen keeps the kernels that it compiled, and what it found to be fast, in ~/.cache/miopen and ~/.config/miopen, or where MIOPEN_CUSTOM_CACHE_DIR and MIOPEN_USER_DB_PATH say. Files of other versions and for other GPUs do no harm, and nobody removes them.", NULL)
+    ROW(185, E, CODE, 019, ERROR, "no package has the kernels of {libraries|a library}", "{detail}",
+        FIXES({ANY, WORDS, "by hand: tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the libraries; until then do without them, or take another release"}),
+        "These libraries name separate files with their code (.kpack). The package for the GPU is installed, has all files that it lists, and these archives are not among them: they were left out when it was made, and installing it again does not bring them. The libraries load, and their first kernel fails on every such GPU.", NULL)
 
     /* ---- OpenCL ---- */
     ROW(122, W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",

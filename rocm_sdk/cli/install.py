@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rocm_sdk.installing.choice import Choice
     from rocm_sdk.installing.destination import Destination
     from rocm_sdk.installing.gpu_choice import GpuChoice
+    from rocm_sdk.installing.refusal import InstallRefusedError
     from rocm_sdk.installing.request import Index
 
 EXAMPLE = "rocm-sdk install torch --print"
@@ -130,9 +131,10 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
 
 
 def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
-    from rocm_sdk.installing.choice import choose, is_final, works
+    from rocm_sdk.installing.choice import Choice, choose, is_final, works
     from rocm_sdk.installing.destination import find_destination
-    from rocm_sdk.installing.forms import refuse_pair
+    from rocm_sdk.installing.forms import UNPINNED, refuse_pair
+    from rocm_sdk.installing.refusal import UnreachedIndexError
     from rocm_sdk.installing.request import choose_index, make_requirements
 
     index = choose_index(rocm)
@@ -147,7 +149,13 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         # Of the streams, a version tells `stable` alone.
         if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")
-    choice = choose(requirements, gpus.targets, destination, index)
+    try:
+        choice = choose(requirements, gpus.targets, destination, index)
+    except UnreachedIndexError as error:
+        if not options.print or options.format not in (None, *UNPINNED):
+            raise
+        _warn_of_no_answer(error, gpus)
+        return _print(options, Choice(requirements, {}, ()), destination, index)
     _explain(choice, gpus, destination, index)
     if options.print:
         return _print(options, choice, destination, index)
@@ -191,6 +199,18 @@ def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", in
         complain(f"{destination.installer} is told to ignore {', '.join(destination.further_places)}")
     for note in choice.notes:
         complain(note)
+
+
+def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
+    """Says why the text that follows on stdout has no exact versions, and what it does not know."""
+    for note in gpus.notes:
+        complain(note)
+    complain(error.message.splitlines()[0].removesuffix(":"))
+    complain(
+        "what is printed has no pinned versions: the installer will take the newest ones of its day, and nothing has"
+        f" told whether the index has packages for {', '.join(gpus.targets)}",
+        error.fix,
+    )
 
 
 def _print(options: "Namespace", choice: "Choice", destination: "Destination", index: "Index") -> int:

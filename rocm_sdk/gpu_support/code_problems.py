@@ -8,12 +8,12 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import RocmSdkError
 
 from .coverage import SPIRV, supported_by_code, with_code
-from .done_without import is_done_without
+from .done_without import is_done_without, may_lack_archive
 from .words import codes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
     from rocm_sdk.installed.installation import Installed
@@ -27,11 +27,16 @@ _OF_ARCHIVES = ("archive", "kernels")  # what a GPU lacks whose code is in files
 
 
 class _Package(NamedTuple):
-    """What brings the code for a GPU: a requirement; its distribution, if that is installed and faulty."""
+    """What brings the code for a GPU: a requirement; its distribution, if that is installed and faulty.
+
+    sound: the distribution for the GPU, if that is installed and has no fault. recorded: the files that RECORDs list.
+    """
 
     requirement: str | None
     distribution: str | None
     site: str | None
+    sound: str | None = None
+    recorded: Container[str] = ()
 
 
 def problems_on(found: Coverage, index: int, installed: Installed | None) -> tuple[Problem, ...]:
@@ -86,12 +91,39 @@ def _no_code(found: Coverage, gpu: str, installed: Installed) -> Problem:
 
 def _codes_of(library: LibraryCoverage, on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
     if on.verdict == "none" and package is not None:
-        if package.requirement is None and package.site is not None:
+        if _is_lost(library, on, package):
+            yield "E-CODE-019"
+        elif package.requirement is None and package.site is not None:
             yield "W-CODE-006"
         else:
             yield "E-CODE-002" if on.lack in _OF_ARCHIVES else "E-CODE-001"
         return
     yield from codes_of(library, on)
+
+
+def _is_lost(library: LibraryCoverage, on: GpuCoverage, package: _Package) -> bool:
+    """Whether an archive is not there, and was never in the package that is to have it."""
+    if on.lack != "archive" or on.detail is None or package.sound is None or package.site is None:
+        return False
+    place = os.path.relpath(os.path.normpath(on.detail), package.site)
+    return place not in package.recorded and not may_lack_archive(library.name, on.gpu.partition(":")[0])
+
+
+def lost_archives(installed: Installed) -> tuple[Problem, ...]:
+    """What is wrong with installed device packages, whatever the GPUs of this machine: E-CODE-019.
+
+    Raises PackageNotInstalledError without an SDK.
+    """
+    from rocm_sdk import _native
+
+    from .packages import supporting_packages
+
+    if not installed.sdk.facts()["kpack_split"]:
+        return ()
+    asked = tuple(dict.fromkeys(name for each in supporting_packages(installed) for name in each.supported))
+    found = _native.coverage(installed.directories, asked, False)
+    problems = (each for index in range(len(asked)) for each in problems_on(found, index, installed))
+    return tuple(each for each in problems if each.code == "E-CODE-019")
 
 
 def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:
@@ -110,24 +142,29 @@ def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: 
         None,
         package and package.site,
         requirement=package and package.requirement,
-        distribution=package and package.distribution,
+        distribution=package and (package.sound if code == "E-CODE-019" else package.distribution),
         **facts,
     )
     return found._replace(breaks=names)
 
 
 def _package_for(gpu: str, installed: Installed) -> _Package:
-    from .packages import package_to_install
+    from .packages import package_to_install, sound_package
 
     try:
         requirement, distribution = package_to_install(installed, gpu)
         site = os.path.dirname(installed.sdk.package_directory("core"))
-        return _Package(requirement=requirement, distribution=distribution, site=site)
+        sound = sound_package(installed, gpu) if requirement is None else None
+        return _Package(requirement, distribution, site, sound, installed.owners if sound else ())
     except RocmSdkError:
         return _Package(requirement=None, distribution=None, site=None)
 
 
 def _description(code: Code, library: LibraryCoverage, on: GpuCoverage) -> str:
+    if code == "E-CODE-019":
+        return (
+            f"{os.path.normpath(on.detail or '')} is in no package that is installed, also not in the one for the GPU"
+        )
     if code == "E-CODE-007":
         return f"{on.missing_table} is not there"
     if code == "N-CODE-008":

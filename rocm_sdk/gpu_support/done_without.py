@@ -20,6 +20,20 @@ _NOT_BUILT_FOR = {
     ),
 }
 
+# Library -> the processors for which builds have no archive of its kernels, by design. Source: what TheRock's
+# cmake/therock_amdgpu_targets.cmake excludes (EXCLUDE_TARGET_PROJECTS).
+_WITHOUT_ARCHIVE = {
+    "hipblaslt": frozenset({*_NOT_BUILT_FOR["hipblaslt"], "gfx1102"}),
+    "rccl": frozenset({"gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"}),
+}
+_WITH_ARCHIVE_ALONE = {"hipsparselt": frozenset({"gfx942", "gfx950"})}
+
+
+def may_lack_archive(library: str, processor: str) -> bool:
+    """Whether builds leave the kernels of a library out for a processor. Otherwise an absent archive was lost."""
+    alone = _WITH_ARCHIVE_ALONE.get(library)
+    return processor not in alone if alone is not None else processor in _WITHOUT_ARCHIVE.get(library, frozenset())
+
 
 def is_done_without(library: LibraryCoverage, on: GpuCoverage) -> bool:
     """Whether a library is there, and calculates nothing for a GPU, as everywhere."""

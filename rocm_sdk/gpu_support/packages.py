@@ -105,6 +105,13 @@ def package_to_install(installed: Installed, target: str) -> tuple[str | None, s
     return (None, None) if found.fault is None else (requirement, found.distribution)
 
 
+def sound_package(installed: Installed, target: str) -> str | None:
+    """The installed distribution with the code for a target; None if there is none, or if it is faulty."""
+    owner = owner_of(target)
+    found = (each.distribution for each in supporting_packages(installed) if owner in each.supported)
+    return next(found, None)
+
+
 def install_command(installed: Installed, requirement: str) -> str:
     """The command that installs a requirement beside the SDK."""
     return install_fix(requirement, os.path.dirname(installed.sdk.package_directory("core")))

@@ -55,8 +55,8 @@ def installation_facts(
 
     distribution: the package that is to be installed again. requirement: what is to be installed; its source counts.
     known: the distributions of the SDK there, if the caller has read them. Beside those fields are `packages`, the
-    words that install what an exact requirement of the selector brings, `address`, that of the wheel, and `closure`,
-    the command that made it.
+    words that install what an exact requirement of the selector brings, `address`, that of the wheel, `tree`, the words
+    that install it from its source tree, and `closure`, the command that made it.
     """
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
@@ -204,12 +204,14 @@ def _first_word(metadata: Distribution | None, name: str) -> str:
 
 
 def _own_source(requirement: str, site: str, known: Sequence[Distribution] | None) -> dict[str, str]:
-    """The source of a requirement whose wheel was installed by its path or address; {} for another one."""
-    from .wheel_directory import address_of, wheels_of  # here: most problems need no command
+    """The source of a requirement that was installed by a path or an address; {} for another one."""
+    from .wheel_directory import address_of, tree_of, wheels_of  # here: most problems need no command
 
     known = known or [Distribution(f"{site}/{name}") for name in _names_of_sdk(site)]
     if (wheels := wheels_of(requirement, site, known)) is not None:
         return {"source": f"--find-links {quoted_for_shell(wheels.directory)}", "packages": wheels.packages}
+    if (tree := tree_of(requirement, known)) is not None:
+        return {"source": "", "tree": tree}
     address = address_of(requirement, known)
     return {"source": "", "address": address} if address is not None else {}
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base.files import read_beginning
 
+from .distributions import sdk_distributions, without_closure
 from .prefix import Prefix
 
 _LIMIT = 1 << 18  # bytes of a file
@@ -24,6 +25,7 @@ _HIP_FILE = re.compile(r"libamdhip64\.so\.(\d+\.\d+\.\d+)")
 _ROCM = frozenset({"rocm", "rocmcore"})
 RELEASE = "ROCm"
 _TOOLS = "rocm-cmake"
+_PLATFORM_DIRECTORY = "_rocm_sdk_"  # how the names begin of directories that packages of an SDK have
 
 # How many numbers must agree: the third of HIP counts its builds, and not all of its files have it.
 _NUMBERS_OF = {"hip": 2}
@@ -39,9 +41,23 @@ class Said(NamedTuple):
 
 
 def release_of(prefix: Prefix) -> str | None:
-    """The version of ROCm that the prefix says it has, or else that of HIP; None without both."""
+    """The version of the packages whose directory the prefix is, or that of ROCm that it says it has, or else that of
+    HIP; None without all of them.
+    """
+    if version := _version_of_packages(prefix):
+        return version
     found = {said.about: said.version for said in reversed(list(versions(prefix)))}
     return found.get(RELEASE) or found.get("hip")
+
+
+def _version_of_packages(prefix: Prefix) -> str | None:
+    """The version of the packages of an SDK, of a directory of theirs: `_rocm_sdk_devel`; None for another one."""
+    site, name = os.path.split(os.path.abspath(prefix.root))
+    if not name.startswith(_PLATFORM_DIRECTORY):
+        return None
+    found = {each.name: each.version for each in sdk_distributions(site)}
+    version = found.get("rocm-sdk-devel") or found.get("rocm-sdk-core")
+    return without_closure(version) if version else None
 
 
 def agree(first: Said, other: Said) -> bool:

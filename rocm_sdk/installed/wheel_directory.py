@@ -1,4 +1,4 @@
-"""Where the wheels of installed packages are: the directories and addresses that direct_url.json names (PEP 610).
+"""Where installed packages came from: the directories, addresses and source trees that direct_url.json names (PEP 610).
 
 A directory counts for what is in it: another release, or a package of another product, is elsewhere.
 """
@@ -66,6 +66,22 @@ def address_of(requirement: str, known: Iterable[Distribution]) -> str | None:
     if url is None or url.scheme not in {"http", "https"} or not url.netloc or not url.path.endswith(".whl"):
         return None
     return without_password(url.geturl())
+
+
+def tree_of(requirement: str, known: Iterable[Distribution]) -> str | None:
+    """The words that install from its source tree what is required, as it was installed; None for another package, and
+    if the tree is gone."""
+    import json
+    from urllib.parse import unquote
+
+    found = next((each for each in known if each.requirement == requirement), None)
+    url = _url_of(found)
+    path = unquote(url.path) if url is not None and url.scheme == "file" else ""
+    if found is None or "\0" in path or not os.path.isdir(path):
+        return None
+    how = json.loads(found.read("direct_url.json")).get("dir_info")
+    is_editable = isinstance(how, dict) and how.get("editable") is True
+    return f"{'--editable ' if is_editable else ''}{quoted_for_shell(path)}"
 
 
 def _directory_of(metadata: Distribution | None) -> str | None:

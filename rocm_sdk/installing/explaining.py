@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
 import ssl
 from typing import NoReturn
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from rocm_sdk.installed.distributions import LOADER
 from rocm_sdk.web.server import Server, WebError, without_user
 from rocm_sdk.web.simple_index import files_of_project
 
-from .refusal import InstallRefusedError
+from .refusal import InstallRefusedError, UnreachedIndexError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .request import Index
 
 _SECONDS = 2  # of the one request
+_NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 # What lacks, what requires it, if that is said, and which versions there are: the words of pip, then those of uv.
 _LACKS = (
     re.compile(
@@ -63,10 +65,13 @@ _OWN_REACH = re.compile(r"connection broken by|Failed to fetch|ProxyError|error 
 
 def refuse_explained(installer: str, index: Index, project: str, said: str, shown: str) -> NoReturn:
     """Raises InstallRefusedError with the cause, then words of the installer. said: all of them; shown: the last."""
-    cause, fix = _of_words(said, index) or _of_network(installer, index, project, said) or ("", "")
+    known = _of_words(said, index)
+    error = None if known or index.is_directory else _error_of(index, project)
+    cause, fix = known or _of_network(installer, index, project, said, error) or ("", "")
     message = f"{installer} finds no solution at {index.shown}{cause and f': {cause}'}"
     other = "another release of ROCm (--rocm), another Python (--python), or a mirror of the index (ROCM_SDK_INDEX)"
-    raise InstallRefusedError(f"{message}:\n{shown}", fix or other)
+    refusal = UnreachedIndexError if error is not None and _is_without_network(error, index) else InstallRefusedError
+    raise refusal(f"{message}:\n{shown}", fix or other)
 
 
 def _of_words(said: str, index: Index) -> tuple[str, str] | None:
@@ -117,16 +122,40 @@ def _for_others(name: str, index: Index) -> str:
     return f"{name} {', '.join(rows[-_MOST_NAMED:])}" if rows else ""
 
 
-def _of_network(installer: str, index: Index, project: str, said: str) -> tuple[str, str] | None:
-    """What this process sees of the index."""
-    if index.is_directory:
-        return None
-    address = without_user(index.address)
+def _error_of(index: Index, project: str) -> WebError | None:
+    """What goes wrong where this process asks for the page of a project."""
     try:
         files_of_project(Server(index.address, seconds=_SECONDS, tries=1), project)
     except WebError as error:
+        return error
+    return None
+
+
+def _is_without_network(error: WebError, index: Index) -> bool:
+    """Whether no server was reached. One that is silent was, as was one with another certificate or without TLS."""
+    cause = _root(error)
+    if isinstance(cause, TimeoutError) or cause is error:
+        return not _connects(urlsplit(index.address))
+    return isinstance(cause, (socket.gaierror, ConnectionRefusedError)) or getattr(cause, "errno", None) in _NO_WAY
+
+
+def _connects(address: SplitResult) -> bool:
+    port = address.port or {"http": 80}.get(address.scheme, 443)
+    try:
+        with socket.create_connection((address.hostname or "", port), _SECONDS):
+            return True
+    except OSError:
+        return False
+
+
+def _of_network(
+    installer: str, index: Index, project: str, said: str, error: WebError | None
+) -> tuple[str, str] | None:
+    """What this process sees of the index. error: of its own question."""
+    address = without_user(index.address)
+    if error is not None:
         return _of_error(error, index, project, address)
-    if _OWN_REACH.search(said):
+    if _OWN_REACH.search(said) and not index.is_directory:
         own = "PIP_PROXY, PIP_CERT, pip.conf" if installer == "pip" else "UV_*, ALL_PROXY, SSL_CERT_FILE, uv.toml"
         return f"{installer} does not reach {address}, which this command reaches", f"look at its own settings: {own}"
     return None

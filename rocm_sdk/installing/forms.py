@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .request import Index
 
 _OURS = ("rocm", "amd-", "jax-rocm")  # AMD's own distributions begin with these
+UNPINNED = ("command", "requirements", "environment")  # the forms that need no answer of the index
 _INDEX = "rocm"  # its name in files of uv
 
 

@@ -13,5 +13,9 @@ class InstallRefusedError(Exception):
         self.target = target
 
 
+class UnreachedIndexError(InstallRefusedError):
+    """Nothing can be asked of the index: there is no network, or nothing answers there."""
+
+
 class WrongWordError(InstallRefusedError):
     """A word of the command line stands for nothing, or goes with another one badly: wrong usage."""

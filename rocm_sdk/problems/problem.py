@@ -75,9 +75,14 @@ def problem(
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"), requirement)
     title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
     closure, packages, address = (installation.get(each) for each in ("closure", "packages", "address"))
-    if fix is not None and requirement is not None and "selector" not in exact:
+    if fix is not None and "selector" in exact and "requirement" in exact and installation.get("source"):
+        word = quoted_for_shell(exact["requirement"])
+        fix = _fix_of_packages(fix, exact["selector"], installation["source"], word)
+    elif fix is not None and requirement is not None and "selector" not in exact:
         if closure is not None and requirement in fix:
             fix = _fix_of_closure(fix, requirement, closure)
+        elif tree := installation.get("tree"):
+            fix = fix.replace(f" {quoted_for_shell(requirement)}", f" {tree}")
         elif packages:
             fix = _fix_of_packages(fix, requirement, installation["source"], packages)
         elif address and (distribution := exact.get("distribution")) is not None:

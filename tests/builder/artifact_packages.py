@@ -13,6 +13,8 @@ Result = subprocess.CompletedProcess[str]
 
 def build(tree: ArtifactTree, output: Path, *options: str, version: str = VERSION) -> Result:
     words = ["--artifact-dir", tree.root, "--dest-dir", output, "--version", version, *options]
+    if "--loader" not in options:
+        words.append("--no-loader")
     return build_command("artifacts", *words)
 
 

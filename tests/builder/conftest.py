@@ -86,7 +86,7 @@ def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
 
 
 def wheels_in(place: Path, archive: Archive, *options: str, **environment: str) -> Result:
-    words = ["--output", place / "wheels", "--cache", place / "cache", *options]
+    words = ["--output", place / "wheels", "--cache", place / "cache", "--no-loader", *options]
     return build_command("debian", *words, env={**os.environ, **archive.variables, **environment})
 
 

@@ -35,7 +35,7 @@ OF_GFX1030 = {
 
 
 def build(output: Path, *words: str | Path, lists: str = "", version: str = VERSION) -> Result:
-    return build_command("prefix", *words, "--version", version, "--output", output, given=lists)
+    return build_command("prefix", *words, "--version", version, "--no-loader", "--output", output, given=lists)
 
 
 def built(output: Path, *words: str | Path, lists: str = "") -> str:

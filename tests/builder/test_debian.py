@@ -121,7 +121,7 @@ def test_an_existing_runpath_is_kept(make_wheels: MakeWheels, archive: Archive, 
 
 
 def test_without_a_shape(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--output", str(tmp_path / "own")]
+    command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--no-loader", "--output", str(tmp_path / "own")]
     command += ["--cache", str(tmp_path / "cache")]
     environment = {**os.environ, **archive.variables}
     done = completed(command, env=environment)
@@ -352,7 +352,7 @@ def test_two_runs_at_once(archive: Archive, tmp_path: Path) -> None:
     environment = {**os.environ, **archive.variables}
     runs = []
     for number in range(2):
-        command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--shape", "none"]
+        command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--shape", "none", "--no-loader"]
         command += ["--cache", str(tmp_path / "cache"), "--output", str(tmp_path / f"wheels{number}")]
         runs.append(
             subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -36,22 +36,27 @@ def test_an_output_that_is_no_directory(tmp_path: Path, option: str) -> None:
     (tmp_path / "out/dist").touch()
     for name, wrong in (("file", "file"), ("loop", "loop"), ("file/below", "file"), ("out", "out/dist")):
         if (name, option) != ("out", "--output"):
-            done = run("artifacts", tree.root, option, tmp_path / name, "--version", "7.10.0", "--no-check")
+            done = run(
+                "artifacts", tree.root, option, tmp_path / name, "--version", "7.10.0", "--no-check", "--no-loader"
+            )
             told = f"rocm-sdk-build: {tmp_path}/{wrong}: is in the way: it is not a directory\n"
             fix = "  fix: remove it, or name another place\n"
             assert (done.returncode, done.stderr) == (1, told + fix)
     (tmp_path / "file").unlink()
-    done = run("artifacts", tree.root, option, tmp_path / "file/below", "--version", "7.10.0", "--no-check")
+    done = run(
+        "artifacts", tree.root, option, tmp_path / "file/below", "--version", "7.10.0", "--no-check", "--no-loader"
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("words", [(), ("--version", "")])
 def test_the_established_version(tmp_path: Path, words: tuple[str, ...]) -> None:
     tree = usual_tree(tmp_path / "artifacts")
-    command = ("artifacts", tree.root, "--dest-dir", tmp_path / "out", *words, "--no-check")
+    command = ("artifacts", tree.root, "--dest-dir", tmp_path / "out", *words, "--no-check", "--no-loader")
     done = run(*command, cwd=tmp_path)
-    told = "rocm-sdk-build: no version is given, and version.json is not there\n  fix: --version VERSION\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    told = "no version is given: version.json is not there, and the artifact base_lib_generic does not say one"
+    fix = "name that of the ROCm that was built: --version 7.10.0"
+    assert (done.returncode, done.stderr) == (1, f"rocm-sdk-build: {told}\n  fix: {fix}\n")
     (tmp_path / "version.json").write_text('{"rocm-version": "7.12.0"}')
     assert run(*command, cwd=tmp_path).returncode == 0
     assert (tmp_path / "out/dist/rocm-7.12.0.dev0.tar.gz").exists()

@@ -23,7 +23,7 @@ FACTOR, MORE = 1.5, 40 * MB
 
 
 def command(root: Path, output: Path, *options: str) -> list[str]:
-    words = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(root), "--output", str(output)]
+    words = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--no-loader", str(root), "--output", str(output)]
     return [*words, "--version", VERSION, "--linux-amdgpu-families", "gfx942,gfx1100", *options]
 
 

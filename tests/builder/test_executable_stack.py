@@ -52,7 +52,7 @@ def tree(tmp_path: Path) -> ArtifactTree:
 
 
 def test_artifacts(tree: ArtifactTree, tmp_path: Path) -> None:
-    words = ("artifacts", tree.root, "--version", "7.10.0", "--no-check", "--output")
+    words = ("artifacts", tree.root, "--version", "7.10.0", "--no-check", "--no-loader", "--output")
     told = run(*words, tmp_path / "one")
     flag, nested = "_rocm_sdk_core/lib/libflag.so.1", "_rocm_sdk_libraries/lib/libnested.so.1"
     assert f"rocm-sdk-core: {CLEARED.format('lib/libflag.so.1')}" in told
@@ -67,7 +67,7 @@ def test_artifacts(tree: ArtifactTree, tmp_path: Path) -> None:
 def test_prefix(tmp_path: Path) -> None:
     prefix = usual_rocm(tmp_path / "rocm")
     prefix.library("lib/libhipfile.so.1.2", flags=(FLAG,))
-    words = ("prefix", prefix.root, "--version", "7.1.2", "--no-check", "--output")
+    words = ("prefix", prefix.root, "--version", "7.1.2", "--no-check", "--no-loader", "--output")
     assert f"rocm-sdk-core: {CLEARED.format('lib/libhipfile.so.1')}" in run(*words, tmp_path / "one")
     assert not asks(tmp_path / "one", "_rocm_sdk_core/lib/libhipfile.so.1", tmp_path)
     assert "executable stack" not in run(*words, tmp_path / "two", "--keep-execstack")

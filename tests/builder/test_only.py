@@ -41,7 +41,7 @@ NEEDED = {
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
-    return build_command("artifacts", *words, "--version", VERSION)
+    return build_command("artifacts", *words, "--version", VERSION, "--no-loader")
 
 
 def build(root: Path, output: Path, *options: str, families: Iterable[str] = TARGETS) -> str:

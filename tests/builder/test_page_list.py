@@ -54,7 +54,16 @@ def test_core_carries_it(tmp_path: Path) -> None:
 
 def test_a_release_keeps_it(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
-    command = [sys.executable, "-m", "rocm_sdk_build", "prefix", str(prefix.root), "--version", "7.1.2rc1"]
+    command = [
+        sys.executable,
+        "-m",
+        "rocm_sdk_build",
+        "prefix",
+        str(prefix.root),
+        "--version",
+        "7.1.2rc1",
+        "--no-loader",
+    ]
     subprocess.run([*command, "--output", str(tmp_path / "rc"), "--record-pages"], check=True, capture_output=True)
     promote(tmp_path / "rc", tmp_path / "release", "7.1.2")
     assert members(tmp_path / "rc", "rocm_sdk_core")[LIST] == members(tmp_path / "release", "rocm_sdk_core")[LIST]
@@ -68,7 +77,16 @@ def test_without_the_test_of_the_packages(tmp_path: Path) -> None:
 
 def test_without_core(tmp_path: Path) -> None:
     tree: ArtifactTree = usual_tree(tmp_path / "artifacts")
-    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), "--version", "7.10.0"]
+    command = [
+        sys.executable,
+        "-m",
+        "rocm_sdk_build",
+        "artifacts",
+        str(tree.root),
+        "--version",
+        "7.10.0",
+        "--no-loader",
+    ]
     words = ["--only", "libraries", "--linux-amdgpu-families", "gfx942", "--record-pages"]
     done = completed([*command, "--output", str(tmp_path / "out"), *words])
     assert done.returncode == 1

@@ -11,7 +11,7 @@ from installed_rocm import usual_rocm
 
 
 def build(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    return build_command("prefix", root, "--output", output)
+    return build_command("prefix", root, "--no-loader", "--output", output)
 
 
 def versions(output: Path) -> set[str]:

@@ -60,6 +60,18 @@ def test_as_a_build_of_the_release(tree: ArtifactTree, candidate: Path, tmp_path
     assert before == {path: path.read_bytes() for path in candidate.iterdir() if path.is_file()}
 
 
+def test_the_loader_goes_along(candidate: Path, tmp_path: Path) -> None:
+    """The selector requires it. Its version is its own."""
+    source = tmp_path / "candidate"
+    source.mkdir()
+    shutil.copy(candidate / f"rocm-{OLD}.tar.gz", source)
+    loader = source / "rocm_sdk_loader-0.1.0-cp310-abi3-linux_x86_64.whl"
+    loader.write_bytes(b"a wheel")
+    made = promote(source, tmp_path / "out", NEW)
+    assert made == [tmp_path / f"out/rocm-{NEW}.tar.gz", tmp_path / "out" / loader.name]
+    assert made[1].read_bytes() == b"a wheel"
+
+
 @pytest.mark.parametrize("name", ["gfx94x_dcgpu", "gfx94X_dcgpu"])
 def test_names_of_wheels_with_a_family(tmp_path: Path, name: str) -> None:
     """Normalised, as they are made, and as other packagers write them."""

@@ -32,7 +32,7 @@ def tree(tmp_path: Path) -> ArtifactTree:
 
 def start(tree: ArtifactTree, output: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
-    words = [*command, "--dest-dir", str(output), "--version", VERSION, *options]
+    words = [*command, "--dest-dir", str(output), "--version", VERSION, "--no-loader", *options]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

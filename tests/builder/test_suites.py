@@ -92,7 +92,7 @@ def mirror(tmp_path: Path) -> Mirror:
 
 def build(mirror: Mirror, tmp_path: Path, *options: str) -> Result:
     command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--suite", "sid", "--mirror", mirror.address]
-    command += ["--cache", str(tmp_path / "cache"), "--output", str(tmp_path / "wheels"), *options]
+    command += ["--cache", str(tmp_path / "cache"), "--output", str(tmp_path / "wheels"), "--no-loader", *options]
     environment = {**os.environ, "APT_CONFIG": str(mirror.archive.apt_conf)}
     return completed(command, env=environment)
 

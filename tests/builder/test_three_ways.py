@@ -93,7 +93,16 @@ class ThreeWays(NamedTuple):
 
 
 def build(*words: str) -> None:
-    command = [sys.executable, "-m", "rocm_sdk_build", *words, "--version", rocm().version, "--no-wheel-compression"]
+    command = [
+        sys.executable,
+        "-m",
+        "rocm_sdk_build",
+        *words,
+        "--version",
+        rocm().version,
+        "--no-wheel-compression",
+        "--no-loader",
+    ]
     done = completed(command)
     assert done.returncode == 0, done.stderr
 

@@ -286,7 +286,15 @@ def without_compiler(directory: Path, tmp_path: Path) -> Path:
     compiler = tmp_path / "cc"
     compiler.write_text('#!/bin/sh\ncase "$*" in *-DPROGRAM=*) echo no >&2; exit 1;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)
-    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(directory / "artifacts")]
+    command = [
+        sys.executable,
+        "-m",
+        "rocm_sdk_build",
+        "artifacts",
+        "--no-loader",
+        "--artifact-dir",
+        str(directory / "artifacts"),
+    ]
     words = [*command, "--dest-dir", str(tmp_path / "out"), "--version", VERSION]
     done = subprocess.run(words, env={**os.environ, "CC": str(compiler)}, capture_output=True, text=True, check=True)
     assert "commands are Python scripts: the compiler cannot make programs of them: no" in done.stderr

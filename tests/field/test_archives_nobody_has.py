@@ -3,25 +3,11 @@
 from pathlib import Path
 
 import pytest
-from artifact_tree import ArtifactTree, usual_tree
 from build_command import build_command
 from checked_packages import built, path_of, problems
-from sample_device_code import HIPK, bundle, library, message, objects
+from marked_tree import with_marker
 
 VERSION = "7.10.0"
-
-
-def with_marker(root: Path, *named: str) -> ArtifactTree:
-    """Artifacts with RCCL, whose kernels are in archives of these names."""
-    tree = usual_tree(root)
-    marker = message({"kernel_name": "lib/librccl.so.1", "kpack_search_paths": list(named)})
-    text = "".join(f"\\x{byte:02x}" for byte in marker)
-    section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'
-    path = tree.place("rccl_lib_generic", "lib/librccl.so.1")
-    made = library(root.parent / "librccl.so.1", [bundle(objects("gfx942"))], magic=HIPK, more=section)
-    path.write_bytes(made.read_bytes())
-    path.chmod(0o755)
-    return tree
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from rocm_sdk.problems.fixes import install_fix
 from rocm_sdk.problems.problem import problem
 
 VERSION, OTHER = "7.10.0", "7.11.0"
+TREE = "a tree"
 TORCH = "amd-torch-device-gfx1100"
 NO_CONFIGURATION = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 AMD = ("https://repo.amd.com/rocm/whl-multi-arch/", "https://stable.repo.amd.com/rocm/whl-next/")
@@ -40,6 +41,7 @@ class Wish(NamedTuple):
     requirement: str
     brings: tuple[str, ...]
     distribution: str | None = None
+    selector: str | None = None  # what would choose it, where it was built again: W-PKG-010
 
 
 WISHES = (
@@ -48,6 +50,9 @@ WISHES = (
     Wish(f"rocm-sdk-device-gfx1100=={VERSION}", ("rocm-sdk-device-gfx1100",), "rocm-sdk-device-gfx1100"),
     Wish(f"rocm[devel]=={VERSION}", ("rocm-sdk-devel",)),
     Wish(f"rocm[libraries,devel]=={VERSION}", ("rocm-sdk-devel", "rocm-sdk-libraries")),
+    Wish(
+        f"rocm-sdk-device-gfx1100=={VERSION}", ("rocm-sdk-device-gfx1100",), None, f"rocm[libraries,device]=={VERSION}"
+    ),
     Wish(f"{TORCH}==2.12.0+rocm{VERSION}", (TORCH,), TORCH),
 )
 
@@ -57,17 +62,21 @@ def write_release(directory: Path, version: str, *, with_selector: bool) -> None
         headers = "Requires-Dist: rocm-sdk-loader[devel]\n" if name == "rocm-sdk-devel" else ""
         make_wheel(directory, name, {f"{name.replace('-', '_')}_files/__init__.py": b""}, version, headers)
     if with_selector:
+        extras = {"libraries": "libraries", "devel": "devel", "device": "device-gfx1100"}
         needs = "".join(
-            f"Provides-Extra: {each}\nRequires-Dist: rocm-sdk-{each}=={version}; extra == '{each}'\n"
-            for each in ("libraries", "devel")
+            f"Provides-Extra: {each}\nRequires-Dist: rocm-sdk-{package}=={version}; extra == '{each}'\n"
+            for each, package in extras.items()
         )
         make_wheel(directory, "rocm", {"rocm_selector/__init__.py": b""}, version, needs)
 
 
 class Places(NamedTuple):
-    """Where packages are: all of AMD's (`amd`), placeholders (`public`), one release without what builds a selector."""
+    """Where packages are: all of AMD's (`amd`), placeholders (`public`), one release without what builds a selector
+    (`directory`, `served`), a source tree of core.
+    """
 
     directory: Path
+    tree: Path
     amd: str
     public: str
     served: str
@@ -87,10 +96,27 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
         make_wheel(public, name, {f"{name.replace('-', '_')}_placeholder/__init__.py": b""}, "0.1.0")
     write_index(amd, folder / "simple-amd")
     write_index(public, folder / "simple-public")
+    tree = write_tree(folder / TREE, directory / f"rocm_sdk_core-{VERSION}-py3-none-any.whl")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
     with serving(server):
         address = f"http://127.0.0.1:{server.server_port}"
-        yield Places(directory, f"{address}/simple-amd/", f"{address}/simple-public/", f"{address}/dist/")
+        yield Places(directory, tree, f"{address}/simple-amd/", f"{address}/simple-public/", f"{address}/dist/")
+
+
+def write_tree(directory: Path, wheel: Path) -> Path:
+    """A source tree, whose build takes a wheel that is there."""
+    directory.mkdir()
+    backend = f"""
+import shutil
+def build_wheel(directory, *_):
+    shutil.copy({str(wheel)!r}, directory)
+    return {wheel.name!r}
+build_editable = build_wheel
+"""
+    (directory / "backend.py").write_text(backend)
+    table = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    (directory / "pyproject.toml").write_text(f'{table}[project]\nname = "rocm-sdk-core"\nversion = "{VERSION}"\n')
+    return directory
 
 
 class Origin(NamedTuple):
@@ -109,6 +135,12 @@ ORIGINS = {
     "AMD's index": Origin("pip", "amd"),
     "an index of ours": Origin("pip", "configured"),
     "no record of where": Origin("pip", "directory", keeps_record=False),
+    "uv, AMD's index": Origin("uv", "amd"),
+    "uv, an index of ours": Origin("uv", "configured"),
+    "uv, no record of where": Origin("uv", "directory", keeps_record=False),
+    "a source tree": Origin("pip", "tree"),
+    "an editable source tree": Origin("pip", "editable"),
+    "uv, an editable source tree": Origin("uv", "editable"),
 }
 
 
@@ -126,7 +158,12 @@ class Environments:
         for each in self.site.glob("rocm_sdk*"):
             shutil.rmtree(each)
         name = f"rocm_sdk_core-{VERSION}-py3-none-any.whl"
-        words = {"directory": [str(self.places.directory / name)], "address": [self.places.served + name]}
+        words = {
+            "directory": [str(self.places.directory / name)],
+            "address": [self.places.served + name],
+            "tree": [str(self.places.tree)],
+            "editable": ["--editable", str(self.places.tree)],
+        }
         words = words.get(origin.source, ["--index-url", self.places.amd, f"rocm-sdk-core=={VERSION}"])
         command = [*installer_command(origin.installer, self.python, "install"), "--no-deps", *words]
         done = completed(command, env=clean_environment() | NO_CONFIGURATION)
@@ -158,16 +195,17 @@ def would_install(fix: str, environment: dict[str, str]) -> set[str]:
 
 def fixes_of(wish: Wish, site: Path) -> set[str]:
     """Every command of an installer that the table can print for it."""
-    facts = {"requirement": wish.requirement, "distribution": wish.distribution}
+    facts = {"requirement": wish.requirement, "distribution": wish.distribution, "selector": wish.selector}
     found = set()
     for code, entry in ENTRIES.items():
-        if any(" install " in fix.text for fix in entry.fixes):
+        if (code == "W-PKG-010") == (wish.selector is not None) and any(" install " in fix.text for fix in entry.fixes):
             fix = problem(code, None, str(site), version=wish.requirement.partition("==")[2], **facts).fix or ""
             parts = fix.partition("  # ")[0].split(" && ")
             found |= {each for each in parts if " install " in each and each.startswith(("uv ", str(site.parents[2])))}
-    installs = {
-        each for each in found if any(name in each for name in (wish.requirement.partition("==")[0], *wish.brings))
-    }
+    if wish.selector is not None:
+        return found
+    names = (wish.requirement.partition("==")[0], *wish.brings, TREE)
+    installs = {each for each in found if any(name in each for name in names)}
     # What is there in this version needs no installation: the reports are of commands that replace it.
     again = ("--force-reinstall", "--ignore-installed", "--reinstall-package")
     is_there = wish.brings == ("rocm-sdk-core",)
@@ -195,6 +233,11 @@ def test_fixes_resolve(name: str, environments: Environments, monkeypatch: pytes
     for wish in WISHES:
         fixes = fixes_of(wish, environments.site)
         assert fixes, wish
+        if origin.source == "directory" and origin.keeps_record and wish.selector is not None:
+            assert all(f"--no-deps --find-links {environments.places.directory} " in each for each in fixes), fixes
+        if origin.source in ("tree", "editable") and wish.distribution == "rocm-sdk-core":
+            option = "--editable " if origin.source == "editable" else ""
+            assert all(each.endswith(f" {option}'{environments.places.tree}'") for each in fixes), fixes
         if origin.source == "address" and wish.distribution == "rocm-sdk-core":
             assert all(f"'rocm-sdk-core @ {environments.places.served}" in each for each in fixes), fixes
         for fix in fixes:

@@ -36,6 +36,19 @@ def test_what_shows_a_rocm_among_other_software(tmp_path: Path, path: str, is_th
         assert said.status == 1
 
 
+@pytest.mark.parametrize(("name", "release"), [("_rocm_sdk_devel", "5.2.3"), ("rocm", "5.2.21153")])
+def test_the_release_of_a_tree_of_packages(tmp_path: Path, name: str, release: str) -> None:
+    """As Debian's: HIP counts its builds, and rocm-cmake its own releases. The packages say which release they are."""
+    prefix = Made(tmp_path / name)
+    prefix.file("share/rocm/cmake/ROCMConfigVersion.cmake", 'set(PACKAGE_VERSION "0.8.0")\n')
+    prefix.file("share/hip/version", "HIP_VERSION_MAJOR=5\nHIP_VERSION_MINOR=2\nHIP_VERSION_PATCH=21153\n")
+    prefix.library("lib/libamdhip64.so.5")
+    info = tmp_path / "rocm_sdk_core-5.2.3.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rocm-sdk-core\nVersion: 5.2.3\n")
+    assert release_of(Prefix(str(prefix.root))) == release
+
+
 def test_the_release_is_not_that_of_rocm_cmake(tmp_path: Path) -> None:
     prefix = Made(tmp_path / "rocm")
     prefix.file("share/rocm/cmake/ROCMConfigVersion.cmake", 'set(PACKAGE_VERSION "0.8.0")\n')

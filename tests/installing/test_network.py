@@ -61,7 +61,7 @@ def test_no_way_to_the_index(
     address, variables, cause, fix = case
     index = address.format(plain=served[1], tls=served[2])
     start = time.monotonic()
-    said = install("sdk", "--print", "--installer", installer, status=1, ROCM_SDK_INDEX=index, **variables)
+    said = install("sdk", "--dry-run", "--installer", installer, status=1, ROCM_SDK_INDEX=index, **variables)
     assert time.monotonic() - start < SECONDS * 2, "the machine may be busy"
     first, fixed = said.stderr.splitlines()[0], said.stderr.splitlines()[-1]
     assert cause in first
@@ -107,3 +107,36 @@ def test_a_cut_wheel(install: Run, served: tuple[Path, int, int], installer: str
     index = f"http://127.0.0.1:{served[1]}/cut-{installer}/simple/"
     said = install("sdk", "--print", "--installer", installer, status=1, ROCM_SDK_INDEX=index)
     assert "rocm_sdk_core-10.0.0-py3-none-any.whl is damaged or cut" in said.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "bad port"])
+def test_what_is_printed_without_an_answer(
+    install: Run, served: tuple[Path, int, int], installer: str, name: str
+) -> None:
+    """Where nothing answers, the command has no pinned versions, and that is said. An index that answers is judged."""
+    address, variables, cause, fix = CASES[name]
+    index = address.format(plain=served[1], tls=served[2])
+    has_no_answer = name in ("refused", "proxy")
+    status = 0 if has_no_answer else 1
+    words = ("torch", "--rocm", "10.0", "--print", "--installer", installer)
+    said = install(*words, status=status, ROCM_SDK_INDEX=index, **variables)
+    assert cause in said.stderr
+    assert fix in said.stderr.splitlines()[-1]
+    assert ("what is printed has no pinned versions" in said.stderr) == has_no_answer
+    if has_no_answer:
+        printed = said.stdout.splitlines()[0]
+        assert printed.endswith(
+            """ "$ROCM_SDK_INDEX" 'rocm[libraries,device-gfx1100]==10.0.*' 'torch[device-gfx1100]'"""
+        )
+    else:
+        assert said.stdout == ""
+
+
+def test_forms_without_an_answer(install: Run, installer: str) -> None:
+    """A list of requirements needs none; a lock file is nothing without versions."""
+    words = ("sdk", "--print", "--installer", installer, "--format")
+    said = install(*words, "requirements", ROCM_SDK_INDEX=f"{REFUSED}/simple/")
+    assert said.stdout == f"--index-url {REFUSED}/simple/\nrocm[libraries,device-gfx1100]\n"
+    said = install(*words, "lock", status=1, ROCM_SDK_INDEX=f"{REFUSED}/simple/")
+    assert said.stdout == ""
+    assert "nothing answers at 127.0.0.1:9" in said.stderr

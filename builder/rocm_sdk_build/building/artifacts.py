@@ -6,12 +6,13 @@ from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import GENERIC, everything, read_catalog
-from rocm_sdk_build.inputs.overlay import OVERLAY, is_kpack_split
+from rocm_sdk_build.inputs.overlay import OVERLAY, is_kpack_split, versions_of_build
 from rocm_sdk_build.inputs.rules import Rules
 from rocm_sdk_build.packages.costs import Estimate
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
 from rocm_sdk_build.packages.parts import Choice, choose
+from rocm_sdk_build.packages.version import version_of_artifacts
 
 from .estimates import estimate_packages
 from .plan import Plan
@@ -39,6 +40,8 @@ def _plan(wish: Wish, rules: Rules) -> Plan:
     choice = choice_of(wish, rules)
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts", choice.needs if choice else everything)
     refuse_output_inside((root for each in catalog for root in each.roots), wish.output)
+    if not wish.version:
+        wish = wish._replace(version=version_of_artifacts(*versions_of_build(catalog, wish.artifacts[0])))
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
     is_kpack = choice.is_kpack if choice else is_kpack_split(catalog, wish.artifacts[0])

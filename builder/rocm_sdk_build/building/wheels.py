@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from rocm_sdk.base.value_text import size_text
+from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
@@ -21,6 +22,7 @@ from rocm_sdk_build.output.selector import write_selector
 from rocm_sdk_build.output.unpacked import unpack
 from rocm_sdk_build.packages.making import Making, making_tools
 
+from .loader import loader_for
 from .plan import Plan
 from .writing import Writer
 
@@ -41,18 +43,30 @@ def make_wheels(plan: Plan) -> list[Path]:
         if wish.is_checked:
             _log.info("testing %d packages", len(made))
             wheels = [path for path in made if path.suffix == ".whl"]
-            prove(wheels, scratch / "installed")
-            if not wish.only:
-                refuse_lost_archives(scratch / "installed")
+            with _saying_how_to_go_on(finished):
+                prove(wheels, scratch / "installed")
+                if not wish.only:
+                    refuse_lost_archives(scratch / "installed")
             if wish.records_pages:
                 _log.info("recording what a load touches")
                 add_page_list(wheels, scratch / "installed", scratch, wish.key, wish.jobs)
         if wish.makes_packages:
-            appeared = _appear(made, fresh, dist, wish.loader)
+            loader = loader_for(wish, dist, scratch) if plan.selectors() else wish.loader
+            appeared = _appear(made, fresh, dist, loader)
         else:
             appeared = [unpack(path, wish.output / path.parent.relative_to(fresh), scratch) for path in made]
     finished.clear()
     return appeared
+
+
+@contextmanager
+def _saying_how_to_go_on(finished: Finished) -> Iterator[None]:
+    """What a test says of packages is not the last word: whoever made them may want them as they are."""
+    try:
+        yield
+    except PackagingError as error:
+        kept = f"; the wheels in {finished.directory} are not made again" if finished.has_some else ""
+        raise type(error)(f"{error}\nto get the packages as they are, add --no-check{kept}", error.fix) from error
 
 
 def _wheels(plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> Iterator[Path]:

@@ -25,7 +25,7 @@ class Wish(NamedTuple):
 
     artifacts: Sequence[Path]
     output: Path  # working directory; gets a directory `dist`
-    version: str
+    version: str  # "": what the build of the artifacts says
     nonce: str = ""
     linux_families: str | None = None
     windows_families: str | None = None
@@ -41,6 +41,7 @@ class Wish(NamedTuple):
     splits_debug: bool = False  # debug information goes into packages of its own
     needs_profiler: bool = True  # there must be files for rocm-profiler
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
+    brings_loader: bool = False  # without `loader`: that of the loader that runs here lies beside a selector
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
     written: Path | None = None  # a directory of input that this run has written itself
     shape: Shape = Shape.RPATH
@@ -56,8 +57,9 @@ class Wish(NamedTuple):
 
 def check_names(wish: Wish) -> None:
     """PackagingError for an invalid version or nonce, and for a file that is not the loader's wheel."""
-    check_version(wish.version)
-    if wish.loader is not None and not _is_loader(wish.loader):
+    if wish.version:
+        check_version(wish.version)
+    if wish.loader is not None and not (is_loader(wish.loader) and zipfile.is_zipfile(wish.loader)):
         raise PackagingError(f"--loader {wish.loader}: is not a wheel of rocm-sdk-loader")
     if not _NONCE.fullmatch(wish.nonce):
         raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
@@ -74,10 +76,10 @@ def refuse_output_inside(roots: Iterable[Path], output: Path) -> None:
             )
 
 
-def _is_loader(path: Path) -> bool:
+def is_loader(path: Path) -> bool:
+    """Whether a file has the name of a wheel of rocm-sdk-loader."""
     try:
-        name, *_ = parse_wheel_filename(path.name)
-        return name == "rocm-sdk-loader" and zipfile.is_zipfile(path)
+        return parse_wheel_filename(path.name)[0] == "rocm-sdk-loader"
     except InvalidWheelFilename:
         return False
 

@@ -34,7 +34,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="make no rocm-profiler where the artifacts have no files for it",
     )
-    command.add_argument("--version", default="", help="of the packages (that of version.json, with .dev0)")
+    command.add_argument(
+        "--version", default="", help="of the packages (version.json's with .dev0, else the artifacts')"
+    )
     add_version_file(command)
     command.add_argument(
         "--build-packages",

@@ -45,7 +45,8 @@ def _print_text(directory: Path, found: Checked) -> None:
     from rocm_sdk_build.output.extras import LOADER_FIX
 
     for problem in found.problems:
-        tell(f"{problem.file}: {problem.what}")
+        for line in f"{problem.file}: {problem.what}".split("\n"):
+            tell(line)
         tell(f"  fix: {problem.fix}")
     for each in found.openings:
         tell(f"{each.wheel}: {each.opener} opens {each.opened.name}, and no package has it: {each.opened.text}")

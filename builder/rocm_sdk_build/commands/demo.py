@@ -44,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
     )
     command.add_argument(
-        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (the one in build/wheel)"
+        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (that of the loader that runs here)"
     )
     command.add_argument("--directory", type=Path, metavar="DIR", help="for wheels and environment (build/demo)")
     add_cache(command)
@@ -56,11 +56,12 @@ def run(options: argparse.Namespace) -> int:
     from rocm_sdk_build.demo.environment import Environment
     from rocm_sdk_build.demo.sample import write_sample_wheels
     from rocm_sdk_build.demo.table import user_code
+    from rocm_sdk_build.output.own_loader import own_loader
 
-    if options.loader is None or options.directory is None:
+    if options.directory is None:
         _refuse_directory_of_another()
-    loader = options.loader or _built_loader()
     options.directory = options.directory or Path("build/demo")
+    loader = options.loader or own_loader(options.directory / "loader")
     shape = Shape(options.shape)
     why_sample = "asked for" if options.sample else _why_no_debian()
     if why_sample:
@@ -102,22 +103,12 @@ def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str
 
 
 def _refuse_directory_of_another() -> None:
-    """What build/ holds there would run: the wheel, and the interpreter of the environment."""
+    """The interpreter of the environment, which build/ holds there, would run."""
     if Path().stat().st_uid not in {0, os.geteuid()}:
         raise PackagingError(
             f"{Path.cwd()} belongs to another user, and what is in its directory build would run",
-            "go to a directory of yours, or name --loader and --directory",
+            "go to a directory of yours, or name one: --directory DIR",
         )
-
-
-def _built_loader() -> Path:
-    wheels = sorted(Path("build/wheel").glob("rocm_sdk_loader-*.whl"))
-    if len(wheels) != 1:
-        found = f"{len(wheels)} wheels" if wheels else "no wheel"
-        raise PackagingError(
-            f"build/wheel: {found} of rocm-sdk-loader here", "run `make demo` or `make wheel` in the source tree"
-        )
-    return wheels[0]
 
 
 def _why_no_debian() -> str:

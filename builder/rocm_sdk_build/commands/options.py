@@ -35,7 +35,7 @@ def add_cache(command: argparse.ArgumentParser) -> None:
 def add_version_file(command: argparse.ArgumentParser) -> None:
     """The file with the version of a build."""
     note = "with rocm-version (version.json)"
-    command.add_argument("--version-file", type=Path, default=Path("version.json"), metavar="FILE", help=note)
+    command.add_argument("--version-file", type=Path, metavar="FILE", help=note)
 
 
 def add_parts(command: argparse.ArgumentParser) -> None:
@@ -81,7 +81,10 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
     limit = f"of a file on the index, or none ({size_limit}{', as PyPI' if size_limit == '100' else ''})"
     command.add_argument("--size-limit", type=_size, default=_size(size_limit), metavar="MB", help=limit)
-    command.add_argument("--loader", type=Path, metavar="WHEEL", help="of rocm-sdk-loader: puts it beside the packages")
+    loader = command.add_mutually_exclusive_group()
+    own = "of rocm-sdk-loader, which lies beside the packages (that of the loader that runs here)"
+    loader.add_argument("--loader", type=Path, metavar="WHEEL", help=own)
+    loader.add_argument("--no-loader", action="store_true", help="put no wheel of rocm-sdk-loader there")
     add_count(command, "--jobs", "N", "threads (one for each processor)")
     command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
 
@@ -144,5 +147,6 @@ def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path
         keeps_stack=options.keep_execstack,
         splits_debug=options.split_debug,
         loader=options.loader,
+        brings_loader=not options.no_loader,
         dist=options.output,
     )

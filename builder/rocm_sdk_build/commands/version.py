@@ -27,6 +27,7 @@ def run(options: argparse.Namespace) -> int:
     import datetime
 
     from rocm_sdk_build.packages.version import (
+        VERSION_FILE,
         VersionFile,
         check_version,
         commit,
@@ -35,10 +36,8 @@ def run(options: argparse.Namespace) -> int:
         versions_of_suffix,
     )
 
-    base = options.override_base_version
-    file = (
-        VersionFile(base, "") if base and not options.version_file.exists() else read_version_file(options.version_file)
-    )
+    base, place = options.override_base_version, options.version_file or VERSION_FILE
+    file = VersionFile(base, "") if base and not place.exists() else read_version_file(place)
     file = file._replace(base=base) if base else file
     if options.custom_version_suffix is not None:
         found = versions_of_suffix(file.base, options.custom_version_suffix)

@@ -19,6 +19,23 @@ def is_kpack_split(catalog: Iterable[Artifact], usual: Path) -> bool:
 
     PackagingError if nothing says it; raises OSError.
     """
+    flags = _facts(catalog, usual).get("flags")
+    return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))
+
+
+def versions_of_build(catalog: Iterable[Artifact], usual: Path) -> tuple[str, str]:
+    """The version that the build gave its packages, and that of its ROCm; "" for what it does not say.
+
+    Arguments and errors as of `is_kpack_split`.
+    """
+    facts = _facts(catalog, usual)
+    found = [facts.get(name) for name in ("rocm_package_version", "rocm_version")]
+    of_packages, of_rocm = (each if isinstance(each, str) else "" for each in found)
+    return of_packages, of_rocm
+
+
+def _facts(catalog: Iterable[Artifact], usual: Path) -> dict[str, object]:
+    """What the build says of itself."""
     directory = next((each.directory for each in catalog if each.directory.name == OVERLAY), usual / OVERLAY)
     path = directory / _MANIFEST
     try:
@@ -27,5 +44,4 @@ def is_kpack_split(catalog: Iterable[Artifact], usual: Path) -> bool:
         raise PackagingError(
             f"{path}: not found: it says how the artifacts were made", "fetch the artifact base_lib_generic too"
         ) from error
-    flags = document.get("flags") if isinstance(document, dict) else None
-    return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))
+    return document if isinstance(document, dict) else {}

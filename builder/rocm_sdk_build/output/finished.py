@@ -34,14 +34,14 @@ class Finished:
 
     def __init__(self, directory: Path) -> None:
         """directory: for these wheels alone."""
-        self._directory = directory
+        self.directory = directory
         self._own: list[Path] = []
 
     def take(self, key: str | None, wheel: Path) -> bool:
         """Writes the wheel that an earlier run has made, if there is one."""
         if key is None or not self._is_ours():
             return False
-        for path in sorted(self._directory.glob(f"{key}-*.whl")):
+        for path in sorted(self.directory.glob(f"{key}-*.whl")):
             try:
                 if _copy_verified(path, wheel):
                     self._own.append(path)
@@ -55,25 +55,30 @@ class Finished:
         """Keeps a complete wheel for another run, if the file system has room or can link."""
         if key is None or not self._is_ours(makes=True):
             return
-        path = self._directory / f"{key}-{sha256_of(wheel).hexdigest()}.whl"
+        path = self.directory / f"{key}-{sha256_of(wheel).hexdigest()}.whl"
         try:
             os.link(wheel, path)
         except OSError:  # a file system without links, another run has kept it or removed the directory
             return
         self._own.append(path)
 
+    @property
+    def has_some(self) -> bool:
+        """Whether wheels of this build are kept."""
+        return bool(self._own)
+
     def clear(self) -> None:
         """Removes the wheels of this build, and those of others that were not finished."""
         for path in self._own:
             path.unlink(missing_ok=True)
         if self._is_ours():
-            for path in self._directory.iterdir():
+            for path in self.directory.iterdir():
                 name = _NAME.fullmatch(path.name)
                 with suppress(FileNotFoundError):  # another run removes them, too
                     if name is not None and _is_own_file(path) and sha256_of(path).hexdigest() == name[2]:
                         path.unlink()
             try:
-                self._directory.rmdir()
+                self.directory.rmdir()
             except OSError:  # not empty: another run keeps wheels in it, or what is there is not ours
                 return
 
@@ -82,8 +87,8 @@ class Finished:
         try:
             if makes:
                 with suppress(FileExistsError):
-                    self._directory.mkdir(mode=0o700)
-            wrong = foreign(self._directory)
+                    self.directory.mkdir(mode=0o700)
+            wrong = foreign(self.directory)
         except FileNotFoundError:
             return False
         if wrong is not None:

@@ -24,6 +24,7 @@ from rocm_sdk_build.packages.staging import members_of
 from rocm_sdk_build.packages.version import check_version
 
 from .package_files import PackageFile, find_packages
+from .rocm_selector.backend import LOADER
 from .selector import read_archive_member, write_selector_archive
 from .unpacked import unpack_wheel
 
@@ -44,12 +45,14 @@ class Promotion(NamedTuple):
 
 
 def promote(source: Path, output: Path, version: str, targets: frozenset[str] | None = None) -> list[Path]:
-    """Writes the packages below `source` to `output` as this version; returns them. The originals stay.
+    """Writes the packages below `source` to `output` as this version; returns them. The originals stay. The loader,
+    whose versions are its own, goes along.
 
     PackagingError if they are not all of one version that comes before it, and for targets that are not there.
     """
     check_version(version)
-    packages = sorted(each for each in find_packages(source) if each.is_of_sdk)
+    found = sorted(find_packages(source))
+    packages = [each for each in found if each.is_of_sdk]
     promotion = Promotion(_version_of(source, packages, version), version, targets)
     known = {name.removeprefix(_DEVICE) for name, _, _ in packages if name.startswith(_DEVICE)}
     if missing := sorted((targets or frozenset()) - known):
@@ -68,6 +71,10 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
             if new in made:
                 raise PackagingError(f"{path}: another package becomes {new.name}, too", "remove one of them")
             made.append(new)
+        for path in (each.path for each in found if each.project == LOADER):
+            made.append(Path(scratch, "dist", path.relative_to(source)))
+            made[-1].parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, made[-1])
         names = {path: output / path.relative_to(Path(scratch, "dist")) for path in made}
         move_files(names)
     return list(names.values())

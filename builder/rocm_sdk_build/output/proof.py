@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import zipfile
 from collections.abc import Iterable
@@ -79,7 +80,31 @@ class Site:
         names = [*map(wheel_name, self._wheels)]
         is_native = all(each.platform == "any" or each.platform.endswith(f"_{platform.machine()}") for each in names)
         has_core = any(each.project == _CORE for each in names)
-        _test(self.directory, "" if has_core and is_native else _WITHOUT_LOADING if has_core else _FILES)
+        self._test("" if has_core and is_native else _WITHOUT_LOADING if has_core else _FILES)
+
+    def _test(self, only: str) -> None:
+        words = ["test", "--target", str(self.directory), "--json", *(["--only", only] if only else [])]
+        done = run(module_command("rocm_sdk", *words))
+        try:
+            problems = json.loads(done.stdout)["problems"]
+        except (ValueError, KeyError) as error:
+            raise PackagingError(f"the packages cannot be tested: {done.stderr.strip() or done.returncode}") from error
+        wrong = [each for each in problems if each["severity"] == "error"]
+        if wrong:
+            lines = [f"{each['code']}  {each['title']}\n  cause: {self._in_wheels(each['cause'])}" for each in wrong]
+            codes = dict.fromkeys(each["code"] for each in wrong)
+            fix = " && ".join(f"rocm-sdk explain {code}" for code in codes)
+            raise PackagingError("\n".join(["the packages do not work where they are installed:", *lines]), fix)
+
+    def _in_wheels(self, text: str) -> str:
+        """The text with the places of files in their wheels: the directory that it names is removed after the test."""
+        places = "|".join(re.escape(place) for place in {str(self.directory), os.path.realpath(self.directory)})
+
+        def place_of(found: re.Match[str]) -> str:
+            wheel = self._owners.get(found[1])
+            return f"{wheel.name}: {found[1]}" if wheel is not None else found[1]
+
+        return re.sub(rf"(?:{places})/([^\s:;,]+)", place_of, text)
 
 
 def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | None = None) -> list[str]:
@@ -159,19 +184,3 @@ def _read_member(
     if site is not None:
         target.chmod(member.external_attr >> 16 & 0o777)
     return digest_text(digest), str(size)
-
-
-def _test(site: Path, only: str) -> None:
-    words = ["test", "--target", str(site), "--json", *(["--only", only] if only else [])]
-    done = run(module_command("rocm_sdk", *words))
-    try:
-        problems = json.loads(done.stdout)["problems"]
-    except (ValueError, KeyError) as error:
-        raise PackagingError(f"the packages cannot be tested: {done.stderr.strip() or done.returncode}") from error
-    wrong = [each for each in problems if each["severity"] == "error"]
-    if wrong:
-        lines = [f"{each['code']}  {each['title']}\n  cause: {each['cause']}" for each in wrong]
-        found = "\n".join(lines).replace(f"{site}/", "")
-        codes = dict.fromkeys(each["code"] for each in wrong)
-        fix = " && ".join(f"rocm-sdk explain {code}" for code in codes)
-        raise PackagingError(f"the packages do not work where they are installed:\n{found}", fix)

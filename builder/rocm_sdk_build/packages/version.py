@@ -17,6 +17,8 @@ from rocm_sdk_build.files.damaged import read_document
 
 _DATE = re.compile(r"\d{8}")
 _SHORT_SHA = 8
+_DEVELOPMENT = ".dev0"
+VERSION_FILE = Path("version.json")  # in the source tree of a build
 
 
 class Versions(NamedTuple):
@@ -34,11 +36,33 @@ class VersionFile(NamedTuple):
     base_date: str  # "20260811", or ""
 
 
-def default_version(file: Path) -> str:
-    """The established packager's: that of `version.json`, as a development version."""
-    if not file.exists():
-        raise PackagingError(f"no version is given, and {file} is not there", "--version VERSION")
-    return versions_of_suffix(read_version_file(file).base, ".dev0").wheel
+def default_version(file: Path | None) -> str:
+    """The established packager's: that of a file, as a development version. None: of VERSION_FILE; "" if it is not
+    there.
+    """
+    if file is None and not VERSION_FILE.exists():
+        return ""
+    return versions_of_suffix(read_version_file(file or VERSION_FILE).base, _DEVELOPMENT).wheel
+
+
+def version_of_artifacts(of_packages: str, of_rocm: str) -> str:
+    """The version of packages from what the build of the artifacts says of itself: the version of its own packages, or
+    that of its ROCm, as a development version. PackagingError if it says neither.
+    """
+    if version := _canonical(of_packages) or _canonical(of_rocm and f"{of_rocm}{_DEVELOPMENT}"):
+        return version
+    raise PackagingError(
+        f"no version is given: {VERSION_FILE} is not there, and the artifact base_lib_generic does not say one",
+        "name that of the ROCm that was built: --version 7.10.0",
+    )
+
+
+def _canonical(version: str) -> str:
+    """The version as Python packages spell it; "" for what is none."""
+    try:
+        return str(Version(version))
+    except InvalidVersion:
+        return ""
 
 
 def check_version(version: str) -> None:

@@ -219,7 +219,9 @@ typedef enum rsdk_code {
     RSDK_E_DEVEL_014 = 183,
     RSDK_W_DEVEL_015 = 184,
 
-    RSDK_CODE_COUNT = 185
+    RSDK_E_CODE_019 = 185,
+
+    RSDK_CODE_COUNT = 186
 } rsdk_code;
 /* clang-format on */
 

@@ -20,6 +20,7 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.doctor.verdicts.requirements import requirements
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
+from rocm_sdk.gpu_support.code_problems import lost_archives
 from rocm_sdk.gpu_support.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
 from rocm_sdk.gpu_support.packages import distribution_name
 from rocm_sdk.installed import sdk_sites
@@ -75,6 +76,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     _check_leftovers(installation, recorder)
     _check_cuda(installation, recorder)
     if installation.is_current:
+        _check_archives(installation, recorder)
         _check_facts(installation, recorder)
         _check_search_path(installation, recorder)
         _check_user_site(installation, recorder)
@@ -181,6 +183,16 @@ def _check_cuda(installation: Installed, recorder: Recorder) -> None:
         if sign := sign_of_cuda(each.version, needed, version_file(installation.site, each.name)):
             found = problem_of_cuda(each.name, each.version, sign)
             recorder.bad(found.code, each.directory, **found.facts)
+
+
+def _check_archives(installation: Installed, recorder: Recorder) -> None:
+    """Reports libraries whose kernels are in archives that their device packages never had."""
+    try:
+        lost = lost_archives(installation)
+    except RocmSdkError:
+        return  # what core says of itself cannot be read, which is reported
+    for each in lost:
+        recorder.add(each)
 
 
 def _check_platform_directories(installation: Installed, recorder: Recorder) -> None:
@@ -352,7 +364,8 @@ def _check_family(installation: Installed, recorder: Recorder) -> None:
     if installed and wanted.lower().replace("_", "-") not in installed:
         names = ", ".join(name.removeprefix("rocm-sdk-libraries-") for name in installed)
         selector = f"rocm[libraries]=={installation.version}"
-        recorder.bad("W-PKG-010", family=names, needed=family, selector=selector)
+        requirement = f"{wanted}=={installation.version}"
+        recorder.bad("W-PKG-010", family=names, needed=family, selector=selector, requirement=requirement)
     elif installed:
         recorder.good(f"the libraries are those of this machine's GPU, {family}")
 
@@ -367,7 +380,8 @@ def _check_choice(installation: Installed, recorder: Recorder, family: str) -> N
         return
     if chosen != family and f"{prefix}{target}" not in devices:
         selector = f"rocm[libraries,device]=={installation.version}"
-        recorder.bad("W-PKG-010", family=chosen, needed=family, selector=selector)
+        requirement = f"{prefix}{target}=={installation.version}"
+        recorder.bad("W-PKG-010", family=chosen, needed=family, selector=selector, requirement=requirement)
     else:
         recorder.good(f"the GPU code is that for this machine's GPU, {family}")
 

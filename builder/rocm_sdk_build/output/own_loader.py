@@ -1,0 +1,82 @@
+"""The wheel of the loader that runs here: the selector requires rocm-sdk-loader, and no index need have it.
+
+The loader was installed from a wheel, which is made again of its files, without a network; or it runs in its source
+tree, where `make wheel` has made one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import rocm_sdk
+from rocm_sdk import loader_version
+from rocm_sdk.base.own_wheels import install_command
+from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.installed.distributions import Distribution, sdk_distributions
+from rocm_sdk.installed.record import has_digest
+from rocm_sdk_build.errors import PackagingError
+
+from .installed_wheel import OF_INSTALLER, write_again
+from .rocm_selector.backend import LOADER
+
+_log = logging.getLogger(__name__)
+_GIVE_ONE = "name one: --loader WHEEL (--no-loader: the packages need none)"
+_PACKAGE = "rocm_sdk/__init__.py"  # an editable installation does not list it
+# What the wheel is built from, in the source tree. The compiled files are there too, after an editable installation.
+_SOURCES = ("pyproject.toml", "setup.py", "csrc", "rocm_sdk")
+_COMPILED = (".pyc", ".so", "load_check")
+
+
+def own_loader(directory: Path, package: Path | None = None) -> Path:
+    """The wheel of the loader, which may be written into the directory, made if need be.
+
+    package: a directory `rocm_sdk`, by default the one that runs. PackagingError says why there is no such wheel.
+    """
+    parent = package.parent if package is not None else Path(PACKAGE_PARENT)
+    installed = next((each for each in sdk_distributions(str(parent)) if each.name == LOADER), None)
+    if installed is not None and any(file.path == _PACKAGE for file in installed.files):
+        directory.mkdir(parents=True, exist_ok=True)
+        return write_again(Path(installed.directory), directory, list(_members(parent, installed)))
+    tree = Path(os.path.realpath(package or Path(rocm_sdk.__file__).parent)).parent
+    if (tree / "csrc/include/rocm_sdk/version.h").is_file():
+        return _built_in(tree)
+    what = f"{installed.record}: does not list the files of rocm_sdk" if installed else f"{parent}: has no {LOADER}"
+    raise PackagingError(f"{what}, so that its wheel cannot be made again", _GIVE_ONE)
+
+
+def _members(parent: Path, installed: Distribution) -> Iterator[tuple[str, Path]]:
+    """Names in the wheel and files, without those that the installer made; PackagingError for a changed one."""
+    info = Path(installed.directory).name
+    made = {f"{info}/{name}" for name in OF_INSTALLER}
+    for file in sorted(installed.files, key=lambda file: (file.path.startswith(f"{info}/"), file.path)):
+        if file.path in made or file.path.startswith(("../", "/")) or file.path.endswith(".pyc"):
+            continue
+        path = parent / file.path
+        if not path.is_file() or not has_digest(str(path), file.digest):
+            what = "is not what was installed" if path.exists() else "is not there"
+            raise PackagingError(f"{path}: {what}", install_command(LOADER, again=True))
+        yield file.path, path
+
+
+def _built_in(tree: Path) -> Path:
+    """The wheel that `make wheel` has built in a source tree. The log tells whoever is at a terminal if the sources are newer."""
+    built = sorted((tree / "build/wheel").glob(f"rocm_sdk_loader-{loader_version}-*.whl"))
+    make = f"make -C {quoted_for_shell(str(tree))} wheel"
+    if len(built) != 1:
+        found = f"has {len(built)} wheels" if built else "has no wheel"
+        raise PackagingError(f"{tree}/build/wheel: {found} of {LOADER} {loader_version}", make)
+    if any(path.stat().st_mtime > built[0].stat().st_mtime for path in _sources_in(tree)):
+        _log.info("%s: is older than its sources: %s", built[0], make)
+    return built[0]
+
+
+def _sources_in(tree: Path) -> Iterator[Path]:
+    for name in _SOURCES:
+        place = tree / name
+        for path in place.rglob("*") if place.is_dir() else [place]:
+            if path.is_file() and not path.name.endswith(_COMPILED):
+                yield path
