@@ -92,7 +92,7 @@ SEAM: dict[str, set[str] | None] = {
     },
     "terminal.output_options": {"add_output_options", "given", "open_standard_streams", "take_output_options"},
     "terminal.progress": {"Wait", "waiting", "with_progress"},
-    "terminal.usage": {"HelpFormatter", "Parser", "epilog", "parse_words"},
+    "terminal.usage": {"HelpFormatter", "Parser", "epilog", "help_asked", "parse_words"},
     "web": None,
 }
 

@@ -26,8 +26,7 @@ def known() -> dict[str, dict[str, set[str]]]:
     builder = argparse.ArgumentParser(prog="rocm-sdk-build")
     add_commands(builder)
     found = {parser.prog: dict(_subcommands(parser)) for parser in (make_parser(COMMANDS), builder)}
-    found["rocm-sdk"]["help"] = set()
-    return found
+    return {program: {**commands, "help": set()} for program, commands in found.items()}
 
 
 def _subcommands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, set[str]]]:

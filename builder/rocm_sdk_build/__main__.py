@@ -49,7 +49,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
         module = (error.name or "").partition(".")[0]
         if module in ("", "rocm_sdk", "rocm_sdk_build") or module in sys.stdlib_module_names:
             raise
-        _complain(f"Python has no module {module}, which rocm-sdk-build requires", _fix_of_requirements())
+        _complain(f"Python has no module {module}, a requirement of rocm-sdk-build", _fix_of_requirements())
         return 1
     except OSError as error:
         from rocm_sdk_build.code.pieces import NO_SPACE

@@ -29,6 +29,6 @@ def test_a_requirement_that_is_not_installed(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     said, fix = done.stderr.splitlines()
     assert done.returncode == 1
-    assert said == "rocm-sdk-build: Python has no module packaging, which rocm-sdk-build requires"
+    assert said == "rocm-sdk-build: Python has no module packaging, a requirement of rocm-sdk-build"
     subprocess.run(shlex.split(fix.removeprefix("  fix: ")), env=environment, check=True)
     assert (site / "packaging_files/__init__.py").is_file()
