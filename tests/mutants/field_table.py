@@ -96,8 +96,7 @@ FIELD = (
     # what is printed without an answer of the index
     Mutation("rocm_sdk/cli/install.py", "if not options.print or options.format not in (None, *UNPINNED):", "if True:", _NETWORK),
     # archives that a package never had
-    Mutation("rocm_sdk/gpu_support/code_problems.py", "place not in package.recorded and not", "not", _ARCHIVES),
-    Mutation("rocm_sdk/gpu_support/code_problems.py", "and not may_lack_archive(library.name, on.gpu.partition(\":\")[0])", "", _ARCHIVES),
+    Mutation("rocm_sdk/gpu_support/code_problems.py", "is_absent and not may_lack_archive(", "is_absent or not may_lack_archive(", _ARCHIVES),
     # where a package came from, and which release a tree is
     Mutation("rocm_sdk/installed/wheel_directory.py", 'how.get("editable") is True', "False", _ORIGINS),
     Mutation("rocm_sdk/installed/prefix_versions.py", "if version := _version_of_packages(prefix):", "if version := None:", _PREFIXES),
