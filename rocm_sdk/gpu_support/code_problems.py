@@ -13,7 +13,7 @@ from .words import codes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Iterator
 
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
     from rocm_sdk.installed.installation import Installed
@@ -29,14 +29,13 @@ _OF_ARCHIVES = ("archive", "kernels")  # what a GPU lacks whose code is in files
 class _Package(NamedTuple):
     """What brings the code for a GPU: a requirement; its distribution, if that is installed and faulty.
 
-    sound: the distribution for the GPU, if that is installed and has no fault. recorded: the files that RECORDs list.
+    sound: the distribution for the GPU, if that is installed and has no fault.
     """
 
     requirement: str | None
     distribution: str | None
     site: str | None
     sound: str | None = None
-    recorded: Container[str] = ()
 
 
 def problems_on(found: Coverage, index: int, installed: Installed | None) -> tuple[Problem, ...]:
@@ -102,11 +101,9 @@ def _codes_of(library: LibraryCoverage, on: GpuCoverage, package: _Package | Non
 
 
 def _is_lost(library: LibraryCoverage, on: GpuCoverage, package: _Package) -> bool:
-    """Whether an archive is not there, and was never in the package that is to have it."""
-    if on.lack != "archive" or on.detail is None or package.sound is None or package.site is None:
-        return False
-    place = os.path.relpath(os.path.normpath(on.detail), package.site)
-    return place not in package.recorded and not may_lack_archive(library.name, on.gpu.partition(":")[0])
+    """Whether an archive is not there, and was never in the package that is to have it: that has all of its files."""
+    is_absent = on.lack == "archive" and on.detail is not None and package.sound is not None
+    return is_absent and not may_lack_archive(library.name, on.gpu.partition(":")[0])
 
 
 def lost_archives(installed: Installed) -> tuple[Problem, ...]:
@@ -155,7 +152,7 @@ def _package_for(gpu: str, installed: Installed) -> _Package:
         requirement, distribution = package_to_install(installed, gpu)
         site = os.path.dirname(installed.sdk.package_directory("core"))
         sound = sound_package(installed, gpu) if requirement is None else None
-        return _Package(requirement, distribution, site, sound, installed.owners if sound else ())
+        return _Package(requirement, distribution, site, sound)
     except RocmSdkError:
         return _Package(requirement=None, distribution=None, site=None)
 

@@ -18,6 +18,10 @@ _FOREIGN = ("tests/field/test_foreign_builds.py",)
 _REFUSALS = ("tests/field/test_explained_refusals.py",)
 _PREFIXES = ("tests/field/test_prefixes.py",)
 _COMPILERS = ("tests/field/test_compilers.py",)
+_DOCUMENT = ("tests/field/test_established_document.py",)
+_LOADER = ("tests/builder/test_own_loader.py",)
+_ARCHIVES = ("tests/field/test_lost_archives.py",)
+_NETWORK = ("tests/field/test_without_network.py",)
 
 # fmt: off
 FIELD = (
@@ -90,5 +94,18 @@ FIELD = (
     Mutation("builder/rocm_sdk_build/checking/installation.py", "if absent := unlisted(self._directory, files):", "if absent := []:", _TREES),
     Mutation("builder/rocm_sdk_build/output/kernel_archives.py", "if named and not any(", "if named and all(", ("tests/field/test_archives_nobody_has.py",)),
     Mutation("builder/rocm_sdk_build/building/wheels.py", "if not wish.only:", "if False:", ("tests/field/test_archives_nobody_has.py",)),
+    # the established document, with our commands
+    Mutation("builder/rocm_sdk_build/output/own_loader.py", "or not has_digest(str(path), file.digest)", "", _LOADER),
+    Mutation("builder/rocm_sdk_build/building/wheels.py", "loader_for(wish, dist, scratch) if plan.selectors() else wish.loader", "wish.loader", _DOCUMENT),
+    Mutation("builder/rocm_sdk_build/building/wheels.py", "if plan.selectors() else wish.loader", "if True else wish.loader", _DOCUMENT),
+    Mutation("builder/rocm_sdk_build/output/proof.py", 'return f"{wheel.name}: {found[1]}" if wheel is not None else found[1]', "return found[0]", _DOCUMENT),
+    Mutation("builder/rocm_sdk_build/commands/check.py", '.split("\\n"):', '.split("\\0"):', _DOCUMENT),
+    # what is printed without an answer of the index
+    Mutation("rocm_sdk/cli/install.py", "if not options.print or options.format not in (None, *UNPINNED):", "if True:", _NETWORK),
+    # archives that a package never had
+    Mutation("rocm_sdk/gpu_support/code_problems.py", "is_absent and not may_lack_archive(", "is_absent or not may_lack_archive(", _ARCHIVES),
+    # where a package came from, and which release a tree is
+    Mutation("rocm_sdk/installed/wheel_directory.py", 'how.get("editable") is True', "False", _ORIGINS),
+    Mutation("rocm_sdk/installed/prefix_versions.py", "if version := _version_of_packages(prefix):", "if version := None:", _PREFIXES),
 )
 # fmt: on
