@@ -63,7 +63,7 @@ def _members(parent: Path, installed: Distribution) -> Iterator[tuple[str, Path]
 
 
 def _built_in(tree: Path) -> Path:
-    """The wheel that `make wheel` has built in a source tree. The log says if sources are newer."""
+    """The wheel that `make wheel` has built in a source tree. A terminal is told if the sources are newer."""
     built = sorted((tree / "build/wheel").glob(f"rocm_sdk_loader-{loader_version}-*.whl"))
     make = f"make -C {quoted_for_shell(str(tree))} wheel"
     if len(built) != 1:
