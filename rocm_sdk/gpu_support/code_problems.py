@@ -118,6 +118,8 @@ def lost_archives(installed: Installed) -> tuple[Problem, ...]:
     if not installed.sdk.facts()["kpack_split"]:
         return ()
     asked = tuple(dict.fromkeys(name for each in supporting_packages(installed) for name in each.supported))
+    if not asked:
+        return ()  # no device package is installed, so no library need be opened
     found = _native.coverage(installed.directories, asked, False)
     problems = (each for index in range(len(asked)) for each in problems_on(found, index, installed))
     return tuple(each for each in problems if each.code == "E-CODE-019")
