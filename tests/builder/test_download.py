@@ -49,17 +49,14 @@ def names(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
 
+def artifacts_of(served: Server, output: Path) -> list[str]:
+    """Return how a command begins that makes packages from a server."""
+    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", served.address]
+    return [*command, "--no-loader", "--output", str(output)]
+
+
 def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "rocm_sdk_build",
-        "artifacts",
-        "--no-loader",
-        served.address,
-        "--output",
-        str(tmp_path / "dist"),
-    ]
+    command = artifacts_of(served, tmp_path / "dist")
     families = ["--linux-amdgpu-families", "gfx942"]
     done = completed([*command, "--version", "7.10.0", *families])
     assert done.returncode == 0, done.stderr
@@ -71,16 +68,7 @@ def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
 
 def test_what_one_package_needs_is_downloaded(served: Server, tmp_path: Path) -> None:
     """What another run has downloaded for another package stays."""
-    command = [
-        sys.executable,
-        "-m",
-        "rocm_sdk_build",
-        "artifacts",
-        "--no-loader",
-        served.address,
-        "--output",
-        str(tmp_path / "dist"),
-    ]
+    command = artifacts_of(served, tmp_path / "dist")
     command += ["--version", "7.10.0", "--linux-amdgpu-families", "gfx942,gfx1100", "--only"]
     stems: list[set[str]] = []
     for only in ("device-gfx942", "rocm"):

@@ -15,15 +15,8 @@ from environments import installer_command
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     directory = tmp_path_factory.mktemp("packages")
-    command = [
-        sys.executable,
-        "-m",
-        "rocm_sdk_build",
-        "artifacts",
-        "--no-loader",
-        str(usual_tree(directory / "artifacts").root),
-    ]
-    subprocess.run([*command, "--output", str(directory / "dist"), "--version", "7.10.0"], check=True)
+    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(usual_tree(directory / "artifacts").root)]
+    subprocess.run([*command, "--no-loader", "--output", str(directory / "dist"), "--version", "7.10.0"], check=True)
     return sorted((directory / "dist").glob("*.whl"))
 
 
