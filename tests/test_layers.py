@@ -224,7 +224,8 @@ TABLES = {
 
 def long_files(root: Path) -> Iterator[str]:
     """Each file of source in a project that has too many lines, as its path."""
-    for folder in sorted(each for each in root.iterdir() if each.is_dir() and each.name not in {".git", "build"}):
+    folders = (each for each in root.iterdir() if each.is_dir() and each.name not in {".git", ".venv", "build"})
+    for folder in sorted(folders):
         for source in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file()):
             if len(source.read_bytes().splitlines()) > LONGEST:
                 yield source.relative_to(root).as_posix()

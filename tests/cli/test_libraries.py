@@ -24,7 +24,7 @@ def test_path_of_several_libraries(call: Call, sdk: Site) -> None:
     result = call("path", "hipsparse", "amdhip64")
     assert (result.returncode, result.stdout, result.stderr) == (0, f"{sparse}\n{hip}\n", "")
     result = call("path", "amdhip64", "amdhip46", "rccl", "hipsparse")
-    assert (result.returncode, result.stdout) == (1, f"{hip}\n{sparse}\n")
+    assert (result.returncode, result.stdout) == (2, f"{hip}\n{sparse}\n")
     messages = [line for line in result.stderr.splitlines() if line.startswith("rocm-sdk: ")]
     assert ["amdhip46" in messages[0], "rccl" in messages[1], len(messages)] == [True, True, 2]
     result = call("path", "amdhip64", "rccl", "--json")

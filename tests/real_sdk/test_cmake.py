@@ -77,7 +77,6 @@ def test_a_project_finds_the_sdk_links_and_runs(
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/devel.md"
 DEBIAN = "libhiprand,librocm-smi64"  # what they require comes with them
-WHEELS = PAGE.parents[1] / "build/wheel"
 
 
 def blocks(kind: str) -> list[str]:
@@ -105,14 +104,13 @@ def shell(tmp_path: Path) -> Callable[[str], str]:
 
 
 def installed_debian(directory: Path) -> Path:
-    """The interpreter of an environment with the loader and some of Debian's packages."""
+    """The interpreter of an environment with some of Debian's packages and the loader, which comes with them."""
     rocm()
     command = [SCRIPTS / "rocm-sdk-build", "debian", "--packages", DEBIAN, "--shape", "none", "--no-wheel-compression"]
     succeeded([*command, "--cache", SOURCE.cache, "--output", directory / "wheels"], timeout=1200)
     python = empty_environment(directory / "venv")
-    (loader,) = WHEELS.glob("rocm_sdk_loader-*.whl")
     install = [*installer_command("pip", python, "install"), "--no-index", "--no-deps"]
-    succeeded([*install, loader, *(directory / "wheels").glob("*.whl")], timeout=300)
+    succeeded([*install, *(directory / "wheels").glob("*.whl")], timeout=300)
     return python
 
 
