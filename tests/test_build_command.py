@@ -69,3 +69,11 @@ def test_help_is_a_command() -> None:
     assert build_command("help", "closure").stdout == build_command("closure", "--help").stdout
     assert build_command("-V").stdout == build_command("--version").stdout
     assert_refused(build_command("help", "clsure"), 2, "did you mean closure?")
+
+
+@pytest.mark.parametrize(
+    "words", ["check", "index", "dlopen-dependencies", "clear-execstack", "code --keep gfx942 --output o"]
+)
+def test_an_input_that_is_not_there(tmp_path: Path, words: str) -> None:
+    command, *options = words.split()
+    assert_refused(build_command(command, str(tmp_path / "absent.so"), *options, cwd=tmp_path), 2, "absent.so")

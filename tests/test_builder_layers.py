@@ -88,7 +88,8 @@ SEAM: dict[str, set[str] | None] = {
     "targets": None,
     "terminal.output": {
         *("attempt", "complain", "complain_fix", "complain_of_output", "end_without_output", "explained"),
-        *("fix_of_error", "flushed", "is_of_output", "remember_done", "status_of", "tell", "tell_table"),
+        *("fix_of_error", "flushed", "is_of_output", "remember_done", "status_of", "status_of_system_error"),
+        *("tell", "tell_table"),
     },
     "terminal.output_options": {"add_output_options", "given", "open_standard_streams", "take_output_options"},
     "terminal.progress": {"Wait", "waiting", "with_progress"},

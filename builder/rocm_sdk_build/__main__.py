@@ -24,7 +24,15 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
 
 def _run(arguments: Sequence[str], program: str) -> int:
     import rocm_sdk
-    from rocm_sdk.terminal.output import complain, end_without_output, explained, flushed, is_of_output, status_of
+    from rocm_sdk.terminal.output import (
+        complain,
+        end_without_output,
+        explained,
+        flushed,
+        is_of_output,
+        status_of,
+        status_of_system_error,
+    )
     from rocm_sdk.terminal.output_options import given, open_standard_streams, take_output_options
 
     open_standard_streams()
@@ -57,7 +65,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
         if is_of_output(error):
             return end_without_output(error)
         _complain(*explained(error, getattr(options, "output", None) if error.errno in NO_SPACE else None))
-        return 1
+        return status_of_system_error(error, arguments)
 
 
 def _run_command(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _PREFIXES = ("rocm_sdk_", "rocm_profiler")
+_TOOLS = ("loader_", "build_", "variant_provider_")  # the rest of the names of those that are part of no SDK
 
 
 def chosen_site() -> str | None:
@@ -34,8 +35,8 @@ def sdk_sites() -> "Iterable[str]":
 
 def sdk_metadata(site: str) -> list[str]:
     """Names of the `.dist-info` directories of the SDK's packages, sorted."""
+    found = ((name, name.lower().replace("-", "_")) for name in os.listdir(site) if name.endswith(".dist-info"))
+    own = _PREFIXES[0]
     return sorted(
-        name
-        for name in os.listdir(site)
-        if name.endswith(".dist-info") and name.lower().replace("-", "_").startswith(_PREFIXES)
+        name for name, plain in found if plain.startswith(_PREFIXES) and not plain.removeprefix(own).startswith(_TOOLS)
     )

@@ -128,6 +128,13 @@ def status_of(error: "RocmSdkError", words: "Iterable[str]" = ()) -> int:
     return 2 if is_absent or isinstance(error, (UnknownLibraryError, UnknownTargetError)) else 1
 
 
+def status_of_system_error(error: OSError, words: "Iterable[str]") -> int:
+    """The exit status for an error of the system: 2 if a file that the command line names is not there, else 1."""
+    named = {name for word in words for name in (word, word.partition("=")[2])}
+    is_absent = isinstance(error, (FileNotFoundError, NotADirectoryError)) and str(error.filename) in named
+    return 2 if is_absent else 1
+
+
 def attempt(name: str, work: "Callable[[], None]") -> int:
     """Does work on a file of this name, and complains if it fails. The exit status."""
     from rocm_sdk.errors import RocmSdkError
@@ -141,7 +148,7 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
         if is_of_output(error):
             raise
         complain(*explained(error, name))
-        return 2 if isinstance(error, (FileNotFoundError, NotADirectoryError)) and error.filename == name else 1
+        return status_of_system_error(error, (name,))
     return 0
 
 

@@ -126,6 +126,12 @@ def test_bad_files(tmp_path: Path, document: object, told: str) -> None:
     assert str(path) in str(raised.value)
 
 
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    said = run(tmp_path, "--release-type", "nightly")
+    assert_failed(said, 2, "version.json: there is no such file")
+    assert "fix: name it: --version-file FILE" in said.stderr
+
+
 def test_files_without_a_date(tmp_path: Path) -> None:
     for metadata in ({}, {"base-date": ""}):
         path = write(tmp_path, {"rocm-version": "7.0.0", "release-metadata": metadata})

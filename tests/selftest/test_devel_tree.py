@@ -124,6 +124,13 @@ def test_a_device_package_that_came_later(extracted: DevelSite) -> None:
     assert run_test(extracted.path, "--only", "devel").codes == set()
 
 
+def test_a_tool_that_came_later(extracted: DevelSite) -> None:
+    """The builder, the loader and the variant provider are part of no SDK: the tree has no links to their files."""
+    for name in ("rocm-sdk-build", "rocm-sdk-loader", "rocm_sdk_variant_provider"):
+        extracted.install(name, {f"{name}_files/__init__.py": b""}, "0.1.0")
+    assert "W-DEVEL-007" not in run_test(extracted.path, "--only", "devel").codes
+
+
 def test_a_tree_elsewhere_is_not_fixed(extracted: DevelSite, tmp_path: Path) -> None:
     extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
     said = run_test(tmp_path, "--target", str(extracted.path), "--only", "devel", "--fix")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.base.starting import run
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.errors import AbsentInputError, PackagingError
 from rocm_sdk_build.files.damaged import read_document
 
 _DATE = re.compile(r"\d{8}")
@@ -78,8 +78,11 @@ def check_version(version: str) -> None:
 
 
 def read_version_file(path: Path) -> VersionFile:
-    """PackagingError for a file that is damaged, and for an invalid base date; raises OSError."""
-    document = read_document(path)
+    """PackagingError for a file that is absent or damaged, and for an invalid base date; raises OSError."""
+    try:
+        document = read_document(path)
+    except FileNotFoundError as error:
+        raise AbsentInputError(f"{path}: there is no such file", "name it: --version-file FILE") from error
     if not isinstance(document, dict) or not isinstance(base := document.get("rocm-version"), str) or not base:
         raise PackagingError(f'{path}: it has no text "rocm-version"')
     metadata = document.get("release-metadata", {})
