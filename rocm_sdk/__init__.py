@@ -181,6 +181,7 @@ __all__ = [  # noqa: PLE0604 - each name stands once
     "check_gpu_access",
     "device_code",
     "find_libraries",
+    "get_include",
     "gpus",
     "initialize_process",
     "load_plan",
@@ -206,6 +207,11 @@ def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: st
 
     locations = locate_all(*shortnames, overrides=overrides, fallback=fallback)
     return [Path(location.path) for location in locations if location.path is not None]
+
+
+def get_include() -> str:
+    """Return the directory of the C headers, which holds `rocm_sdk/capsule.h`, for compilers of extension modules."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
 def initialize_process(

@@ -3,6 +3,7 @@
 import ctypes
 import re
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -142,6 +143,38 @@ def test_an_older_package_is_refused(site: Site, extension: Path) -> None:
 
 def test_a_later_package_with_more_members_is_accepted(site: Site, extension: Path) -> None:
     assert call(site, extension, OTHER_CAPSULE.format(size=4096, version=1)) == ""
+
+
+ABSENCE = """
+import sys
+sys.path[:] = [each for each in sys.path if "site-packages" not in each and not each.endswith("rocm_sdk")]
+sys.meta_path = [each for each in sys.meta_path if "__editable__" not in str(getattr(each, "__module__", each))]
+{before}
+import sample_extension
+"""
+
+
+@pytest.mark.parametrize(("before", "name"), [("", "rocm_sdk"), ("sys.path.insert(0, {other!r})", "rocm_sdk._native")])
+def test_a_missing_package_is_named(extension: Path, tmp_path: Path, before: str, name: str) -> None:
+    """Nothing of this name is installed, or another package of this name is."""
+    (tmp_path / "rocm_sdk").mkdir()
+    (tmp_path / "rocm_sdk/__init__.py").touch()
+    program = ABSENCE.format(before=before.format(other=str(tmp_path)))
+    command = [sys.executable, "-c", f"import sys; sys.path.append({str(extension)!r})\n{program}"]
+    ended = completed(command, cwd=tmp_path.parent)
+    assert ended.stderr.splitlines()[-1] == (
+        f"ModuleNotFoundError: No module named '{name}': this extension needs rocm-sdk-loader, which is not installed "
+        "in this environment"
+    )
+
+
+def test_what_else_an_import_raises_stays(extension: Path, tmp_path: Path) -> None:
+    (tmp_path / "rocm_sdk").mkdir()
+    (tmp_path / "rocm_sdk/__init__.py").write_text("import not_there")
+    program = ABSENCE.format(before=f"sys.path.insert(0, {str(tmp_path)!r})")
+    command = [sys.executable, "-c", f"import sys; sys.path.append({str(extension)!r})\n{program}"]
+    ended = completed(command, cwd=tmp_path.parent)
+    assert ended.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'not_there'"
 
 
 def test_the_order_of_members_is_kept() -> None:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "csrc/include/rocm_sdk"
 PROGRAM = ROOT / "tests/embed/preload_from_c.c"
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-INLINE = re.compile(r"static inline [^{]*\{")
+INLINE = re.compile(r"static inline [^{(]*?(\w+)\(")
 FUNCTION = re.compile(r"\b(rsdk_\w+)\(")
 PREFIX = "/opt/rocm_sdk"
 CMAKE = Path(sysconfig.get_path("scripts"), "cmake")  # of PyPI, a requirement of the tests
@@ -87,8 +87,8 @@ def check_program(program: Path, site: Path, library_directory: Path, *, is_shar
 
 def declared() -> set[str]:
     """The functions of the public headers, without those that are inline."""
-    headers = (INLINE.sub(" ", COMMENT.sub(" ", path.read_text())) for path in HEADERS.glob("*.h"))
-    return {name for text in headers for name in FUNCTION.findall(text)}
+    headers = [COMMENT.sub(" ", path.read_text()) for path in HEADERS.glob("*.h")]
+    return {name for text in headers for name in {*FUNCTION.findall(text)} - {*INLINE.findall(text)}}
 
 
 def test_the_list_has_the_functions_of_the_headers() -> None:
@@ -177,6 +177,69 @@ def test_cmake_versions(stage: Path, tmp_path: Path, wanted: str, is_found: bool
     )
     result = run(CMAKE, "-P", script)
     assert result.stderr == ("TRUE\n" if is_found else "\n")
+
+
+PROGRAM_OF_A_USER = """
+#include <rocm_sdk/rocm_sdk.h>
+int main(void) { rsdk_error error = RSDK_ERROR_INIT; rsdk_error_clear(&error); return 0; }
+"""
+
+
+def test_where_the_linker_does_not_look(tmp_path: Path) -> None:
+    """The printed line for one program makes one that starts."""
+    done = install(PREFIX=tmp_path / "own")
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert (
+        f"programs do not find librocm_sdk.so.0 in {tmp_path}/own/lib, where the linker does not look. Either" in told
+    )
+    (tmp_path / "program.c").write_text(PROGRAM_OF_A_USER)
+    (command,) = (line.partition(": ")[2] for line in told if line.startswith("or, for one program: "))
+    built = completed(["sh", "-c", f"{command} && ./a.out"], cwd=tmp_path)
+    assert built.returncode == 0, built.stderr
+
+
+# Installs below /usr/local, of which the linker knows, and does what `make install` says, all in copies of directories.
+_PRIVATE = """
+set -e
+mount --make-rprivate /
+cp -a /etc etc
+mkdir -p local/lib
+mount --bind etc /etc || exit 77
+mount --bind local /usr/local || exit 77
+ldconfig
+(cd {root} && scripts/install-library {built})
+cc program.c $(pkg-config --cflags --libs rocm-sdk) && ! ./a.out
+ldconfig
+./a.out
+(cd {root} && scripts/install-library {built})
+"""
+
+
+@pytest.mark.usefixtures("stage")
+def test_where_the_linker_looks(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a process an /etc and a /usr/local of its own")
+    (tmp_path / "program.c").write_text(PROGRAM_OF_A_USER)
+    script = _PRIVATE.format(root=ROOT, built="build/c/install-quick")
+    path = {"PATH": f"/usr/bin:/bin:/usr/sbin:/sbin:{os.environ['PATH']}"}
+    command = ["unshare", "--mount", "sh", "-c", script]
+    done = completed(command, cwd=tmp_path, env={**os.environ, **path})
+    if done.returncode == 77 or "unshare:" in done.stderr:
+        pytest.skip(f"this system lets no process mount: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.splitlines()
+    assert before == "programs find librocm_sdk.so.0 after: sudo ldconfig"
+    assert after.startswith("programs find librocm_sdk.so.0 in /usr/local/lib: cc program.c $(pkg-config")
+
+
+def test_a_stage_says_nothing_of_this_system(tmp_path: Path) -> None:
+    done = completed(
+        [ROOT / "scripts/install-library", "build/c/install-quick"],
+        cwd=ROOT,
+        env={**os.environ, "DESTDIR": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_gnu_directories(tmp_path: Path) -> None:

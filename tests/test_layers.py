@@ -260,6 +260,7 @@ WRITERS = {
     "gpu_code/kernels.py": "a temporary file",
     "gpu_code/member.py": "a temporary file",
     "terminal/output.py": "opens /dev/null",
+    "testing.py": "a small SDK for the tests of a framework",
     "terminal/output_options.py": "opens /dev/null",
     "base/namespaces.py": "the maps of users of a new namespace",
     "base/inside.py": "directories, for devel and adoption",

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from PyInstaller.utils.hooks import collect_data_files, collect_submodules, logger  # type: ignore[import-untyped]
 
 from rocm_sdk import _native
+from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
 
 _PACKAGES = ("core", "libraries", "profiler")
+_LARGE = 500_000_000  # bytes
 
 
 def _files_below(directory: str) -> Iterator[tuple[str, str]]:
@@ -37,5 +39,20 @@ def _package_files() -> Iterator[tuple[str, str]]:
             yield from _files_below(pure)
 
 
+def _warn_of_size(files: list[tuple[str, str]]) -> None:
+    """Say how large the SDK is that goes into the program, and what makes it smaller."""
+    size = sum(os.stat(path).st_size for path, _ in files)
+    if size >= _LARGE:
+        logger.warning(
+            "rocm_sdk: the program gets the whole SDK, %s in %s. What the program needs alone is smaller:\n"
+            "  rocm-sdk-build closure --for EXTENSION --gpu TARGETS --output small\n"
+            '  ROCM_SDK_ROOT="$PWD/small" pyinstaller ...',
+            size_text(size),
+            counted(len(files), "file"),
+        )
+
+
 hiddenimports = collect_submodules("rocm_sdk", filter=lambda name: "_pyinstaller" not in name)
-datas = [*_package_files(), *collect_data_files("rocm_sdk")]
+_files = [*_package_files()]
+_warn_of_size(_files)
+datas = [*_files, *collect_data_files("rocm_sdk", excludes=["include"])]

@@ -64,6 +64,10 @@ def _run(given: list[str]) -> int:
         from .overview import run as show_overview
 
         return show_overview()
+    if {"--cflags", "--libs"}.issuperset(given):
+        from .compiler_flags import run as tell_flags
+
+        return tell_flags(given)
     from .parser import parse
 
     run, parsed = parse(given)

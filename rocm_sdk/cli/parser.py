@@ -8,6 +8,7 @@ from rocm_sdk.terminal.output_options import add_output_options
 from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog, help_asked, parse_words
 
 from .commands import COMMANDS, STATUSES, module_of
+from .compiler_flags import OPTIONS, Alone
 
 
 def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
@@ -30,6 +31,8 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
         epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
+    for name, what in OPTIONS.items():
+        parser.add_argument(name, action=Alone, nargs=0, help=what)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter)

@@ -61,3 +61,29 @@ def test_a_frozen_program_carries_the_sdk(python: Path, tmp_path: Path) -> None:
         assert (frozen, version, answer) == ("True", "7.10.0", "42")
         assert path.endswith(f"/{CORE}/lib/libamdhip64.so.7")
         assert run.stdout.splitlines()[1] == "3 () ()"
+
+
+@pytest.mark.built_wheel
+def test_a_whole_sdk_is_warned_of(python: Path, tmp_path: Path) -> None:
+    """The size, and the way to a smaller program: a closure, whose files alone are collected."""
+    pytest.importorskip("PyInstaller")
+    hook = ROOT / "rocm_sdk/_pyinstaller/hook-rocm_sdk.py"
+    count = f"import runpy; print(sum('_rocm_sdk' in path for path, _ in runpy.run_path({str(hook)!r})['datas']))"
+
+    def collected(**variables: str) -> tuple[str, str]:
+        done = completed([str(python), "-c", count], cwd=tmp_path, env={**clean_environment(), **variables})
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip(), done.stderr
+
+    small = Site(tmp_path / "small")
+    small.library("libamdhip64.so.7", "int hip(void) { return 42; }")
+    whole, told = collected()
+    assert "whole SDK" not in told
+    (large,) = python.parents[1].glob(f"lib/python*/site-packages/{CORE}/lib")
+    with (large / "libbig.so.1").open("wb") as file:
+        file.truncate(600_000_000)
+    more, told = collected()
+    assert int(more) == int(whole) + 1
+    assert "the program gets the whole SDK, 600.0 MB in " in told
+    assert 'ROCM_SDK_ROOT="$PWD/small" pyinstaller' in told
+    assert int(collected(ROCM_SDK_ROOT=str(small.path))[0]) < int(whole)

@@ -14,6 +14,7 @@ from programs import completed
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+SAMPLE_EXTENSION = Path(__file__).resolve().parents[1] / "extension/sample_extension.c"
 WHERE = "import rocm_sdk, rocm_sdk._native as native; print(rocm_sdk.loader_version, native.__file__)"
 
 
@@ -31,7 +32,18 @@ def check_installed(python: Path, source_tree: Path) -> Path:
     script = python.parent / "rocm-sdk"
     command = completed([script, "--help"], cwd="/")
     assert command.returncode == 0, command.stderr
+    check_headers(python)
     return Path(shown[1])
+
+
+def check_headers(python: Path) -> None:
+    """An extension module compiles with the flags that the package prints."""
+    words = completed([python, "-m", "rocm_sdk", "--cflags", "--libs"], cwd="/").stdout.split()
+    include = completed([python, "-c", "import rocm_sdk; print(rocm_sdk.get_include())"], cwd="/").stdout.strip()
+    assert words == [f"-I{include}"]
+    command = ["cc", "-fsyntax-only", *words, "-isystem", sysconfig.get_path("include"), SAMPLE_EXTENSION]
+    compiled = completed(command, cwd="/")
+    assert compiled.returncode == 0, compiled.stderr
 
 
 def test_pip_install(run_module: Run, environment: Path, source_tree: Path) -> None:
@@ -79,7 +91,8 @@ def test_source_distribution_then_wheel(run_module: Run, environment: Path, sour
         names = wheel_archive.namelist()
         metadata = wheel_archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
     assert {"rocm_sdk/py.typed", "rocm_sdk/_native.pyi", "rocm_sdk/_native.abi3.so"} <= set(names)
-    assert not [name for name in names if name.endswith((".c", ".h", ".a"))]
+    public = {f"rocm_sdk/include/rocm_sdk/{path.name}" for path in (source_tree / "csrc/include/rocm_sdk").iterdir()}
+    assert {name for name in names if name.endswith((".c", ".h", ".a"))} == public
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
     assert not needed, "a run-time dependency crept in"
 

@@ -69,11 +69,41 @@ typedef struct rsdk_capsule {
 } rsdk_capsule;
 
 #ifdef Py_PYTHON_H
-/* Imports rocm_sdk, and returns its functions for as long as the process lives. NULL, with an ImportError or what the
- * import raised, if the package is not installed, or lacks something that this header declares. Limited API. */
+/* Says which distribution is missing, in the place of "No module named 'rocm_sdk'" (or 'rocm_sdk._native', where the
+ * package is another one of this name). Other exceptions of the import stay as they are. */
+static inline void rsdk_capsule_explain_absence(void) {
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyObject *name = error != NULL ? PyObject_GetAttrString(error, "name") : NULL;
+    if (name == NULL || !PyUnicode_Check(name) ||
+        (PyUnicode_CompareWithASCIIString(name, "rocm_sdk") != 0 &&
+         PyUnicode_CompareWithASCIIString(name, "rocm_sdk._native") != 0)) {
+        PyErr_Restore(type, error, trace);
+        Py_XDECREF(name);
+        return;
+    }
+    PyObject *message = PyUnicode_FromFormat(
+        "No module named '%U': this extension needs rocm-sdk-loader, which is not installed in this environment", name);
+    if (message != NULL) {
+        PyErr_SetImportErrorSubclass(PyExc_ModuleNotFoundError, message, name, NULL);
+    }
+    Py_XDECREF(message);
+    Py_DECREF(name);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+}
+
+/* Imports rocm_sdk, and returns its functions for as long as the process lives. NULL if the package is not installed,
+ * with a ModuleNotFoundError that names the distribution; if it lacks something that this header declares, with an
+ * ImportError; or with what its import raised. Limited API. */
 static inline const rsdk_capsule *rsdk_capsule_import(void) {
     PyObject *package = PyImport_ImportModule("rocm_sdk._native");
     if (package == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
+            rsdk_capsule_explain_absence();
+        }
         return NULL;
     }
     Py_DECREF(package);

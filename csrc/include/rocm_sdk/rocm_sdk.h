@@ -10,6 +10,7 @@
 #include "rocm_sdk/gpu.h"           /* IWYU pragma: export */
 #include "rocm_sdk/loader.h"        /* IWYU pragma: export */
 #include "rocm_sdk/problem.h"       /* IWYU pragma: export */
+#include "rocm_sdk/python_path.h"   /* IWYU pragma: export */
 #include "rocm_sdk/report.h"        /* IWYU pragma: export */
 #include "rocm_sdk/sdk.h"           /* IWYU pragma: export */
 #include "rocm_sdk/version.h"       /* IWYU pragma: export */

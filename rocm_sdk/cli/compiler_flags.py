@@ -1,0 +1,30 @@
+"""`python -m rocm_sdk --cflags --libs`: what a compiler needs for an extension module that uses the capsule."""
+
+import argparse
+import shlex
+
+from rocm_sdk import get_include
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+# Option -> its help. The program takes them in the place of a command.
+OPTIONS = {
+    "--cflags": "print the flags with which C and C++ find rocm_sdk/capsule.h, for a shell",
+    "--libs": "print the flags to link with, which are none: the capsule has the functions",
+}
+
+
+def run(asked: "Sequence[str]") -> int:
+    """Prints the flags on one line."""
+    print(shlex.quote(f"-I{get_include()}") if "--cflags" in asked else "")
+    return 0
+
+
+class Alone(argparse.Action):
+    """An option of OPTIONS beside other words."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> "NoReturn":
+        parser.error(f"{' and '.join(OPTIONS)} stand alone: python -m rocm_sdk {' '.join(OPTIONS)}")
