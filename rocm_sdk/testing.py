@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import pytest
 
+__all__ = ["SampleSdk", "sample_rocm_sdk", "write_sample_sdk"]
+
 VERSION = "7.10.0"
 _PACKAGES = ("core", "libraries")
 _NO_COMPILER = "no C compiler, which makes the stand-in libraries: install gcc, or name one in CC"
@@ -128,7 +130,10 @@ def _compile(file: Path, soname: str, source: str, needs: Iterable[Path]) -> Non
 
 @pytest.fixture(scope="session")
 def _made_rocm_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sample_sdk(tmp_path_factory.mktemp("rocm_sdk") / "site-packages").path
+    try:
+        return write_sample_sdk(tmp_path_factory.mktemp("rocm_sdk") / "site-packages").path
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture

@@ -39,6 +39,11 @@ def _package_files() -> Iterator[tuple[str, str]]:
             yield from _files_below(pure)
 
 
+def _is_of_programs(module: str) -> bool:
+    """Not what PyInstaller and tests import: rocm_sdk.testing would bring pytest along."""
+    return module != "rocm_sdk.testing" and "_pyinstaller" not in module
+
+
 def _warn_of_size(files: list[tuple[str, str]]) -> None:
     """Say how large the SDK is that goes into the program, and what makes it smaller."""
     size = sum(os.stat(path).st_size for path, _ in files)
@@ -52,7 +57,7 @@ def _warn_of_size(files: list[tuple[str, str]]) -> None:
         )
 
 
-hiddenimports = collect_submodules("rocm_sdk", filter=lambda name: "_pyinstaller" not in name)
+hiddenimports = collect_submodules("rocm_sdk", filter=_is_of_programs)
 _files = [*_package_files()]
 _warn_of_size(_files)
 datas = [*_files, *collect_data_files("rocm_sdk", excludes=["include"])]

@@ -68,7 +68,13 @@ def test_a_whole_sdk_is_warned_of(python: Path, tmp_path: Path) -> None:
     """The size, and the way to a smaller program: a closure, whose files alone are collected."""
     pytest.importorskip("PyInstaller")
     hook = ROOT / "rocm_sdk/_pyinstaller/hook-rocm_sdk.py"
-    count = f"import runpy; print(sum('_rocm_sdk' in path for path, _ in runpy.run_path({str(hook)!r})['datas']))"
+    count = f"""
+import runpy
+found = runpy.run_path({str(hook)!r})
+assert 'rocm_sdk.cli' in found['hiddenimports'] and 'rocm_sdk.testing' not in found['hiddenimports']
+assert not any(path.endswith('.h') for path, _ in found['datas'])
+print(sum('_rocm_sdk' in path for path, _ in found['datas']))
+"""
 
     def collected(**variables: str) -> tuple[str, str]:
         done = completed([str(python), "-c", count], cwd=tmp_path, env={**clean_environment(), **variables})
