@@ -1,6 +1,7 @@
 """The pages that commands write: one look for all of them, light and dark, on paper too, and nothing from elsewhere.
 
-They need no script. A table that is wider than the window scrolls by itself, also by keyboard.
+They need no script. A table is as wide as the page; in a narrow window each row is a card, whose cells have the
+headings before them. What is wider than the window scrolls by itself, also by keyboard.
 """
 
 from __future__ import annotations
@@ -25,10 +26,17 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem
 h1, h2, .about { overflow-wrap: anywhere } h1 { font-size: 1.4rem; margin-bottom: .2rem }
 h2 { font-size: 1.1rem; margin-top: 2rem } .about { color: var(--faint); margin-top: 0 } a { color: var(--note) }
 .wide { overflow-x: auto } .wide:focus { outline: 2px solid var(--note) }
-table { border-collapse: collapse } thead th { border-bottom: 2px solid var(--line) }
+table { border-collapse: collapse; width: 100% } thead th { border-bottom: 2px solid var(--line) }
 th, td { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top }
 td { border-bottom: 1px solid var(--line) }
+td { overflow-wrap: anywhere } td:has(.bar) { width: 45% }
 th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+.bar { display: block; height: .8rem; margin-top: .3rem; min-width: 2px; background: var(--size-bar) }
+.bar.kept { background: var(--bar) }
+@media (max-width: 40rem) { table, tbody, tr, td { display: block } thead { display: none }
+  tr { border-bottom: 1px solid var(--line); padding: .4rem 0 }
+  td, td.number { border: 0; padding: 0; text-align: left } td:has(.bar) { width: auto }
+  td:not(:first-child)::before { content: attr(data-heading) " "; color: var(--faint) } }
 code, pre { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 @media print { body { margin: 0; max-width: none; font-size: 11px } .wide { overflow: visible } h2, section, tr
   { break-inside: avoid } }
@@ -64,6 +72,13 @@ def table(
     head = "".join(f'<th scope="col"{kind}>{escape(each)}</th>' for each, kind in zip(headings, kinds, strict=True))
     yield f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
     yield f"<thead><tr>{head}</tr></thead><tbody>"
+    names = [f' data-heading="{escape(each)}"' for each in headings]
     for row in rows:
-        yield f"<tr>{''.join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds, strict=True))}</tr>"
+        cells = (f"<td{kind}{name}>{cell}</td>" for cell, kind, name in zip(row, kinds, names, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
+
+
+def bar(share: float, kind: str = "") -> str:
+    """A bar, as a part of the cell that it is in. share: from 0 to 1; kind: "kept", or what is left out."""
+    return f'<span class="bar {kind}" style="width:{share:.2%}"></span>'

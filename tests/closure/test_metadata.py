@@ -20,7 +20,6 @@ from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application
 from sample_site import CORE, clean_environment, run_interpreter, run_python
 
-from rocm_sdk_build.closure.telling.page import Area, squarified
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion
 from rocm_sdk_build.errors import PackagingError
 
@@ -224,8 +223,11 @@ def test_the_report_as_a_page(sdk: Path, tmp_path: Path) -> None:
     closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "<out>", "--html", place)
     page = Page(place.read_text())
     assert "Closure <out>" in page.texts
-    assert {"svg", "table", "title"} <= set(page.elements)
+    assert {"table", "title"} <= set(page.elements)
     assert any(text.startswith("left out") for text in page.texts)
+    shares = [float(share) for share in re.findall(r'class="bar [a-z]*" style="width:([0-9.]+)%"', place.read_text())]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(100, abs=3)  # of the SDK as it was: links and modules have no bar
     refused = closure(
         sdk, "--library", "hipsparse", "--output", tmp_path / "two", "--html", tmp_path / "<out>", check=False
     )
@@ -276,18 +278,6 @@ def test_a_page_for_which_no_room_is_left(
     reason = "No space left on device\n  fix: make room there, or name another place"
     assert said.err == f"rocm-sdk-build: cannot write {page}: {reason}\n"
     assert said.out.startswith(output)
-
-
-def test_areas_fill_the_picture() -> None:
-    areas = [Area(str(size), size, "data") for size in (1, 2, 3, 5, 8, 13, 1000)]
-    placed = list(squarified(areas, 0.0, 0.0, 1200.0, 640.0))
-    total = sum(area.size for area in areas)
-    for each in placed:
-        assert each.width * each.height == pytest.approx(1200 * 640 * each.area.size / total)
-        assert each.x >= 0
-        assert each.x + each.width <= 1200.001
-        assert each.y + each.height <= 640.001
-    assert sorted(each.area.size for each in placed) == [1, 2, 3, 5, 8, 13, 1000]
 
 
 def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:

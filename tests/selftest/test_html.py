@@ -11,6 +11,9 @@ from sample_report import install
 from sample_site import CORE, Site, run_interpreter
 from written_page import Page
 
+from rocm_sdk.doctor.report.problem_section import problem_section
+from rocm_sdk.problems import problem
+
 
 @pytest.fixture
 def page(sdk: Site, tmp_path: Path) -> Path:
@@ -88,3 +91,25 @@ def test_in_a_browser(page: Path, tmp_path: Path) -> None:
         timeout=120,
     )
     assert picture.stat().st_size > 20_000
+
+
+def test_a_missing_library_is_in_the_tree(sdk: Site, tmp_path: Path) -> None:
+    """Below the library that needs it; a fix that is a sentence does not look like a command."""
+    install(sdk)
+    (sdk.path / CORE / "lib/libamdhip64.so.7").unlink()
+    path = tmp_path / "report.html"
+    words = ("-m", "rocm_sdk", "test", "--only", "files,libraries", "--html", str(path))
+    result = run_interpreter(*words, check=False, PYTHONPATH=str(sdk.path))
+    assert result.returncode == 1, result.stderr
+    text = path.read_text(encoding="utf-8")
+    assert '<li class="error">libamdhip64.so.7: missing</li>' in text
+    assert "<code>by hand" not in text
+
+
+def test_a_sentence_is_no_command() -> None:
+    sentence = problem("E-CODE-001", target="gfx1100", subject="app")
+    assert sentence.fix is not None
+    assert sentence.fix.startswith("by hand: ")
+    assert "<code>" not in "".join(problem_section(sentence))
+    command = sentence._replace(fix="rocm-sdk init")
+    assert "<dd><code>rocm-sdk init</code></dd>" in "".join(problem_section(command))

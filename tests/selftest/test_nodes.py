@@ -73,6 +73,7 @@ def test_nodes_that_differ(sdk: Site, tmp_path: Path) -> None:
     assert '<li class="other"><a href="#group' in page  # what differs is one step away
     assert '">node4</a></li>' in page
     assert "node5 (no report)" in page
+    assert not re.search(r"</h2>(?:<h2|</main)", page), "a heading has something below it"
     found = json.loads(rocm_sdk("test", "--merge", tmp_path, "--json").stdout)
     assert [group["nodes"] for group in found["groups"]] == [["node4"], ["node1", "node2", "node3"]]
     assert {"what": "SDK", "norm": "7.10.0", "value": "7.9.0"} in found["groups"][0]["differences"]

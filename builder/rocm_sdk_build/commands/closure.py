@@ -74,7 +74,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run no code of it")
     place.add_argument("--json", action="store_true", help="print the report for programs")
-    place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with a picture of sizes")
+    place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with the sizes as bars")
 
 
 def run(options: argparse.Namespace) -> int:

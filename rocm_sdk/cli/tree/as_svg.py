@@ -1,6 +1,6 @@
 """The tree as a picture: a row for each file, with its size and the time that loading it took, as numbers and bars.
 
-The scales are logarithmic: a library of 900 MB stands beside one of 20 kB, and both show.
+A bar twice as long stands for twice as much; what is too small for a bar has its number, and a line.
 """
 
 from __future__ import annotations
@@ -19,11 +19,30 @@ from .as_text import time_text
 from .bindings import Arrow
 from .plan_tree import File, Tree
 
-_WIDTH, _ROW, _TOP, _MARGIN, _INDENT = 960, 22, 98, 16, 18
-_LETTER, _LONGEST_NAME, _VALUE_WIDTH, _GAP = 7.3, 44, 76, 12  # width of a letter in pixels; letters; pixels
-_LEAST_BAR = 2.0  # pixels
-_LEAST = {"size of the file": 1e3, "time in dlopen": 1e-5}  # where a scale begins at the latest
-_MOST_TICKS = 5
+_HEAD, _LINE, _MARGIN, _INDENT = 41, 17, 16, 18  # pixels: above the legend; a line of it
+_AXIS = 40  # pixels, between the legend and the rows
+_LETTER, _VALUE_WIDTH, _GAP = 7.3, 76, 12  # pixels
+_LEAST_BAR = 1.0  # pixels
+_MOST_TICKS = 4
+
+
+class _Layout(NamedTuple):
+    """A form of the picture. Lengths in pixels."""
+
+    name: str  # class of the picture in a page
+    width: int
+    row: int
+    bars_top: int  # where the bars are in a row: beside the name, or below it
+    longest_name: int  # letters
+
+
+_WIDE = _Layout("broad", 960, 22, 4, 44)
+_NARROW = _Layout("narrow", 400, 44, 24, 46)
+_LAYOUTS = (_WIDE, _NARROW)
+_PAGE_STYLE = """\
+.wide svg { height: auto; max-width: none } .wide > .broad { display: block; width: 100% }
+.wide > .narrow { display: none; width: 100%; max-width: 30rem }
+@media (max-width: 47rem) { .wide > .broad { display: none } .wide > .narrow { display: block } }"""
 # In a page the colours are those of the page; alone the picture is light.
 _STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: var(--ink, #1f2328) } .title { font-size: 17px; font-weight: 600 }
@@ -75,12 +94,11 @@ class Row(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Numbers of one kind: where they are drawn, and their logarithmic scale."""
+    """Numbers of one kind, and where they are drawn."""
 
     title: str
     x: float  # where its texts begin; the bars follow them
     width: float  # of the longest bar
-    least: float
     most: float
 
     @property
@@ -90,54 +108,57 @@ class Column(NamedTuple):
 
     def length(self, value: float) -> float:
         """Of a bar, in pixels."""
-        share = math.log(max(value, self.least) / self.least) / math.log(self.most / self.least)
-        return max(_LEAST_BAR, share * self.width)
+        return max(_LEAST_BAR, value / self.most * self.width)
 
 
 def as_svg(tree: Tree, arrows: Sequence[Arrow] = ()) -> str:
     """An SVG document without references to other files. arrows: what binds elsewhere."""
-    return _picture(tree, arrows, f"<style>{_STYLE}</style>", hovers=False)
+    return _picture(tree, arrows, f"<style>{_STYLE}</style>", _WIDE, hovers=False)
 
 
 def as_html(tree: Tree, arrows: Sequence[Arrow] = (), names: Sequence[str] = ()) -> str:
-    """The same in a page: the row under the pointer is marked, and described below the picture.
+    """The same in a page, twice: in a narrow window the bars are below the names. The row under the pointer is marked,
+    and described below the picture.
 
     names: what was asked about; none: the whole SDK.
     """
     hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: var(--shade) }"
-    picture = _picture(tree, arrows, f"<style>{_STYLE}\n{hover}</style>", hovers=True)
+    pictures = (_picture(tree, arrows, f"<style>{_STYLE}\n{hover}</style>", each, hovers=True) for each in _LAYOUTS)
     title = f"What {named(names) or 'the whole SDK'} brings into a process"
-    about = "Each file once, in the order in which it comes in. The scales are logarithmic."
-    wide = f'<div class="wide" tabindex="0" role="region" aria-label="Picture: {element_text(title)}">{picture}</div>'
-    return "".join(page(title, about, [wide], ".wide svg { display: block; min-width: 44rem; height: auto }"))
+    about = "Each file once, in the order in which it comes in."
+    label = f"Picture: {element_text(title)}"
+    wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{"".join(pictures)}</div>'
+    return "".join(page(title, about, [wide], _PAGE_STYLE))
 
 
-def _picture(tree: Tree, arrows: Sequence[Arrow], style: str, *, hovers: bool) -> str:
+def _picture(tree: Tree, arrows: Sequence[Arrow], style: str, layout: _Layout, *, hovers: bool) -> str:
     rows = list(_rows(tree))
     drawn_arrows = _placed(rows, arrows)
+    legend, top = _legend(rows, {fault for _, _, fault in drawn_arrows}, layout.width)
     margin = _MARGIN + (_ARROW_SPACE if drawn_arrows else 0)
-    height = _TOP + _ROW * len(rows) + 2 * _ROW
-    names = max([12, *(min(len(row.file.name), _LONGEST_NAME) for row in rows)])
-    columns = _columns(tree, rows, margin + _INDENT + names * _LETTER)
+    bottom = top + layout.row * len(rows)
+    height = bottom + 2 * _WIDE.row
+    names = max([12, *(min(len(row.file.name), layout.longest_name) for row in rows)])
+    left = margin + _INDENT + names * _LETTER if layout is _WIDE else margin
+    columns = _columns(tree, rows, left, layout.width)
     counts = [counted(len(tree.files), "file"), size_text(tree.size), time_text(tree.seconds)]
     title = ", ".join(filter(None, counts))
-    bottom = _TOP + _ROW * len(rows)
     drawn = (
-        _row(row, (margin, _TOP + _ROW * number), columns, bottom if hovers else None)
+        _row(row, (margin, top + layout.row * number), columns, layout, bottom if hovers else None)
         for number, row in enumerate(rows)
     )
-    size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
+    size = f'viewBox="0 0 {layout.width} {height}" width="{layout.width}" height="{height}"'
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{layout.name}" {size}>',
             f"<title>What loading brings into a process: {escape(title)}</title>",
             style,
-            f'<rect class="paper" width="{_WIDTH}" height="{height}"/>',
+            f'<rect class="paper" width="{layout.width}" height="{height}"/>',
             f'<text class="title" x="{_MARGIN}" y="28">{escape(title)}</text>',
-            *_legend(rows, {fault for _, _, fault in drawn_arrows}),
-            *(line for column in columns for line in _axis(column, bottom)),
+            *legend,
+            *(line for column in columns for line in _axis(column, top, bottom)),
             *drawn,
-            *_drawn_arrows(drawn_arrows, margin),
+            *_drawn_arrows(drawn_arrows, margin, top, layout),
             "</svg>",
         ]
     )
@@ -164,28 +185,24 @@ def _size(file: File) -> Cell:
     return Cell(file.size, size_text(file.size))
 
 
-def _columns(tree: Tree, rows: Sequence[Row], left: float) -> list[Column]:
+def _columns(tree: Tree, rows: Sequence[Row], left: float, width: int) -> list[Column]:
     """What there is of times and sizes, side by side, from `left` on."""
     titles = ["time in dlopen", "size of the file"] if tree.seconds is not None else ["size of the file"]
-    width = (_WIDTH - _MARGIN - left) / len(titles)
+    each = (width - _MARGIN - left) / len(titles)
     columns = []
     for number, title in enumerate(titles):
-        values = [cell.value for row in rows if (cell := row.cells[number]) is not None and cell.value > 0]
-        least = min([*values, _LEAST[title]])
-        most = max([*values, 10 * least])
-        columns.append(Column(title, left + number * width, width - _VALUE_WIDTH - _GAP, _power_below(least), most))
+        most = max((cell.value for row in rows if (cell := row.cells[number]) is not None), default=0.0)
+        columns.append(Column(title, left + number * each, each - _VALUE_WIDTH - _GAP, most or 1.0))
     return columns
 
 
-def _power_below(value: float) -> float:
-    return float(10.0 ** math.floor(math.log10(value)))
-
-
 def _ticks(column: Column) -> list[float]:
-    """Powers of ten, from the beginning of the scale to the longest bar or a little less."""
-    count = math.floor(math.log10(column.most / column.least) + 1e-9) + 1
-    step = math.ceil(count / _MOST_TICKS)
-    return [column.least * 10.0**number for number in range(0, count, step)]
+    """Round numbers from 0 to the longest bar or a little less, as far apart as their texts need."""
+    most = max(2, min(_MOST_TICKS, int(column.width / _VALUE_WIDTH)))
+    power = 10.0 ** math.floor(math.log10(column.most))
+    steps = (factor * power for factor in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0))
+    step = next(step for step in steps if column.most / step < most)
+    return [number * step for number in range(int(column.most / step + 1e-9) + 1)]
 
 
 def _placed(rows: list[Row], arrows: Sequence[Arrow]) -> list[tuple[int, int, bool]]:
@@ -200,59 +217,61 @@ def _placed(rows: list[Row], arrows: Sequence[Arrow]) -> list[tuple[int, int, bo
     return sorted(found, key=lambda arrow: arrow[2])
 
 
-def _drawn_arrows(arrows: list[tuple[int, int, bool]], margin: int) -> Iterator[str]:
+def _drawn_arrows(arrows: list[tuple[int, int, bool]], margin: int, top: int, layout: _Layout) -> Iterator[str]:
     """Arcs left of the names; a longer one reaches further out."""
     for start, end, is_fault in arrows:
         name = _ARROWS[is_fault][0]
-        y, target = (_TOP + _ROW * row + _ROW // 2 for row in (start, end))
+        y, target = (top + layout.row * row + _WIDE.row // 2 for row in (start, end))
         out = margin - 8 - min(_ARROW_SPACE - 8, 10 + 2 * abs(end - start))
         yield f'<path class="arrow {name}" d="M{margin - 4} {y} C{out} {y} {out} {target} {margin - 10} {target}"/>'
         yield f'<path class="head-{name}" d="M{margin - 3} {target} l-8 -4 v8 z"/>'
 
 
-def _legend(rows: list[Row], arrows: Set[bool]) -> Iterator[str]:
-    """What the colours say, on as many lines as it takes."""
+def _legend(rows: list[Row], arrows: Set[bool], width: int) -> tuple[list[str], int]:
+    """What the colours say, on as many lines as it takes, and where the rows begin."""
     kinds = [kind for kind in _KINDS if any(row.kind == kind for row in rows)]
     marks = [(_BOX.format(kind=kind), _KINDS[kind]) for kind in kinds]
     marks += [(_ARROW.format(kind=kind), text) for is_fault, (kind, text) in _ARROWS.items() if is_fault in arrows]
-    x, y = float(_MARGIN), 41
+    x, y, drawn = float(_MARGIN), _HEAD, []
     for mark, text in marks:
-        width = 44 + len(text) * 6.4
-        if x + width > _WIDTH:
-            x, y = float(_MARGIN), y + 17
+        room = 44 + len(text) * 6.4
+        if x + room > width and x > _MARGIN:
+            x, y = float(_MARGIN), y + _LINE
         words = f'<text class="faint" x="24" y="10">{escape(text)}</text>'
-        yield f'<svg x="{x:.0f}" y="{y}" overflow="visible">{mark}{words}</svg>'
-        x += width
+        drawn.append(f'<svg x="{x:.0f}" y="{y}" overflow="visible">{mark}{words}</svg>')
+        x += room
+    return drawn, y + _LINE + _AXIS
 
 
-def _axis(column: Column, bottom: int) -> Iterator[str]:
+def _axis(column: Column, top: int, bottom: int) -> Iterator[str]:
     is_time = column.title == "time in dlopen"
-    yield f'<text class="faint value" x="{column.bars - _GAP:.0f}" y="{_TOP - 24}">{column.title}</text>'
+    yield f'<text class="faint" x="{column.x:.0f}" y="{top - 24}">{column.title}</text>'
     for tick in _ticks(column):
-        x = column.bars + (column.length(tick) if tick > column.least else 0)
-        text = time_text(tick) if is_time else size_text(int(tick))
-        yield f'<line class="grid" x1="{x:.1f}" y1="{_TOP - 2}" x2="{x:.1f}" y2="{bottom}"/>'
-        yield f'<text class="faint tick" x="{x:.1f}" y="{_TOP - 8}">{text}</text>'
+        x = column.bars + (column.length(tick) if tick else 0)
+        text = (time_text(tick) if is_time else size_text(int(tick))) if tick else "0"
+        yield f'<line class="grid" x1="{x:.1f}" y1="{top - 2}" x2="{x:.1f}" y2="{bottom}"/>'
+        yield f'<text class="faint tick" x="{x:.1f}" y="{top - 8}">{text}</text>'
 
 
-def _row(row: Row, place: tuple[int, int], columns: Sequence[Column], note_y: int | None) -> str:
+def _row(row: Row, place: tuple[int, int], columns: Sequence[Column], layout: _Layout, note_y: int | None) -> str:
     """One row, whose name begins at `place`, x and the upper edge. note_y: where its note appears while the pointer is
     on it; None: nowhere.
     """
     margin, y = place
     x = margin if row.kind != "member" else margin + _INDENT
-    name = row.file.name if len(row.file.name) <= _LONGEST_NAME else f"{row.file.name[: _LONGEST_NAME - 1]}\u2026"
+    longest = layout.longest_name
+    name = row.file.name if len(row.file.name) <= longest else f"{row.file.name[: longest - 1]}\u2026"
     note = element_text(row.note)
     parts = [
-        f'<rect class="row" x="0" y="{y}" width="{_WIDTH}" height="{_ROW}"/>',
+        f'<rect class="row" x="0" y="{y}" width="{layout.width}" height="{layout.row}"/>',
         f"<title>{note}</title>",
         f'<text x="{x}" y="{y + 15}">{element_text(name)}</text>',
     ]
     for column, cell in zip(columns, row.cells, strict=True):
         if cell is not None:
-            text = f'<text class="value faint" x="{column.bars - _GAP:.0f}" y="{y + 15}">{cell.text}</text>'
-            width = column.length(cell.value)
-            size = f'x="{column.bars:.1f}" y="{y + 4}" width="{width:.1f}" height="14" rx="2"'
+            upper = y + layout.bars_top
+            text = f'<text class="value faint" x="{column.bars - _GAP:.0f}" y="{upper + 11}">{cell.text}</text>'
+            size = f'x="{column.bars:.1f}" y="{upper}" width="{column.length(cell.value):.1f}" height="14" rx="1"'
             parts += [text, f'<rect class="{row.kind}" {size}/>']
     if note_y is not None:
         parts.append(f'<text class="note faint" x="{_MARGIN}" y="{note_y + 26}">{note}</text>')

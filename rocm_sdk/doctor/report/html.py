@@ -14,7 +14,6 @@ from rocm_sdk.base.value_text import size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem
 
 from .complete_file import complete_file
@@ -47,7 +46,7 @@ def _parts(installation: Installed, recorders: Sequence[Recorder], problems: Seq
     yield "<h2>Packages</h2>"
     versions = ((element_text(each.name), element_text(each.version)) for each in installation.distributions)
     yield from table("Packages", ("distribution", "version"), versions)
-    yield from _libraries(installation)
+    yield from _libraries(installation, problems)
     yield from _gpus()
     yield from _pairs("System", _system())
     shown = {name: NOT_SHOWN if value is None else value for name, value in reported_environment().items()}
@@ -63,23 +62,37 @@ def _subject(each: Recorder) -> tuple[str, ...]:
 # ---- the tree of libraries
 
 
-def _libraries(installation: Installed) -> Iterator[str]:
+class _Needs:
+    """Which libraries of the SDK need which; names of files that are not there, too."""
+
+    def __init__(self, installation: Installed, problems: Sequence[Problem]) -> None:
+        self.objects = {each.name: each for each in installation.shared_objects}
+        self._recorded = {os.path.basename(path) for path in installation.owners}
+        self._told = "\n".join(f"{each.title}\n{each.cause}" for each in problems if each.code.startswith("E-LIB-"))
+
+    def of(self, name: str) -> list[str]:
+        """What a library needs of the SDK; [] for one that is missing."""
+        facts = self.objects[name].facts if name in self.objects else None
+        return [each for each in (facts.needed if facts is not None else ()) if self._is_of_sdk(each)]
+
+    def _is_of_sdk(self, name: str) -> bool:
+        return name in self.objects or name in self._recorded or name in self._told
+
+
+def _libraries(installation: Installed, problems: Sequence[Problem]) -> Iterator[str]:
     """Each library once as the root of what it needs; what others need is folded."""
-    objects = {each.name: each for each in installation.shared_objects}
-    needed = {name for each in objects.values() for name in _needs(each, objects)}
+    needs = _Needs(installation, problems)
+    objects = needs.objects
+    needed = {below for name in objects for below in needs.of(name)}
     roots = [name for name in objects if name not in needed] or list(objects)
     yield f'<h2>Libraries</h2><p>{len(objects):,} files</p><ul class="tree">'
     shown: set[str] = set()
     for name in roots:
-        yield from _branch(name, objects, shown)
+        yield from _branch(name, needs, shown)
     yield "</ul>"
 
 
-def _needs(each: SharedObject, objects: dict[str, SharedObject]) -> list[str]:
-    return [name for name in (each.facts.needed if each.facts is not None else ()) if name in objects]
-
-
-def _branch(name: str, objects: dict[str, SharedObject], shown: set[str]) -> Iterator[str]:
+def _branch(name: str, needs: _Needs, shown: set[str]) -> Iterator[str]:
     """The library and what it needs; what was shown above is named only. No recursion: a chain may be long."""
     pending: list[str | None] = [name]
     while pending:
@@ -87,8 +100,11 @@ def _branch(name: str, objects: dict[str, SharedObject], shown: set[str]) -> Ite
         if each is None:
             yield "</ul></details></li>"
             continue
-        below = _needs(objects[each], objects)
-        size = _size(objects[each].path)
+        if each not in needs.objects:
+            yield f'<li class="error">{element_text(each)}: missing</li>'
+            continue
+        below = needs.of(each)
+        size = _size(needs.objects[each].path)
         if each in shown or not below:
             yield f"<li>{element_text(each)} {size}{' (above)' if each in shown and below else ''}</li>"
         else:

@@ -31,7 +31,9 @@ def problem_section(found: Problem, heading: str = "h2") -> Iterator[str]:
     if found.breaks:
         yield f"<dt>breaks</dt><dd>{element_text(breaks_text(found.breaks, verbose=True))}</dd>"
     if found.fix is not None:
-        yield f"<dt>fix</dt><dd><code>{element_text(found.fix)}</code></dd>"
+        text = element_text(found.fix)
+        shown = text if text.startswith("by hand: ") else f"<code>{text}</code>"
+        yield f"<dt>fix</dt><dd>{shown}</dd>"
     if found.tried is not None:
         yield f"<dt>tried</dt><dd>{element_text(found.tried)}</dd>"
     yield "</dl></section>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rocm_sdk.base.html_page import element_text, page, table
+from rocm_sdk.base.html_page import bar, element_text, page, table
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.doctor.report.complete_file import complete_file
 from rocm_sdk.doctor.report.mask import masked_page
@@ -83,8 +83,15 @@ def _code(each: Verdict) -> Iterator[str]:
     ]
     if rows:
         yield from table(f"{name}, by GPU", ("GPU", "libraries", "GPU code"), rows)
-    targets = [(element_text(target.target or "unknown"), size_text(target.size)) for target in coverage.targets]
-    if targets:
-        size = size_text(sum(target.size for target in coverage.targets))
-        yield f"<p>{size} of GPU code for {counted(len(targets), 'target')}:</p>"
-        yield from table(f"{name}, by target", ("target", "size"), targets, {"size"})
+    whole = sum(target.size for target in coverage.targets)
+    if whole:
+        targets = [
+            (
+                element_text(each.target or "unknown"),
+                size_text(each.size),
+                f"{each.size / whole:.1%}{bar(each.size / whole)}",
+            )
+            for each in coverage.targets
+        ]
+        yield f"<p>{size_text(whole)} of GPU code for {counted(len(targets), 'target')}:</p>"
+        yield from table(f"{name}, by target", ("target", "size", "of the GPU code"), targets, {"size"})
