@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTHS = (1280, 800, 420)  # a desk, half of it or a tablet, a phone
-BAD_PAGE = """<title>bad</title><pre style='width:9em'>a line that is longer than its box</pre><img src=x><p>faint in the dark</p>
-<style>@media (prefers-color-scheme: dark) { p { color: #222; background: #111 } }</style>"""
+BAD_PAGE = """<title>bad</title><pre style='width:9em'>a line that is longer than its box</pre><img src=x>
+<p>faint in the dark</p><style>@media (prefers-color-scheme: dark) { p { color: #222; background: #111 } }</style>"""
 # Elements whose text goes on beyond their box, and cannot be scrolled to by keyboard.
 CUT_OFF = """() => [...document.querySelectorAll("pre, td, th, p, li, h1, h2, h3, dt, summary")]
     .filter(each => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1 && each.tabIndex !== 0)
