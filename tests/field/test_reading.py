@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FRONT = ("README.md", "docs/index.md")
+SCHEMES = ("light", "dark")
 LINKS = 2  # from the front page to the answer
 WORDS = 2000
 READERS = ("a user with one GPU", "a framework developer", "a packager", "a cluster administrator")
@@ -127,3 +128,16 @@ def test_a_link_leads_to_a_heading(page: Path) -> None:
         if not target.is_file() or (place and place not in sections(target)):
             lost.append(f"{target.relative_to(ROOT)}#{place}")
     assert lost == []
+
+
+def test_the_picture_is_the_same_in_light_and_dark() -> None:
+    """But for its colours. It has words for a screen reader, and letters that can be read where a page is 420 wide."""
+    light, dark = ((ROOT / f"docs/_static/idea-{scheme}.svg").read_text(encoding="utf-8") for scheme in SCHEMES)
+    assert light != dark
+    assert re.sub("#[0-9a-f]{6}", "", light) == re.sub("#[0-9a-f]{6}", "", dark)
+    assert re.search(r'width="420".* aria-labelledby="title desc"', light)
+    assert all(re.search(rf'<{name} id="{name}">\w[^<]{{20,}}</{name}>', light) for name in ("title", "desc"))
+    assert min(map(int, re.findall(r"(\d+)px", light))) >= 12
+    for page in ("README.md", "docs/how-it-works.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert all(f"_static/idea-{scheme}.svg" in text for scheme in SCHEMES)
