@@ -14,6 +14,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,25 +61,35 @@ def main() -> int:
     if browser is None or len(pages) < 2 or not is_whole:
         print("check_pages: there is no Chromium, or not all pages and pictures: make docs", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
-        window = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
-        bad = Path(scratch, "bad.html")
-        bad.write_text(BAD_PAGE, encoding="utf-8")
-        faults = []
-        for scheme in COLOUR_SCHEMES:
-            window.emulate_media(color_scheme=scheme)
-            found = [*_faults(window, bad)]
-            if len(found) < 2 * len(WIDTHS) or any("contrast" in each for each in found) != (scheme == "dark"):
-                print(f"check_pages: the faults of a bad page are not found: {scheme}", file=sys.stderr)
-                return 1
-            faults += [f"{scheme}: {fault}" for path in pages for fault in _faults(window, path)]
-        window.emulate_media(color_scheme="light")
+    with ProcessPoolExecutor(len(COLOUR_SCHEMES), get_context("spawn")) as workers:  # axe takes a second for a page
+        looks = workers.map(_look, COLOUR_SCHEMES, repeat(browser), repeat(pages))
+        faults = [fault for look in looks for fault in look]
+    with _window(browser) as window:
         faults += [fault for words in SEARCHES for fault in _search(window, directory / "search.html", words)]
     faults += [fault for path in sorted(directory.rglob("*.html")) for fault in _paths(path)]
     faults += [fault for code in ENTRIES for fault in _fixes(directory / "codes" / f"{code}.html", code)]
     print("\n".join(faults))
     print(f"{len(pages)} pages in {len(WIDTHS)} widths: {len(faults)} faults")
     return 1 if faults else 0
+
+
+@contextmanager
+def _window(browser: str, scheme: str = "light") -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        window = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
+        window.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        yield window
+
+
+def _look(scheme: str, browser: str, pages: list[Path]) -> list[str]:
+    """Return the faults of all pages in a scheme of colours; only that, if those of a bad page are not found."""
+    with tempfile.TemporaryDirectory() as scratch, _window(browser, scheme) as window:
+        bad = Path(scratch, "bad.html")
+        bad.write_text(BAD_PAGE, encoding="utf-8")
+        found = [*_faults(window, bad)]
+        if len(found) < 2 * len(WIDTHS) or any("contrast" in each for each in found) != (scheme == "dark"):
+            return [f"{scheme}: the faults of a bad page are not found"]
+        return [f"{scheme}: {fault}" for path in pages for fault in _faults(window, path)]
 
 
 def _faults(window: Page, path: Path) -> Iterator[str]:
