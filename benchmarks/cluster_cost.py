@@ -1,4 +1,4 @@
-"""What the start of a job costs a file server, from what one node costs it. `docs/cluster.md` has the formulas."""
+"""What the start of a job costs a file server, from what one node costs it. `docs/cluster-cost.md` has the formulas."""
 
 from __future__ import annotations
 

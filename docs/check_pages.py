@@ -1,4 +1,4 @@
-"""Looks at the built pages, and at the reports that commands write, in a browser: wide and narrow.
+"""Looks at the built pages, and at the reports that commands write, in a browser: in three widths, light and dark.
 
 Nothing may be cut off, or wider than the window. axe finds no fault in contrast, labels, order and keyboard. No page
 has a path of the machine that built it. Each fix is shown as the table has it. The search finds pages. A page that is
@@ -14,6 +14,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +31,9 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
 ROOT = Path(__file__).resolve().parent.parent
-WIDTHS = (1280, 420)
-BAD_PAGE = "<title>bad</title><pre style='width:9em'>a line that is longer than its box</pre><img src=x>"
+WIDTHS = (1280, 800, 420)  # a desk, half of it or a tablet, a phone
+BAD_PAGE = """<title>bad</title><pre style='width:9em'>a line that is longer than its box</pre><img src=x>
+<p>faint in the dark</p><style>@media (prefers-color-scheme: dark) { p { color: #222; background: #111 } }</style>"""
 # Elements whose text goes on beyond their box, and cannot be scrolled to by keyboard.
 CUT_OFF = """() => [...document.querySelectorAll("pre, td, th, p, li, h1, h2, h3, dt, summary")]
     .filter(each => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1 && each.tabIndex !== 0)
@@ -39,7 +44,8 @@ SEARCHES = {
     "W-GPU-017": "W-GPU-017: /dev/kfd cannot be opened",
     "sbatch": "ROCm on a cluster",
 }
-REPORTS = 5  # pages that commands wrote: of the self test, of a check, of a cluster, of a closure, of a load
+# Pages that commands wrote, and whether the documentation has a picture of each.
+REPORTS = {"selftest": True, "check": True, "merge": True, "closure": True, "tree": False}
 
 
 def main() -> int:
@@ -50,26 +56,40 @@ def main() -> int:
     reports = sorted((directory / "reports").glob("*.html"))
     pages += reports
     pictures = sorted((directory / "reports").glob("*.png"))
-    if browser is None or len(pages) < 2 or len(reports) != REPORTS or len(pictures) != REPORTS * len(COLOUR_SCHEMES):
+    wanted = {f"{name}-{scheme}" for name, is_drawn in REPORTS.items() if is_drawn for scheme in COLOUR_SCHEMES}
+    is_whole = {path.stem for path in reports} == set(REPORTS) and wanted <= {path.stem for path in pictures}
+    if browser is None or len(pages) < 2 or not is_whole:
         print("check_pages: there is no Chromium, or not all pages and pictures: make docs", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
-        window = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
-        bad = Path(scratch, "bad.html")
-        bad.write_text(BAD_PAGE, encoding="utf-8")
-        if len([*_faults(window, bad)]) < 2 * len(WIDTHS):
-            print("check_pages: the faults of a bad page are not found", file=sys.stderr)
-            return 1
-        faults = [fault for path in pages for fault in _faults(window, path)]
-        window.emulate_media(color_scheme="dark")  # the reports have colours of their own for it
-        faults += [f"dark: {fault}" for path in reports for fault in _faults(window, path)]
-        window.emulate_media(color_scheme="light")
+    with ProcessPoolExecutor(len(COLOUR_SCHEMES), get_context("spawn")) as workers:  # axe takes a second for a page
+        looks = workers.map(_look, COLOUR_SCHEMES, repeat(browser), repeat(pages))
+        faults = [fault for look in looks for fault in look]
+    with _window(browser) as window:
         faults += [fault for words in SEARCHES for fault in _search(window, directory / "search.html", words)]
     faults += [fault for path in sorted(directory.rglob("*.html")) for fault in _paths(path)]
     faults += [fault for code in ENTRIES for fault in _fixes(directory / "codes" / f"{code}.html", code)]
     print("\n".join(faults))
     print(f"{len(pages)} pages in {len(WIDTHS)} widths: {len(faults)} faults")
     return 1 if faults else 0
+
+
+@contextmanager
+def _window(browser: str, scheme: str = "light") -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        window = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
+        window.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        yield window
+
+
+def _look(scheme: str, browser: str, pages: list[Path]) -> list[str]:
+    """Return the faults of all pages in a scheme of colours; only that, if those of a bad page are not found."""
+    with tempfile.TemporaryDirectory() as scratch, _window(browser, scheme) as window:
+        bad = Path(scratch, "bad.html")
+        bad.write_text(BAD_PAGE, encoding="utf-8")
+        found = [*_faults(window, bad)]
+        if len(found) < 2 * len(WIDTHS) or any("contrast" in each for each in found) != (scheme == "dark"):
+            return [f"{scheme}: the faults of a bad page are not found"]
+        return [f"{scheme}: {fault}" for path in pages for fault in _faults(window, path)]
 
 
 def _faults(window: Page, path: Path) -> Iterator[str]:

@@ -295,6 +295,16 @@ def test_a_directory_in_the_place_of_the_link(tmp_path: Path) -> None:
     assert list(place.iterdir()) == []
 
 
+def test_all_of_it_goes_by_the_lines_of_the_page(tmp_path: Path) -> None:
+    result = install(DESTDIR=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len([path for path in tmp_path.rglob("*") if not path.is_dir()]) > 10
+    page = (ROOT / "docs/undo.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^```sh\n(rm .*?)^```$", page, re.MULTILINE | re.DOTALL)
+    succeed("bash", "-euc", lines.replace("/usr/local", f"{tmp_path}/usr/local"))
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs/man").iterdir()), ids=lambda path: path.name)
 def test_manual_pages_are_sound(page: Path) -> None:
     result = run("groff", "-man", "-ww", "-z", page)

@@ -1,4 +1,4 @@
-"""Many ranks on a file server, simulated: what is counted, what the formulas of docs/cluster.md foresee, what stays."""
+"""Many ranks on a file server, simulated: what is counted, and what the formulas of docs/cluster-cost.md foresee."""
 
 import ast
 import dataclasses

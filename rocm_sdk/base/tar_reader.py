@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import IO, Any
 
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 HEADERS_LIMIT, END_LIMIT = 1 << 20, 1 << 24  # bytes
 
 

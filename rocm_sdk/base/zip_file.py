@@ -17,7 +17,7 @@ LOCAL_HEADER = struct.Struct("<4s22xHH")
 _END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
 _LOCATOR, _LOCATOR_SIZE, _END_64 = b"PK\x06\x07", 20, b"PK\x06\x06"
 _END_64_SIZE, _ENTRY_SIZE = 56, 46
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 MEMBER_LIMIT = 1 << 17
 _LARGEST_DIRECTORY = 32 << 20  # bytes
 

@@ -1,4 +1,4 @@
-"""The page list beside an SDK (docs/cluster.md): where it lies, and how one is recorded.
+"""The page list beside an SDK (docs/cold-starts.md): where it lies, and how one is recorded.
 
 The C library writes it, in the process that has loaded: ROCM_SDK_RECORD_PAGES names the file.
 """

@@ -25,7 +25,7 @@ _TIMEOUT = 60  # seconds without data
 _CHUNK = 1 << 20
 _KEPT = "/%:@!$&'()*+,;=~-._"  # of an address: what has a meaning there, and what is quoted already
 
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 FILE_LIMIT, UNANNOUNCED_LIMIT = 32_000_000_000, 256_000_000  # bytes
 
 _Result = TypeVar("_Result")

@@ -1,6 +1,6 @@
 """What a hostile file costs: a refusal takes little time and memory, and so does the largest file that is accepted.
 
-The table of limits is in docs/reliability.md.
+The table of limits is in docs/limits.md.
 """
 
 import hashlib

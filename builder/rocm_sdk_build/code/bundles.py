@@ -220,6 +220,6 @@ class _Decompression:
 HEADERS = {1: struct.Struct("<4sHHI8s"), 2: struct.Struct("<4sHHII8s"), 3: struct.Struct("<4sHHQQ8s")}
 NEWEST = 3  # version, which has no limit of sizes
 _LARGEST_BUNDLE = 16 << 30  # bytes
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 RATIO_LIMIT, PLAIN_LIMIT = 256, 64 << 20
 HOLE_LIMIT = 1 << 28  # bytes

@@ -43,7 +43,7 @@ ADDRESS_TAGS = {
     0x6FFFFFFE: "DT_VERNEED",
 }
 
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 _SEGMENT_LIMIT = 256
 _SECTION_LIMIT = 1 << 14
 _WHOLE_LIMIT = 1 << 26  # bytes of a section that is read at once

@@ -30,7 +30,7 @@ _BLOBS_AT = 64
 _PLAIN, _ZSTD = "none", "zstd-per-kernel"
 _COUNT = struct.Struct("<I")
 
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 CONTENTS_LIMIT = 1 << 25  # bytes of the table of contents
 KERNEL_LIMIT = 1 << 18
 _FIELD_LIMIT = 1 << 7  # fields of the table of contents

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
 _ZSTD = 1
 _VERSION = 3  # of the compressed format if a bundle was not compressed: what clang writes today
-IMAGE_LIMIT = 1 << 16  # docs/reliability.md has the reason
+IMAGE_LIMIT = 1 << 16  # docs/limits.md has the reason
 _GROWTH = 4  # a file that becomes larger than this many times asks for consent
 
 

@@ -30,7 +30,7 @@ SECTION_NAME = b".hipFatBinSegment"
 _WRAPPER = struct.Struct("<IIQQ")
 _ADDRESS_AT = 8
 _MAPPED = 63  # words of a map in a RELR table
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 _ADDEND_LIMIT = 16  # relocations of one wrapper
 _RELR_LIMIT = 1 << 20  # bytes
 _MAGIC, _WORD = struct.Struct("<I"), struct.Struct("<Q")

@@ -17,7 +17,7 @@ from rocm_sdk_build.errors import PackagingError
 _KINDS = (*DAMAGE, tarfile.TarError, AttributeError, SyntaxError, TypeError, MemoryError)
 
 
-# docs/reliability.md has the reasons.
+# docs/limits.md has the reasons.
 SMALL_LIMIT = 1 << 24  # bytes
 NESTING_LIMIT = 64  # objects and lists in each other, as in csrc/sdk/literal.c
 

@@ -1,4 +1,4 @@
-"""A page list (docs/cluster.md) that becomes part of a package or an image: what a load of its libraries touches.
+"""A page list (docs/cold-starts.md) that becomes part of a package or an image: what a load of its libraries touches.
 
 It was written by a process that ran the code of libraries, so all of it is in doubt until it is checked.
 """

@@ -29,7 +29,7 @@ from rocm_sdk_build.files.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
 SUFFIXES = (".tar.zst", ".tar.xz")  # the first one that is there counts
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 MEMBER_LIMIT = 1 << 18
 _MANIFEST_LIMIT = 1 << 20  # bytes
 _CHUNK = 1 << 20

@@ -26,7 +26,7 @@ _OF_TASK = frozenset(
 )
 _COUNT = re.compile(r"[0-9]{1,6}")
 _NONE = "none"
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 _SHOWN = 200  # letters of a value
 _FACTS = 1 << 12  # of a report that are compared
 _ERRORS = 100  # of a group

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rocm_sdk.base.files import open_file
 from rocm_sdk.doctor.report.json import SCHEMA
 
-# docs/reliability.md has these limits and their reasons.
+# docs/limits.md has these limits and their reasons.
 REPORT_LIMIT = 1 << 20  # bytes
 VALUE_LIMIT = 1 << 15  # of a report
 TOTAL_LIMIT = 1 << 28  # bytes of all reports

@@ -41,7 +41,7 @@ class Loading(NamedTuple):
     before: tuple[str, ...] = ()
 
     def as_document(self) -> dict[str, object]:
-        """The facts for programs, as docs/will-it-run.md describes them."""
+        """The facts for programs, as docs/check-before.md describes them."""
         return {
             "unfound_alone": self.unfound,
             "shortnames": self.shortnames,

@@ -62,7 +62,7 @@ def find_way(place: Path, *, may_be_unsafe: bool) -> Way:
         f"({'; '.join(dict.fromkeys(refusals))})"
     )
     unsafe = "; --proof=unsafe runs the code without them" if os.geteuid() == 0 else ""
-    raise PackagingError(what, f"{_WITHOUT}{unsafe}; docs/closure.md says what is needed")
+    raise PackagingError(what, f"{_WITHOUT}{unsafe}; docs/closure-proof.md says what is needed")
 
 
 def run_confined(

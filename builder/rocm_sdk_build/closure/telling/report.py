@@ -166,7 +166,7 @@ def _is_of_libc(name: str) -> bool:
 
 
 def report_json(made: Made) -> str:
-    """The same for programs (docs/closure.md)."""
+    """The same for programs (docs/closure-proof.md)."""
     proof = made.proof
     document: dict[str, Any] = {
         "schema": SCHEMA,
