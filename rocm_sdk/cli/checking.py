@@ -100,7 +100,8 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
 
 
 def _print_group(names: list[str], text: str) -> None:
-    from rocm_sdk.terminal.style import width_of
+    from rocm_sdk.gpu_support.words import is_failure
+    from rocm_sdk.terminal.style import style, width_of
 
     longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)
     lines = [""]
@@ -111,7 +112,7 @@ def _print_group(names: list[str], text: str) -> None:
         lines[-1] += word
     for line in lines[:-1]:
         tell_wrapped(line.rstrip(), "  ")
-    tell_row(f"  {lines[-1]:{_WIDTH}}", text)
+    tell_row(f"  {lines[-1]:{_WIDTH}}", text, (str, style("error", sys.stdout) if is_failure(text) else str))
 
 
 def _print_dependence() -> None:
