@@ -1,7 +1,7 @@
 """The GPUs of this machine as a table of one row each, and below it why some cannot be used: each reason once."""
 
 from rocm_sdk.base.value_text import size_text
-from rocm_sdk.terminal.output import saying, tell, tell_table, tell_wrapped
+from rocm_sdk.terminal.output import saying, tell_table, tell_wrapped
 
 from .equal_gpus import equal_gpus, lines_of, reason_of
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEADINGS = ("node", "check", "state", "found")
 _OF_GPUS = ("node", "PCI", "memory", "in use", "state", "found")
-_STATES = ("bad", "unknown", "good", "fact")  # the worst first
-_ASLEEP = "asleep"
 
 
 def print_health(gpus: "Sequence[Gpu]", items: "Sequence[Item]", *, for_programs: bool) -> None:
