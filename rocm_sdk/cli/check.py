@@ -134,6 +134,8 @@ def _status(answers: "Iterable[bool | None]") -> int:
 
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
     """each: notes, too."""
+    from rocm_sdk.problems.said_fixes import SaidFixes
+
     tell_wrapped(f"{verdict.subject}: {verdict.line}")
     if verdict.loads and verdict.kind != "SDK" and (verdict.loading.is_run or verdict.loading.directories):
         from .run import NOT_PASSED_ON
@@ -141,12 +143,13 @@ def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = 
         tell_wrapped(NOT_PASSED_ON, "  ")
     if verdict.install is not None:
         tell_fix(verdict.install, label="install")
+    fix_of = SaidFixes()
     for found in verdict.problems:
         if found.code.split("-")[1] not in without and (each or found.severity != "note" or found.code in _SHOWN):
             said = verdict.without_name(found)
             tell_wrapped(f"{found.code}: {said.title}: {said.cause}", "  ")
-            if found.fix is not None:
-                tell_fix(found.fix)
+            if (fix := fix_of(found)) is not None:
+                tell_fix(fix)
 
 
 def _major(release: "str | None") -> "int | None":

@@ -1,6 +1,5 @@
 """`rocm-sdk gpus --health`: the condition of the GPUs, what several have in common once."""
 
-from rocm_sdk import _native
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.terminal.output import saying, tell, tell_json, tell_table
 
