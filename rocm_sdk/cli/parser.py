@@ -27,8 +27,8 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
         prog="rocm-sdk",
         description="Ask about the ROCm SDK that is installed here.",
         formatter_class=HelpFormatter,
-        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command; rocm-sdk help options, what all"
-        " have.",
+        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command; rocm-sdk help options, what"
+        " all have.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
