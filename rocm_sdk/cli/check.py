@@ -2,6 +2,7 @@
 
 import sys
 
+from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.terminal.output import complain, complain_of_output, tell, tell_fix, tell_wrapped
 
 from .checking import add_against, chosen_gpus, is_directory, print_code
@@ -87,7 +88,7 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
         if not options.gpu:
             _point_to_health()
     else:
-        complain("no GPU to check", "name one: rocm-sdk check --gpu gfx1151")
+        complain("no GPU to check", f"name one: rocm-sdk check --gpu {EXAMPLE_GPU}")
 
 
 def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]) -> bool:

@@ -7,6 +7,7 @@ packages, and the last line names the command that looks into them.
 import os
 
 from rocm_sdk import _native
+from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.counting import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell, tell_row
@@ -43,7 +44,8 @@ def run() -> int:
     verdict, typed = _verdict(built, gpus) if has_sdk else ("nothing can be loaded yet", _installing(gpus))
     for title, text in (("SDK", name), ("place", place), ("GPU", shown), ("verdict", verdict)):
         tell_row(f"{title:<7}", text)
-    tell_row(f"{'next':<7}  {'rocm-sdk ' + typed:<{_TYPED}}", COMMANDS[typed.partition(" ")[0]])
+    about = COMMANDS[typed.partition(" ")[0]] if "--gpu" not in typed else "the GPU that it is for has to be named"
+    tell_row(f"{'next':<7}  {'rocm-sdk ' + typed:<{_TYPED}}", about)
     tell("")
     for group, names in GROUPS.items():
         tell_row(f"{group:<7}", " ".join(names))
@@ -101,4 +103,4 @@ def _fits(target: str, processor: str) -> bool:
 
 def _installing(gpus: "Iterable[Gpu]") -> str:
     """What installs the SDK: without a GPU, one has to be named."""
-    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else "install torch --gpu gfx942"
+    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else f"install torch --gpu {EXAMPLE_GPU}"

@@ -189,13 +189,54 @@ def complain_of_output(path: object, error: OSError) -> None:
     complain(f"cannot write {path}: {error.strerror}", fix)
 
 
+# The first words of fixes that are typed; another fix is a sentence.
+_COMMANDS = frozenset(
+    (
+        *(
+            "apt",
+            "apt-get",
+            "chmod",
+            "conda",
+            "cp",
+            "dnf",
+            "env",
+            "eval",
+            "export",
+            "ldconfig",
+            "ln",
+            "mkdir",
+            "mount",
+            "mv",
+        ),
+        *(
+            "patchelf",
+            "pip",
+            "python",
+            "python3",
+            "readelf",
+            "rm",
+            "rmdir",
+            "rocm-sdk",
+            "rocm-sdk-build",
+            "sudo",
+            "ulimit",
+        ),
+        *("unset", "uv"),
+    )
+)
+
+
 def complain_fix(fix: str) -> None:
     """Writes to stderr what to do; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
-    from .style import width_of, wrapped_fix
+    from .style import width_of, wrapped, wrapped_fix
 
-    print("\n".join(wrapped_fix("  fix: ", harmless(fix), width_of(sys.stderr), " " * 4)), file=sys.stderr)
+    columns, text, start, indent = width_of(sys.stderr), harmless(fix), "  fix: ", " " * 4
+    first = text.partition(" ")[0]
+    is_command = first in _COMMANDS or "/" in first or "=" in first
+    lines = wrapped_fix(start, text, columns, indent) if is_command else wrapped(text, columns, indent, start)
+    print("\n".join(lines), file=sys.stderr)
 
 
 def end_without_output(error: OSError) -> int:
