@@ -21,6 +21,7 @@ ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
 T ?=                       # of `make test-one`; of `make tier`, which otherwise measures all
 STEPS ?= measure,choose,mutants # of `make tier`
 VERSION ?=                 # of `make release`
+TASKS ?=                   # of `make tasks-alone`
 WITHOUT ?=                 # of `make release`: tests lint twice
 ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
@@ -66,6 +67,9 @@ wheels: setup-build ## build wheels of the loader that run on any Linux with gli
 
 release-files: wheels ## build all files of a release in build/wheels, unchecked: the wheels and source distributions of all three distributions
 	@build/venv-release/bin/python scripts/source_distributions.py
+
+tasks-alone: ## run tasks of this menu (TASKS="lint docs"; all without it), each in a clone of its own
+	@scripts/tasks_alone.py $(TASKS)
 
 release: ## check everything, then make dist/: VERSION=1.2.3 (WITHOUT="tests lint twice" leaves parts out, and makes no release)
 ifeq ($(strip $(VERSION)),)
@@ -434,5 +438,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: always help setup demo wheel wheels generate promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched tier test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: always help setup demo wheel wheels generate promises check-promises tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched tier test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

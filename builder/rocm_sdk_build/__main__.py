@@ -115,11 +115,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser(
         prog="rocm-sdk-build",
         description="Make wheels of a ROCm SDK.",
-        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command.",
+        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command;"
+        " rocm-sdk-build help options, what all have.",
     )
     own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
     parser.add_argument("-V", "--version", action="version", version=own)
-    words = help_asked(arguments) or ["--help"]
+    words = help_asked(arguments, "rocm-sdk-build") or ["--help"]
     add_commands(parser, [word for word in words if not word.startswith("-")][:1])
     return parse_words(parser, COMMANDS, words)
 

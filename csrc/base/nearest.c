@@ -35,9 +35,19 @@ static bool is_file_of(const char *name, const char *meant) {
     return at != NULL && (at[strlen(meant)] == '.' || at[strlen(meant)] == '\0');
 }
 
+/* How many letters may be mistyped in a name: one, and one more for each four after the first. A digit is no letter,
+ * since each number is another thing: gfx909 and gfx942, amdhip64. */
+static size_t mistypable(const char *meant) {
+    size_t letters = 0;
+    for (; *meant != '\0'; meant++) {
+        letters += *meant < '0' || *meant > '9';
+    }
+    return letters == 0 ? 1 : 1 + (letters - 1) / 4;
+}
+
 /* How far `name` is from what a user may have meant by it. */
 static unsigned distance_from_meant(const char *name, const char *meant) {
-    size_t length = strlen(name), meant_length = strlen(meant), limit = 1 + meant_length / 4;
+    size_t length = strlen(name), meant_length = strlen(meant), limit = mistypable(meant);
     bool may_be_near = length <= meant_length + limit && meant_length <= length + limit;
     unsigned far = may_be_near ? distance(name, meant) : TOO_FAR;
     if (far > 1 && is_file_of(name, meant)) {

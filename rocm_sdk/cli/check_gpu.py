@@ -3,6 +3,7 @@
 import sys
 
 from rocm_sdk import _native
+from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.terminal.output import complain
 
 from .checking import add_against, chosen_gpus, is_best_effort, is_directory, print_code
@@ -49,7 +50,7 @@ def run(options: "Namespace") -> int:
         from .gpus import each_once
 
         causes = "; ".join(found.cause for found in each_once(explained(_native.check_gpu_access())))
-        complain(f"no GPU to check{causes and f': {causes}'}", "name one: rocm-sdk check-gpu --gpu gfx1151")
+        complain(f"no GPU to check{causes and f': {causes}'}", f"name one: rocm-sdk check-gpu --gpu {EXAMPLE_GPU}")
         return 1
     installed = None if options.sdk is not None else current()
     directories = (options.sdk,) if installed is None else installed.directories

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Coverage, Gpu
     from rocm_sdk.gpu_support.code_verdict import CodeVerdict
     from rocm_sdk.problems import Problem
+    from rocm_sdk.problems.said_fixes import SaidFixes
 
 _WIDTH = 26  # of the column of names
 _LINE = 60  # after which a list of names goes on in a line of its own
@@ -71,23 +72,24 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
     """What the libraries have for each GPU, and what they lack."""
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.gpu_support.words import SPIRV_DEPENDS
+    from rocm_sdk.problems.said_fixes import SaidFixes
 
-    found = verdict.coverage
+    found, fix_of = verdict.coverage, SaidFixes()
     for index, name in enumerate(names):
         tell_row(name, products[index])
-        _print_gpu(found, index, verdict.lacks[index])
+        _print_gpu(found, index, verdict.lacks[index], fix_of)
     if is_best_effort(found):
         _print_dependence()
     for each in verdict.problems:
         tell_wrapped(f"{each.code}: {each.title}: {each.cause}")
-        if each.fix is not None:
-            tell_fix(each.fix, 0)
+        if (fix := fix_of(each)) is not None:
+            tell_fix(fix, 0)
     if None in verdict.runs and with_code(found):
         tell_wrapped(SPIRV_DEPENDS)
     _print_unused(found)
 
 
-def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> None:
+def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix_of: "SaidFixes") -> None:
     from rocm_sdk.gpu_support.words import lines_on
 
     for names, text in lines_on(found, index):
@@ -95,12 +97,13 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
     for each in problems:
         if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
             tell_row(f"  {'':{_WIDTH}}", f"{each.code}: {each.cause}")
-            if each.fix is not None:
-                tell_fix(each.fix, _WIDTH + 4)
+            if (fix := fix_of(each)) is not None:
+                tell_fix(fix, _WIDTH + 4)
 
 
 def _print_group(names: list[str], text: str) -> None:
-    from rocm_sdk.terminal.style import width_of
+    from rocm_sdk.gpu_support.words import is_failure
+    from rocm_sdk.terminal.style import style, width_of
 
     longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)
     lines = [""]
@@ -111,7 +114,7 @@ def _print_group(names: list[str], text: str) -> None:
         lines[-1] += word
     for line in lines[:-1]:
         tell_wrapped(line.rstrip(), "  ")
-    tell_row(f"  {lines[-1]:{_WIDTH}}", text)
+    tell_row(f"  {lines[-1]:{_WIDTH}}", text, (str, style("error", sys.stdout) if is_failure(text) else str))
 
 
 def _print_dependence() -> None:

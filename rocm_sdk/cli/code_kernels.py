@@ -1,17 +1,25 @@
-"""`rocm-sdk code FILE... --kernels`: the kernels of code objects."""
+"""`rocm-sdk code FILE... --kernels`: the kernels of code objects, under their target.
+
+Where there are many, those of one template or one generator are a line.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import partial
 
+from rocm_sdk.base.value_text import counted
 from rocm_sdk.gpu_code.kernels import Kernel, kernels_in
-from rocm_sdk.terminal.output import attempt, complain, tell
+from rocm_sdk.terminal.output import attempt, complain, tell, tell_wrapped
+from rocm_sdk.terminal.output_options import given
 
 from .demangled import demangled
 
+_MOST = 20  # kernels of a target that are shown each
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 # What is shown of a kernel: the key in its metadata, and a label.
 _FACTS = (
@@ -41,13 +49,40 @@ def _take_kernels(name: str, found: list[dict[str, object]], for_programs: bool)
     sources = demangled(kernel.name for kernel in kernels)
     if sources is None:
         complain(f"{name}: the names are as the compiler has made them: libstdc++.so.6 cannot be asked for others")
+    shown: dict[str, list[tuple[str, Kernel]]] = {}
     for kernel in kernels:
         source = (sources or {}).get(kernel.name)
         found.append({**kernel._asdict(), "demangled": source})
-        if not for_programs:
-            tell(f"{name}   {_line(kernel, source or kernel.name)}")
+        shown.setdefault(kernel.target, []).append((source or kernel.name, kernel))
+    if not for_programs:
+        for target, rows in shown.items():
+            tell(f"{name}   {target}   {counted(len(rows), 'kernel')}")
+            for line in _lines(rows):
+                tell_wrapped(line, "  ")
 
 
-def _line(kernel: Kernel, name: str) -> str:
-    facts = [f"{kernel.metadata[key]} {word}" for key, word in _FACTS if key in kernel.metadata]
-    return f"{kernel.target}   {name}{'   ' if facts else ''}{', '.join(facts)}"
+def _lines(rows: list[tuple[str, Kernel]]) -> Iterator[str]:
+    """A line for each kernel; of many, a line for those whose names begin alike, with what they use at most."""
+    groups: dict[str, list[tuple[str, Kernel]]] = {}
+    for row in rows:
+        groups.setdefault(row[0] if len(rows) <= _MOST or given.verbose else _beginning(row[0]), []).append(row)
+    for beginning, group in groups.items():
+        facts = _facts([kernel for _, kernel in group])
+        name = group[0][0] if len(group) == 1 else f"{beginning}...   {counted(len(group), 'kernel')}"
+        yield f"{name}{'   ' if facts else ''}{facts}"
+
+
+def _beginning(name: str) -> str:
+    """What the kernels of one template have in common, or those of a generator: up to the first argument or number."""
+    return re.split(r"(?<=\w)[<(]|\d", name, maxsplit=1)[0] or name
+
+
+def _facts(kernels: list[Kernel]) -> str:
+    """What they use; of several with different numbers the least and the most."""
+    said = []
+    for key, word in _FACTS:
+        values = [kernel.metadata[key] for kernel in kernels if isinstance(kernel.metadata.get(key), int)]
+        if values:
+            least, most = min(values), max(values)
+            said.append(f"{least} {word}" if least == most else f"{least} to {most} {word}")
+    return ", ".join(said)

@@ -3,9 +3,10 @@
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk.terminal.output import complain, tell, tell_json, tell_table
+from rocm_sdk.terminal.output import complain, tell
 
 from .arguments import pause
+from .gpu_table import nodes_text, tell_gpus
 from .gpus_in_use import print_processes, print_query, wrong_query
 
 TYPE_CHECKING = False
@@ -23,9 +24,6 @@ _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, 
 _NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units", "hip_processors"})
 _OTHER_MAJOR = "ROCm since May 2026 (rocm-systems 5686) refuses a version of another major number than the GPU's"
 _REFUSED = frozenset({"W-GPU-016", "W-GPU-017", "W-GPU-018", "W-GPU-019"})  # /dev/kfd, /dev/dri/renderD128
-_HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
-
-_HEALTH_HEADINGS = ("node", "check", "state", "found")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -91,7 +89,7 @@ def run(options: "Namespace") -> int:
     elif options.all:
         _print_all(gpus)
     else:
-        _print_table(gpus, each=options.verbose)
+        tell_gpus(gpus, each=options.verbose, said=_said(problems))
         print_processes(gpus)
     _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
@@ -105,7 +103,7 @@ def _watch(options: "Namespace") -> int:
     problems = _explained(found)
     watch = Watch(gpus, is_json=options.json)
     if not options.json:
-        _print_table(gpus, each=options.verbose)
+        tell_gpus(gpus, each=options.verbose, said=_said(problems))
         print_processes(gpus)
     _print_notes(gpus, problems)
     return watch.go_on(options.watch) if gpus else 1
@@ -136,25 +134,15 @@ def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]") -> int:
 
 def _print_health(options: "Namespace") -> int:
     """Prints the condition of all GPUs; status 1 if something about it is a warning, or there is no GPU."""
+    from .gpus_health import print_health
+
     gpus, found, _ = _native.survey_gpus()
     access = _explained(found)
     items = _native.gpu_health()
     problems = [problem for *_, problem in items if problem is not None]
-    if options.json:
-        tell_json(_SCHEMA, health=[_health_document(*item) for item in items])
-    else:
-        rows = [("all" if node is None else str(node), check, state, text) for check, node, state, text, _ in items]
-        if rows:
-            tell_table(_HEALTH_HEADINGS, rows, set())
+    print_health(gpus, items, for_programs=options.json)
     _print_notes((), problems if gpus else access)
     return 1 if not gpus or any(problem.severity != "note" for problem in problems) else 0
-
-
-def _health_document(
-    check: str, node: int | None, state: str, text: str, problem: "Problem | None"
-) -> dict[str, object]:
-    document = None if problem is None else problem.as_document()
-    return {"check": check, "node": node, "state": state, "text": text, "problem": document}
 
 
 def print_targets() -> int:
@@ -174,32 +162,10 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     return 0 if text else 1
 
 
-def _print_table(gpus: "Sequence[Gpu]", *, each: bool) -> None:
-    """A row for each GPU; where some are equal, a line for each kind instead, unless each is wanted."""
-    from rocm_sdk.base.value_text import size_text
-
-    from .equal_gpus import equal_gpus, lines_of, reason_of
-
-    groups = equal_gpus(gpus)
-    if len(groups) < len(gpus) and not each:
-        for line in lines_of(groups):
-            tell(line)
-        return
-    reasons = [reason_of(gpu) for gpu in gpus]
-    rows = [
-        (
-            str(gpu.node),
-            gpu.processor,
-            gpu.name,
-            gpu.pci_address,
-            size_text(gpu.memory),
-            "yes" if gpu.usable else "no",
-            "as above" if gpu.why_not and reasons[at] in reasons[:at] else gpu.why_not or "",
-        )
-        for at, gpu in enumerate(gpus)
-    ]
-    if rows:
-        tell_table(_HEADINGS, rows, {"memory"})
+def _said(problems: "Iterable[Problem]") -> "Sequence[str]":
+    """What is said below the table, where both are read together."""
+    are_together = sys.stdout.isatty() and sys.stderr.isatty()
+    return [found.cause for found in problems] if are_together else ()
 
 
 def _print_all(gpus: "Iterable[Gpu]") -> None:
@@ -244,12 +210,12 @@ def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
 
 def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     """Each once, however many GPUs it concerns."""
-    overridden: dict[str, list[str]] = {}
+    overridden: dict[str, list[int]] = {}
     for gpu in gpus:
         if gpu.overridden:
-            overridden.setdefault(f"real {gpu.real_processor}, presented as {gpu.processor}", []).append(str(gpu.node))
+            overridden.setdefault(f"real {gpu.real_processor}, presented as {gpu.processor}", []).append(gpu.node)
     for text, nodes in overridden.items():
-        complain(f"{'node' if len(nodes) == 1 else 'nodes'} {', '.join(nodes)}: {text}")
+        complain(f"{nodes_text(nodes)}: {text}")
     if any(gpu.overridden and _major(gpu.processor) != _major(gpu.real_processor) for gpu in gpus):
         from rocm_sdk.gpu_support.runtime_rules import installed_rules  # here: it reads the SDK
 

@@ -20,6 +20,7 @@ Show everything about this installation: versions, packages, target families, GP
 Unknown values are null, and "problems" says why."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+_TITLE = 13  # columns of a title and the blanks behind it
 _GPU_FACTS = ("processor", "name", "pci_address", "memory", "usable", "why_not")
 
 
@@ -58,20 +59,20 @@ def run(options: "Namespace") -> int:
         from .info_build_id import print_build_ids
 
         return print_build_ids(options.build_id, for_programs=options.json)
-    facts = collect()
+    facts, gpus = collect()
     if options.json:
         import json
 
         print(json.dumps(facts, indent=2))
     else:
-        print("\n".join(_lines(_harmless(facts))))
+        _tell(facts, gpus)
         for problem in facts["problems"]:
             complain(problem)
     return 0 if facts["sdk"]["version"] else 1
 
 
-def collect() -> dict[str, Any]:
-    """The document of --json, which docs/commands.md describes."""
+def collect() -> "tuple[dict[str, Any], tuple[_native.Gpu, ...]]":
+    """The document of --json, which docs/commands.md describes, and the GPUs."""
     import platform
 
     problems: list[str] = []
@@ -89,7 +90,7 @@ def collect() -> dict[str, Any]:
     targets = ask(installed.sdk.built_targets)
     gpus = ask(_native.gpus)
     problems += _ownership_problems()
-    return {
+    document = {
         "schema": _SCHEMA,
         "loader": {"version": _native.loader_version, "directory": os.path.dirname(_native.__file__)},
         "python": {"version": platform.python_version(), "executable": sys.executable},
@@ -106,6 +107,7 @@ def collect() -> dict[str, Any]:
         "devel": ask(tree_state),
         "problems": problems,
     }
+    return document, gpus or ()
 
 
 def _ownership_problems() -> list[str]:
@@ -141,44 +143,49 @@ def _belongs_to(distribution: str) -> Callable[[str], bool]:
     return lambda directory: os.path.basename(directory).startswith(prefix)
 
 
-def _harmless(value: Any) -> Any:
-    """Makes every text in a document harmless. Whole lines would be too late: they contain styles."""
-    from rocm_sdk.base.value_text import harmless
-
-    if isinstance(value, dict):
-        return {name: _harmless(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_harmless(each) for each in value]
-    return harmless(value) if isinstance(value, str) else value
-
-
 def _families(sdk: dict[str, Any]) -> Iterator[str]:
     for name in sdk["available_families"] or ():
         yield f"{name} (default)" if name == sdk["default_family"] else name
 
 
-def _lines(facts: dict[str, Any]) -> Iterator[str]:
+def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
+    """The facts for people."""
+    from .gpu_table import tell_gpus
+
+    sdk = facts["sdk"]
+    _tell_fact("ROCm SDK", sdk["version"] or "not installed")
+    for place, variable in ((sdk["root"], "ROCM_SDK_ROOT"), (sdk["fallback"], "ROCM_SDK_FALLBACK")):
+        if place:
+            _tell_fact("taken from", f"{place}  ({variable})")
+    _tell_fact("loader", facts["loader"]["version"], facts["loader"]["directory"])
+    _tell_fact("Python", facts["python"]["version"], facts["python"]["executable"])
+    if sdk["version"]:
+        _tell_fact("targets", " ".join(sdk["targets"] or ()) or "unknown")
+        _tell_fact("families", " ".join(_families(sdk)) or "none")
+    _tell_fact("development", facts["devel"] or "unknown")
+    packages = [each for each in facts["packages"] if each["name"] != "rocm-sdk-loader"]  # which has a line
+    sites = {os.path.dirname(each["directory"]) for each in packages if each["directory"]}
+    site = f"{sites.pop()}/" if len(sites) == 1 else ""
+    if packages:
+        _tell_fact("packages", site.rstrip("/"))
+    for each in packages:
+        _tell_fact("", f"{each['name']} {each['version']}", (each["directory"] or "").removeprefix(site))
+    _tell_fact("GPUs", "" if gpus else "none found: see rocm-sdk gpus")
+    tell_gpus(gpus)
+
+
+def _tell_fact(title: str, text: str, place: str = "") -> None:
+    """A line: its title, a text, and the file or directory that it is about."""
+    from rocm_sdk.terminal.output import tell_row
     from rocm_sdk.terminal.style import style
 
     strong, faint = style("bold", sys.stdout), style("faint", sys.stdout)
-    sdk = facts["sdk"]
-    yield f"{strong('ROCm SDK')}     {sdk['version'] or 'not installed'}"
-    if sdk["root"]:
-        yield f"{strong('taken from')}   {sdk['root']}  (ROCM_SDK_ROOT)"
-    if sdk["fallback"]:
-        yield f"{strong('taken from')}   {sdk['fallback']}  (ROCM_SDK_FALLBACK)"
-    yield f"{strong('loader')}       {facts['loader']['version']}  {faint(facts['loader']['directory'])}"
-    yield f"{strong('Python')}       {facts['python']['version']}  {faint(facts['python']['executable'])}"
-    if sdk["version"]:
-        yield f"{strong('targets')}      {' '.join(sdk['targets'] or ()) or 'unknown'}"
-        yield f"{strong('families')}     {' '.join(_families(sdk)) or 'none'}"
-    yield f"{strong('development')}  {facts['devel'] or 'unknown'}"
-    yield strong("packages")
-    for package in facts["packages"]:
-        yield f"  {package['name']} {package['version']}  {faint(package['directory'] or '')}".rstrip()
-    yield strong("GPUs")
-    for gpu in facts["gpus"] or ():
-        usable = "usable" if gpu["usable"] else f"not usable: {gpu['why_not']}"
-        yield f"  {gpu['processor']}  {gpu['name']}  {gpu['pci_address']}  {usable}"
-    if not facts["gpus"]:
-        yield "  none found: see rocm-sdk gpus"
+    start = f"{title:<{_TITLE}}" if title else "  "
+
+    def painted(cell: str) -> str:
+        return cell.replace(title, strong(title), 1) if title else cell
+
+    if place:
+        tell_row(f"{start}{text}", place, (painted, faint))
+    else:
+        tell_row(start[:-2], text, (painted, str))

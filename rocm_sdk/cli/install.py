@@ -131,15 +131,18 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
 
 
 def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
-    from rocm_sdk.installing.choice import Choice, choose, is_final, works
-    from rocm_sdk.installing.destination import find_destination
-    from rocm_sdk.installing.forms import UNPINNED, refuse_pair
-    from rocm_sdk.installing.refusal import UnreachedIndexError
-    from rocm_sdk.installing.request import choose_index, make_requirements
+    from rocm_sdk.terminal.progress import waiting
 
-    index = choose_index(rocm)
-    requirements = make_requirements(options.things, gpus.targets, rocm, index)
-    destination = find_destination(options.python, "pip" if options.installer == "conda-pip" else options.installer)
+    with waiting("looking at the environment", at_once=True):
+        from rocm_sdk.installing.choice import Choice, choose, is_final, works
+        from rocm_sdk.installing.destination import find_destination
+        from rocm_sdk.installing.forms import UNPINNED, refuse_pair
+        from rocm_sdk.installing.refusal import UnreachedIndexError
+        from rocm_sdk.installing.request import choose_index, make_requirements
+
+        index = choose_index(rocm)
+        requirements = make_requirements(options.things, gpus.targets, rocm, index)
+        destination = find_destination(options.python, "pip" if options.installer == "conda-pip" else options.installer)
     if options.print:
         is_conda = options.installer == "conda-pip"
         usual = "environment" if is_conda else "command"

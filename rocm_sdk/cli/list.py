@@ -1,6 +1,8 @@
 """`rocm-sdk list`: the libraries that can be asked for by a short name, and where they are."""
 
-from rocm_sdk.terminal.output import tell_json, tell_table
+import sys
+
+from rocm_sdk.terminal.output import tell_json, tell_table, tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints a table with a line for each library; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
-    from rocm_sdk.base.value_text import size_text
     from rocm_sdk.installed.installation import current
 
     installed = current()
@@ -34,8 +35,18 @@ def run(options: "Namespace") -> int:
     if options.json:
         tell_json(1, libraries=libraries)
         return 0 if libraries else 1
-    heading, above = _column_of_files(installed)
-    lines = [
+    _print_table(libraries, installed)
+    return 0 if libraries else 1
+
+
+def _print_table(libraries: "Sequence[dict[str, Any]]", installed: "Installed") -> None:
+    """A row for each library. On a terminal those that are not installed are named below it, without columns."""
+    from rocm_sdk.base.value_text import size_text
+    from rocm_sdk.terminal.style import width_of
+
+    is_read = width_of(sys.stdout) is not None
+    above = f"{installed.site}/" if is_read else ""
+    rows = [
         (
             each["shortname"],
             each["package"],
@@ -43,21 +54,21 @@ def run(options: "Namespace") -> int:
             (each["path"] or "").removeprefix(above),
         )
         for each in libraries
+        if each["path"] is not None or not is_read
     ]
-    if lines:
-        tell_table(("library", "package", "size", heading), lines, {"size"})
-    return 0 if lines else 1
-
-
-def _column_of_files(installed: "Installed") -> tuple[str, str]:
-    """The heading of the files, and what their paths are without: on a terminal, site-packages, which it names once."""
-    import sys
-
-    from rocm_sdk.terminal.style import width_of
-
-    if width_of(sys.stdout) is None:
-        return "file", ""
-    return f"file below {installed.site}", f"{installed.site}/"
+    if rows:
+        heading = f"file below {installed.site}" if is_read else "file"
+        tell_table(("library", "package", "size", heading), rows, {"size"})
+    if not is_read:
+        return
+    absent: dict[str, list[str]] = {}
+    for each in libraries:
+        if each["path"] is None:
+            absent.setdefault(each["package"], []).append(each["shortname"])
+    if not rows:
+        tell_wrapped("no library is installed here: rocm-sdk install installs them")
+    for package, names in absent.items():
+        tell_wrapped(f"not installed, of {package}: {', '.join(names)}")
 
 
 def _places(installed: "Installed") -> "Sequence[LibraryLocation | None]":

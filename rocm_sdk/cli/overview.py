@@ -7,9 +7,10 @@ packages, and the last line names the command that looks into them.
 import os
 
 from rocm_sdk import _native
+from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.counting import BESIDE, COUNTS, standings
-from rocm_sdk.terminal.output import tell
+from rocm_sdk.terminal.output import tell, tell_row
 
 from .commands import COMMANDS, GROUPS
 from .equal_gpus import equal_gpus, lines_of
@@ -41,13 +42,15 @@ def run() -> int:
     except RocmSdkError as error:
         gpus, shown = (), error.message
     verdict, typed = _verdict(built, gpus) if has_sdk else ("nothing can be loaded yet", _installing(gpus))
-    for title, text in (("SDK", name), ("place", place), ("GPU", shown), ("verdict", verdict), ("next", _next(typed))):
-        tell(f"{title:<9}{text}")
+    for title, text in (("SDK", name), ("place", place), ("GPU", shown), ("verdict", verdict)):
+        tell_row(f"{title:<7}", text)
+    about = COMMANDS[typed.partition(" ")[0]] if "--gpu" not in typed else "the GPU that it is for has to be named"
+    tell_row(f"{'next':<7}  {'rocm-sdk ' + typed:<{_TYPED}}", about)
     tell("")
     for group, names in GROUPS.items():
-        tell(f"{group:<9}{' '.join(names)}")
-    tell(f"{'make':<9}rocm-sdk-build: wheels, smaller SDKs, images (a package of its own)")
-    tell(f"{'help':<9}rocm-sdk help COMMAND; rocm-sdk --help has a line for each")
+        tell_row(f"{group:<7}", " ".join(names))
+    tell_row(f"{'make':<7}", "rocm-sdk-build: wheels, smaller SDKs, images (a package of its own)")
+    tell_row(f"{'help':<7}", "rocm-sdk help COMMAND; rocm-sdk --help has a line for each")
     return 0 if has_sdk else 1
 
 
@@ -100,8 +103,4 @@ def _fits(target: str, processor: str) -> bool:
 
 def _installing(gpus: "Iterable[Gpu]") -> str:
     """What installs the SDK: without a GPU, one has to be named."""
-    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else "install torch --gpu gfx942"
-
-
-def _next(typed: str) -> str:
-    return f"{'rocm-sdk ' + typed:<{_TYPED}}  {COMMANDS[typed.partition(' ')[0]]}"
+    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else f"install torch --gpu {EXAMPLE_GPU}"

@@ -13,7 +13,7 @@ from .compiler_flags import OPTIONS, Alone
 
 def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
     """The function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
-    words = help_asked(arguments)
+    words = help_asked(arguments, "rocm-sdk")
     parser = make_parser(words[:1])
     options = parse_words(parser, COMMANDS, words)
     return options.run, options
@@ -28,7 +28,8 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
         prog="rocm-sdk",
         description="Ask about the ROCm SDK that is installed here.",
         formatter_class=HelpFormatter,
-        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command.",
+        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command; rocm-sdk help options, what"
+        " all have.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     for name, what in OPTIONS.items():
@@ -39,7 +40,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
         if name in wanted:
             module = module_of(name)
             command.description = getattr(module, "DESCRIPTION", f"{summary[0].upper()}{summary[1:]}.")
-            command.epilog = epilog(module.EXAMPLE, STATUSES.get(name))
+            command.epilog = epilog("rocm-sdk", module.EXAMPLE, STATUSES.get(name))
             module.add_arguments(command)
             add_output_options(command)
             command.set_defaults(run=module.run)

@@ -178,12 +178,13 @@ def _run_subjects(tested: "Installed", wanted: "Options", recorders: "list[Recor
     from rocm_sdk.doctor.run import run as run_subjects
     from rocm_sdk.terminal.style import width_of, wrapped
 
-    if not options.json:
+    is_shown = not options.json and not options.quiet
+    if is_shown:
         print("\n".join(wrapped(text.heading(tested), width_of(sys.stdout), " " * 4)), flush=True)
     paints = _paints()
     subjects = run_subjects(tested, wanted, recorders)
     while (recorder := _next_tested(subjects)) is not None:
-        if not options.json:
+        if is_shown:
             print(text.line_of(recorder, paints), flush=True)
 
 
@@ -226,7 +227,10 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
     lines += text.not_tried(recorders) if options.verbose else ()
     if lines:
         print("\n".join(part for line in lines for part in wrapped(line, width, " " * 8)))
-    print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
+    if not options.quiet:
+        print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
+    elif said := [*text.texts(found, verbose=options.verbose, paints=_paints(), width=width)]:
+        print("\n\n".join(said))
 
 
 def _write_document(pattern: str, document: str) -> None:

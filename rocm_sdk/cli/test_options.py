@@ -45,7 +45,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         choices=("local", "network"),
         help="try each fix in a copy, with local wheels and the installer's cache, or with the network",
     )
-    parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
+    parser.add_argument("--only", metavar="NAMES", help="subjects or codes, separated by commas")
     parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to skip")
     parser.add_argument("--seconds", type=_seconds, default=60, help="time limit of each library and program (60)")
     parser.add_argument("--checks", action="store_true", help="also print each check that passed")
@@ -113,7 +113,7 @@ def _misuse_of_others(options: "Namespace") -> str:
 def _misuse_of_index(options: "Namespace") -> str:
     if options.pid is not None or options.merge is not None or options.sdk is not None:
         return "--index-digests needs an installation: none of --pid, --merge and --sdk goes with it"
-    only, skip = options.only.split(","), options.skip.split(",")
+    only, skip = (options.only or "").split(","), options.skip.split(",")
     if (options.only and not any(name == "index" or "-INDEX-" in name for name in only)) or "index" in skip:
         return "--index-digests asks for the subject index, which --only or --skip leaves out: --only files,index"
     if options.index_digests:
@@ -126,20 +126,25 @@ def _misuse_of_index(options: "Namespace") -> str:
 
 def wanted_options(options: "Namespace") -> "Options | None":
     """The options of the test; None after a message for a name that is neither a subject nor a code."""
+    from rocm_sdk import _native
     from rocm_sdk.doctor.loading import default_parallel
     from rocm_sdk.doctor.recorder import Options
     from rocm_sdk.problems import ENTRIES
     from rocm_sdk.problems.subject_table import SUBJECTS
     from rocm_sdk.terminal.progress import count_progress
 
-    only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
+    only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only or "", options.skip))
+    if options.only is not None and not only:
+        complain("--only names no subject", f"name some of {', '.join(SUBJECTS)}, or leave it out")
+        return None
     if options.index_digests is None and "index" in only:
         complain("--only index needs --index-digests [ADDRESS]: nothing else asks a network")
         return None
     unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
     if unknown:
-        known = ", ".join(SUBJECTS)
-        complain(f"neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}")
+        near = _native.nearest_names(unknown[0], (*SUBJECTS, *ENTRIES))
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        complain(f"{meant}neither a subject nor a code: {', '.join(unknown)}", f"name some of {', '.join(SUBJECTS)}")
         return None
     unreported = sorted(
         name

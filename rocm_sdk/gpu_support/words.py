@@ -85,6 +85,11 @@ def line_of(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
     return place, "; ".join(said).format(late=on.late, covered=on.covered, total=on.total, **facts)
 
 
+def is_failure(text: str) -> bool:
+    """Return whether the text of a line says that calls of the libraries will fail."""
+    return text.startswith(("NO CODE", "NO KERNELS")) or "a TABLE OF KERNELS IS MISSING" in text
+
+
 def lines_on(found: "Coverage", index: int) -> "list[tuple[list[str], str]]":
     """The lines of the GPU that was asked for at `index`: libraries, by short names if they have them, and the text.
 

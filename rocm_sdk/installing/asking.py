@@ -157,7 +157,7 @@ def run_installer(
     environment = _limits(destination, _ASKING) | environment
     what = "versions" if index is None else f"the versions that {shown_address(index.address)} has"
     try:
-        with start_directory(destination) as empty, waiting(f"asking {destination.installer} for {what}"):
+        with start_directory(destination) as empty, waiting(f"asking {destination.installer} for {what}", at_once=True):
             done = run(command, given=text, base=environment, directory=directory or empty)
     except OSError as error:
         raise InstallRefusedError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocm_sdk import _native, targets
+from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import RocmSdkError, UnknownTargetError
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     Detected: TypeAlias = tuple[tuple[str | None, str, _native.DetectionSource, str], ...]
 
 _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
-_NAME_ONE = "name it: --gpu gfx1151 (rocm-sdk gpus and https://rocm.docs.amd.com tell which target a GPU has)"
+_NAME_ONE = (
+    f"name it: rocm-sdk install torch --gpu {EXAMPLE_GPU} (rocm-sdk gpus and https://rocm.docs.amd.com tell which"
+    " target a GPU has)"
+)
 
 
 class GpuChoice(NamedTuple):

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk.errors import RocmSdkError
 
-
-_LEAST_COLUMNS = 24  # of a terminal, for the last column of a table
-_NARROW_COLUMN = 4  # where it begins on a terminal that has fewer for it
+    from .style import Style
 
 
 def tell(line: str) -> None:
@@ -40,20 +38,25 @@ def tell_fix(fix: str, place: int = 2, label: str = "fix") -> None:
     """Writes a fix to stdout, from a column on; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
-    from .style import width_of, wrapped_fix
+    from .style import column_of, width_of, wrapped_fix
 
     columns = width_of(sys.stdout)
-    indent = " " * _column(place, columns)
+    indent = " " * column_of(place, columns)
     for part in wrapped_fix(f"{indent}{label}: ", harmless(fix), columns, f"{indent}  "):
         tell(part)
 
 
-def tell_row(first: str, text: str) -> None:
-    """Writes a row of two cells to stdout. The second is a text, which goes on as that of `tell_table`."""
-    from .style import width_of
+def tell_row(first: str, text: str, paint: "tuple[Style, Style]" = (str, str)) -> None:
+    """Writes a row of two cells to stdout. The second is a text, which goes on as that of `tell_table`.
 
-    for line in _fitting(first, text, f"{first}  {text}", width_of(sys.stdout)):
-        tell(line)
+    paint: how each cell is painted.
+    """
+    from rocm_sdk.base.value_text import harmless
+
+    from .style import row_lines, width_of
+
+    for line in row_lines(harmless(first), harmless(text), width_of(sys.stdout)):
+        print("".join(painted(cell) for painted, cell in zip(paint, line) if cell), flush=True)  # noqa: B905
 
 
 def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbers: "Container[str]") -> None:
@@ -61,38 +64,26 @@ def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbe
 
     On a terminal the text of the last column goes on below where it would be too long.
     """
-    from .style import width_of  # here: most commands write no table
-
     table = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    columns = width_of(sys.stdout) if headings[-1] not in numbers else None
     for row in table:
         cells = [
             cell.rjust(width) if heading in numbers else cell.ljust(width)
             for heading, cell, width in zip(headings, row, widths, strict=True)
         ]
-        for line in _fitting("  ".join(cells[:-1]), row[-1], "  ".join(cells).rstrip(), columns):
-            tell(line)
+        if headings[-1] in numbers:
+            tell("  ".join(cells))
+        else:
+            tell_row("  ".join(cells[:-1]), row[-1])
 
 
-def _fitting(first: str, last: str, whole: str, columns: int | None) -> "Sequence[str]":
-    """The lines of a row: its first cells, the last one, and both as one line."""
-    if columns is None or len(whole) <= columns or " " not in last:
-        return (whole,)
-    from .style import wrapped
-
-    place = len(first) + 2
-    column = _column(place, columns)
-    indent = " " * column
-    if column == place:
-        return list(wrapped(last, columns, indent, f"{first}  "))
-    lines = list(wrapped(last, columns, indent, indent))
-    return [first.rstrip(), *lines] if first.strip() else lines
-
-
-def _column(place: int, columns: int | None) -> int:
-    """Where a text stands that is to begin at a column: there, or further left where that leaves too few columns."""
-    return place if columns is None or columns - place >= _LEAST_COLUMNS else _NARROW_COLUMN
+def saying(
+    headings: "Sequence[str]", rows: "Sequence[Sequence[str]]", nothing: "Container[str]" = ("", "-")
+) -> "tuple[list[str], list[list[str]]]":
+    """Return a table without the columns in which no row says anything. nothing: the cells that say nothing."""
+    said = [any(row[column] not in nothing for row in rows) for column in range(len(headings))]
+    kept = [column for column, says in enumerate(said) if says]
+    return [headings[column] for column in kept], [[row[column] for column in kept] for row in rows]
 
 
 def tell_json(schema: int, **content: object) -> None:
@@ -103,10 +94,13 @@ def tell_json(schema: int, **content: object) -> None:
 
 
 def complain(message: str, fix: str | None = None) -> None:
-    """Writes a message to stderr, and in a second line what to do."""
+    """Writes a message to stderr, and in a second line what to do. On a terminal both go on below, between words."""
     from rocm_sdk.base.value_text import harmless, without_passwords
 
-    print(f"{given.program}: {harmless(without_passwords(message))}", file=sys.stderr)
+    from .style import width_of, wrapped
+
+    text = harmless(without_passwords(message))
+    print("\n".join(wrapped(text, width_of(sys.stderr), "  ", f"{given.program}: ")), file=sys.stderr)
     if fix is not None:
         complain_fix(fix)
 
@@ -195,11 +189,54 @@ def complain_of_output(path: object, error: OSError) -> None:
     complain(f"cannot write {path}: {error.strerror}", fix)
 
 
+# The first words of fixes that are typed; another fix is a sentence.
+_COMMANDS = frozenset(
+    (
+        *(
+            "apt",
+            "apt-get",
+            "chmod",
+            "conda",
+            "cp",
+            "dnf",
+            "env",
+            "eval",
+            "export",
+            "ldconfig",
+            "ln",
+            "mkdir",
+            "mount",
+            "mv",
+        ),
+        *(
+            "patchelf",
+            "pip",
+            "python",
+            "python3",
+            "readelf",
+            "rm",
+            "rmdir",
+            "rocm-sdk",
+            "rocm-sdk-build",
+            "sudo",
+            "ulimit",
+        ),
+        *("unset", "uv"),
+    )
+)
+
+
 def complain_fix(fix: str) -> None:
-    """Writes to stderr what to do."""
+    """Writes to stderr what to do; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
-    print(f"  fix: {harmless(fix)}", file=sys.stderr)
+    from .style import width_of, wrapped, wrapped_fix
+
+    columns, text, start, indent = width_of(sys.stderr), harmless(fix), "  fix: ", " " * 4
+    first = text.partition(" ")[0]
+    is_command = first in _COMMANDS or "/" in first or "=" in first
+    lines = wrapped_fix(start, text, columns, indent) if is_command else wrapped(text, columns, indent, start)
+    print("\n".join(lines), file=sys.stderr)
 
 
 def end_without_output(error: OSError) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         color: str
 
 
+OUTPUT = "output"  # the title of the options that every command has
 _WHEN = ("auto", "always", "never")
 
 
@@ -52,7 +53,7 @@ def open_standard_streams() -> None:
 
 def add_output_options(parser: "ArgumentParser") -> None:
     """Adds them to a command, after its own."""
-    group = parser.add_argument_group("output")
+    group = parser.add_argument_group(OUTPUT)
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, and no messages of what is done")
     group.add_argument("-v", "--verbose", action="store_true", help="also what is otherwise left out or only counted")
     group.add_argument("--progress", action="store_true", help="a line every ten seconds, as with CI set")

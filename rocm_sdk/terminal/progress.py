@@ -137,10 +137,12 @@ class Wait:
             self._done = max(self._done, done if self.total is None else min(done, self.total))
             self._show()
 
-    def begin(self) -> None:
-        """Shows from now on that it goes on, also where no step is done."""
+    def begin(self, *, at_once: bool = False) -> None:
+        """Shows from now on that it goes on, also where no step is done. at_once: a bar in the first second, too."""
         if self._form != _NOTHING:
             _open.append(self)
+            if at_once and self._form == _BAR_FORM:
+                self._line.show(self._bar, now=True)
             self._ticker.start()
 
     def end(self) -> None:
@@ -199,13 +201,15 @@ def waiting(
     total: int | None = None,
     measure: Callable[[int], str] = "{:,}".format,
     left: str = "nothing is left behind",
+    *,
+    at_once: bool = False,
 ) -> Iterator[Wait]:
     """Shows that something goes on. Of several, one within the other, the last one is shown.
 
-    left: what is said after Ctrl-C.
+    left: what is said after Ctrl-C. at_once: it is sure to take long, and is shown before its first second is over.
     """
     wait = Wait(title, total, measure)
-    wait.begin()
+    wait.begin(at_once=at_once)
     try:
         yield wait
     except KeyboardInterrupt:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _CODES = {"bold": 1, "faint": 2, "error": "1;31", "warning": "1;33", "note": 36, "good": 32}
 _SHELL_WORD = r"""(?:'[^']*'|"[^"]*"|\\.|\S)+"""
 _USUAL_WIDTH = 80  # of a terminal that does not say
+_LEAST_COLUMNS = 24  # of a terminal, for the last column of a table
+_NARROW_COLUMN = 4  # where it begins on a terminal that has fewer for it
 
 
 def style(name: str, stream: "TextIO") -> "Style":
@@ -85,6 +87,33 @@ def _broken(start: str, words: list[str], width: int, indent: str) -> "Iterator[
         line = f"{line} {word}" if is_begun else line + word
         is_begun = True
     yield line
+
+
+def row_lines(first: str, last: str, columns: int | None) -> "Iterator[tuple[str, str]]":
+    """The lines of a row of two cells, each line in two parts: what is left of the last cell, and a part of it.
+
+    columns: as of `width_of`. The last cell goes on below between its words; what is one word is not broken.
+    """
+    if not last or columns is None or len(first) + 2 + len(last) <= columns:
+        yield (f"{first}  ", last) if last else (first.rstrip(), "")
+        return
+    place = len(first) + 2
+    column = column_of(place, columns)
+    if column == place and " " not in last and _NARROW_COLUMN + len(last) <= columns:
+        column = _NARROW_COLUMN
+    start = f"{first}  "
+    if column < place and (" " in last or _NARROW_COLUMN + len(last) <= columns):
+        if first.strip():
+            yield first.rstrip(), ""
+        start = " " * column
+    for line in wrapped(last, columns - column):
+        yield start, line
+        start = " " * column
+
+
+def column_of(place: int, columns: int | None) -> int:
+    """Where a text stands that is to begin at a column: there, or further left where that leaves too few columns."""
+    return place if columns is None or columns - place >= _LEAST_COLUMNS else _NARROW_COLUMN
 
 
 def can_show(text: str, stream: "TextIO") -> bool:

@@ -2,10 +2,13 @@
 
 import argparse
 import re
+import sys
 import textwrap
 from functools import partial
 
 from rocm_sdk._native import nearest_names
+
+from .output_options import OUTPUT, add_output_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,27 +30,79 @@ STATUSES = {
 }
 
 
-def epilog(example: str, statuses: "Mapping[int, str] | None" = None) -> str:
+def epilog(program: str, example: str, statuses: "Mapping[int, str] | None" = None) -> str:
     """The end of the help of a command. statuses: those of this command alone."""
-    listed = sorted({**STATUSES, **(statuses or {})}.items())
-    text = "; ".join(f"{number} {meaning}" for number, meaning in listed)
-    return f"exit status: {text}\n\nexample: {example}"
+    own = f"{_statuses_text(statuses)}\n\n" if statuses else ""
+    return f"{own}{program} help options: -q, -v, --color, --progress, exit statuses\n\nexample: {example}"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors repeat no password: a word may be a URL."""
+    """A parser whose errors are a line that repeats no password (a word may be a URL), and a line with what to do.
+
+    Its help leaves out what all commands have.
+    """
 
     def error(self, message: str) -> "NoReturn":
-        if "://" in message:
-            from rocm_sdk.base.value_text import without_passwords
+        """End with status 2."""
+        from rocm_sdk.base.value_text import harmless, without_passwords
 
-            message = without_passwords(message)
-        super().error(message)
+        from .style import width_of, wrapped
+
+        text = harmless(without_passwords(" ".join(message.split())))
+        lines = wrapped(text, width_of(sys.stderr), "  ", f"{self.prog}: error: ")
+        self.exit(2, "".join(f"{line}\n" for line in (*lines, f"  see: {self.prog} --help")))
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse what is no choice, and name first what is like it."""
+        if action.choices is None or value in action.choices:
+            return
+        names = [str(each) for each in action.choices]
+        near = nearest_names(str(value), tuple(names), _NAMED)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        raise argparse.ArgumentError(action, f"{meant}there is no {str(value)!r} among {', '.join(names)}")
+
+    def format_help(self) -> str:
+        """Return the help without the options that all commands have."""
+        formatter = self._get_formatter()
+        hidden = [action for group in self._action_groups if group.title == OUTPUT for action in group._group_actions]
+        shown = [action for action in self._actions if action not in hidden]
+        formatter.add_usage(self.usage, shown, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for group in self._action_groups:
+            if group.title != OUTPUT:
+                formatter.start_section(group.title)
+                formatter.add_text(group.description)
+                formatter.add_arguments(group._group_actions)
+                formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
 
 
-def help_asked(words: "Sequence[str]") -> "Sequence[str]":
-    """Return the words of a call with `help [COMMAND]` as `[COMMAND] --help`."""
-    return [*words[1:2], "--help"] if words[:1] == ["help"] else words
+def help_asked(words: "Sequence[str]", program: str) -> "Sequence[str]":
+    """Return the words of a call with `help [COMMAND]` as `[COMMAND] --help`. `help options` prints and ends."""
+    if words[:1] != ["help"]:
+        return words
+    if words[1:2] == ["options"]:
+        sys.stdout.write(help_of_all(program))
+        raise SystemExit(0)
+    return [*words[1:2], "--help"]
+
+
+def help_of_all(program: str) -> str:
+    """Return what all commands of a program have: options, and exit statuses."""
+    parser = argparse.ArgumentParser(
+        prog=f"{program} COMMAND",
+        description=f"What all commands of {program} have.",
+        formatter_class=HelpFormatter,
+        epilog=_statuses_text(STATUSES),
+        add_help=False,
+    )
+    add_output_options(parser)
+    return parser.format_help()
+
+
+def _statuses_text(statuses: "Mapping[int, str]") -> str:
+    return f"exit status: {'; '.join(f'{number} {meaning}' for number, meaning in sorted(statuses.items()))}"
 
 
 def parse_words(

@@ -111,6 +111,9 @@ def test_with_the_loader_that_runs_here(tmp_path: Path) -> None:
     result = completed([COMMAND, "demo", "--sample"], cwd=tmp_path)
     assert tuple(table(result)) == IN_ORDER
     assert (tmp_path / "build/demo/venv").is_dir()
+    *_, title, typed = result.stdout.splitlines()
+    assert title == "To go on in this environment:"
+    assert "libhipsparse" in completed(["sh", "-c", typed], cwd=tmp_path).stdout
 
 
 @as_root

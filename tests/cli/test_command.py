@@ -56,7 +56,7 @@ def test_no_answer_is_status_1_and_said_on_stderr(sdk: Site, words: list[str], s
 
 @pytest.mark.parametrize("words", [["path"], ["nonsense"], ["version", "nonsense"]])
 def test_wrong_usage_is_status_2(sdk: Site, words: list[str]) -> None:
-    assert_refused(call(sdk.path, *words), 2, "usage: rocm-sdk")
+    assert_refused(call(sdk.path, *words), 2, "see: rocm-sdk")
 
 
 def test_without_an_sdk(tmp_path: Path) -> None:

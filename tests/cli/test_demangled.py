@@ -47,8 +47,9 @@ def test_the_command(tmp_path: Path) -> None:
     code = compiled_kernel(tmp_path, "gfx1030").replace(b"scale", b"_Z1av")
     path = library(tmp_path / "libx.so", [bundle({"hipv4-amdgcn-amd-amdhsa--gfx1030": code})])
     command = [sys.executable, "-m", "rocm_sdk", "code", str(path), "--kernels"]
-    (line,) = subprocess.check_output(command, text=True).splitlines()
-    assert line.startswith(f"{path}   gfx1030   a()   ")
+    heading, line = subprocess.check_output(command, text=True).splitlines()
+    assert heading == f"{path}   gfx1030   1 kernel"
+    assert line.startswith("  a()   ")
     (file,) = json.loads(subprocess.check_output([*command, "--json"]))["files"]
     assert [(each["name"], each["demangled"]) for each in file["kernels"]] == [("_Z1av", "a()")]
 

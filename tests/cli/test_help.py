@@ -53,13 +53,21 @@ def test_help_has_an_example_that_parses(call: Call, name: str) -> None:
             ["gpus", "https://me:secret@host/simple"],
             "rocm-sdk gpus: error: unrecognized arguments: https://host/simple",
         ),
+        (
+            "rocm-sdk",
+            ["install", "--format", "requirments"],
+            (
+                "rocm-sdk install: error: argument --format: did you mean requirements? there is no 'requirments' among"
+                " command, requirements, pyproject, lock, uv.lock, environment"
+            ),
+        ),
+        ("rocm-sdk", ["nope"], "rocm-sdk: error: there is no command 'nope'"),
     ],
 )
 def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, words: list[str], said: str) -> None:
     done = completed([script.with_name(program), *words])
-    *usage, last = done.stderr.splitlines()
-    assert (done.returncode, done.stdout, last) == (2, "", said)
-    assert usage[0].startswith(f"usage: {said.partition(':')[0]} ")
+    see = f"  see: {said.partition(':')[0]} --help"
+    assert (done.returncode, done.stdout, done.stderr.splitlines()) == (2, "", [said, see])
 
 
 def test_the_builder_alone_prints_its_commands(script: Path) -> None:
@@ -88,13 +96,27 @@ def test_help_of_the_builder_has_an_example_that_parses(name: str, capsys: pytes
     assert parser.parse_args(example[0].partition(" > ")[0].split()[1:]).run
 
 
-def test_help_has_the_exit_statuses(call: Call) -> None:
-    """Those of the page."""
+def test_what_all_commands_have_is_said_in_one_place(call: Call, script: Path) -> None:
+    """The statuses are those of the page; a command names its own."""
     statuses = [row.split() for row in exit_statuses()]
     for name in ("check", "run", "gpus"):
-        text = " ".join(call(name, "--help").stdout.partition("\nexit status: ")[2].split())
-        shown = set(re.findall(r"(?:^|; )(\d+) ", text.partition(" example: ")[0]))
-        assert shown == {number for *words, number in statuses if words in (["rocm-sdk"], ["rocm-sdk", name])}
+        text = call(name, "--help").stdout
+        assert "--color {" not in text
+        assert "\nrocm-sdk help options: -q, -v, --color, --progress, exit statuses\n" in text
+        assert statuses_of(text) == {number for *words, number in statuses if words == ["rocm-sdk", name]}
+    common = call("help", "options")
+    assert (common.returncode, common.stderr) == (0, "")
+    assert statuses_of(common.stdout) == {number for *words, number in statuses if words == ["rocm-sdk"]}
+    for option in ("-q, --quiet", "-v, --verbose", "--progress", "--color {auto,always,never}"):
+        assert f"\n  {option}" in common.stdout
+    of_builder = completed([script.with_name("rocm-sdk-build"), "help", "options"])
+    assert of_builder.stdout.split() == re.sub(r"rocm-sdk\b", "rocm-sdk-build", common.stdout).split()
+
+
+def statuses_of(text: str) -> set[str]:
+    """The exit statuses that a help names."""
+    words = " ".join(text.partition("\nexit status: ")[2].partition("\n\n")[0].split())
+    return set(re.findall(r"(?:^|; )(\d+) ", words))
 
 
 def test_all_commands_are_listed(call: Call) -> None:

@@ -108,7 +108,7 @@ def test_a_tree_that_differs(call: Call, sdk: Site, devel_tree: Path) -> None:
     ("words", "said"),
     [
         (["pth"], "there is no command 'pth'; did you mean path?"),
-        (["lst"], "there is no command 'lst'; did you mean list or test?"),
+        (["lst"], "there is no command 'lst'; did you mean list?"),
         (["nonsense"], "there is no command 'nonsense'\n"),
         (["help", "pth"], "did you mean path?"),
     ],

@@ -138,7 +138,7 @@ def test_flags(kpack_sdk: Site, machine: Machine, words: list[str], line: str) -
 @pytest.mark.parametrize(
     ("selection", "status", "said"),
     [
-        ("gfx943", 2, "did you mean gfx940, gfx941, gfx942"),
+        ("gfx943", 2, "did you mean gfx940, gfx941 or gfx942"),
         ("gfx803", 2, "ROCm is not built for gfx803"),
         ("gfx1100:xnack+", 2, "leave it out"),
         (",", 1, "contains no target"),

@@ -9,7 +9,7 @@ LIBRARIES = ("hipblas", "hipblaslt", "hipsparse", "amdhip64", "rccl", "abc")
 
 
 def test_nearest_first() -> None:
-    assert _native.nearest_names("tes", NAMES) == ("test", "tree")
+    assert _native.nearest_names("tes", NAMES) == ("test",)
     assert _native.nearest_names("target", NAMES) == ("targets",)
     assert _native.nearest_names("tret", NAMES, limit=1) == _native.nearest_names("tret", NAMES, 1) == ("tree",)
     assert _native.nearest_names("naive", NAMES) == ("naïve",)
@@ -33,10 +33,21 @@ def test_nearest_first() -> None:
         ("xyzabc", 3, ""),  # too short to be looked for within
         ("amdhip64:xnack+", 3, ""),
         ("h" * 299, 3, ""),
+        ("rnpe", 3, ""),  # half of the letters of another name
+        ("amdhip32", 3, "amdhip64"),
     ],
 )
 def test_limits_and_what_is_too_far(name: str, limit: int, nearest: str) -> None:
     assert _native.nearest_names(name, LIBRARIES, limit) == tuple(nearest.split())
+
+
+def test_a_number_is_another_thing() -> None:
+    """gfx9999 is not gfx909, and nope is not code."""
+    targets = ("gfx909", "gfx90a", "gfx942", "gfx1100", "gfx94X-dcgpu")
+    assert _native.nearest_names("gfx9999", targets) == ()
+    assert _native.nearest_names("gfx110", targets) == ("gfx1100",)
+    assert _native.nearest_names("gfx94x-dgpu", targets) == ("gfx94X-dcgpu",)
+    assert _native.nearest_names("nope", ("code", "store", "env")) == ()
 
 
 def test_what_is_no_name() -> None:

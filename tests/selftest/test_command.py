@@ -102,7 +102,7 @@ def test_only_and_skip(sdk: Site) -> None:
     names, _ = subjects("--skip", "api,bindings,tools,devel,gpus,opencl,environment")
     assert names == ["packages", "files", "libraries"]
     result = command(sdk, "--only", "filez")
-    assert_failed(result, 2, "neither a subject nor a code: filez; the subjects are packages, files")
+    assert_failed(result, 2, "did you mean files? neither a subject nor a code: filez", "name some of packages, files")
 
 
 @pytest.mark.parametrize(

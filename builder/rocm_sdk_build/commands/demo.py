@@ -52,6 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the demonstration and prints its results; PackagingError or OSError if something fails."""
+    from rocm_sdk.base.value_text import quoted_for_shell
     from rocm_sdk_build.code.patchelf import Shape
     from rocm_sdk_build.demo.environment import Environment
     from rocm_sdk_build.demo.sample import write_sample_wheels
@@ -82,6 +83,8 @@ def run(options: argparse.Namespace) -> int:
     _print_result(plan, loaded, cmake, shape, _site(environment), sample=bool(why_sample))
     print("\nThe code that loads it:")
     print("\n".join(f"  {line}" for line in user_code(shortnames, check)))
+    print("\nTo go on in this environment:")
+    print(f"  {quoted_for_shell(str(environment.python.with_name('rocm-sdk')))} tree {shortnames[-1]}")
     return 0
 
 

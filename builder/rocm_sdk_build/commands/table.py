@@ -52,7 +52,9 @@ def add_commands(parser: argparse.ArgumentParser, wanted: Collection[str] = COMM
     """Adds all subcommands, those of `wanted` with their arguments: their modules alone are imported."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter, epilog=epilog(EXAMPLES[name]))
+        command = commands.add_parser(
+            name, help=summary, formatter_class=HelpFormatter, epilog=epilog("rocm-sdk-build", EXAMPLES[name])
+        )
         if name in wanted:
             module = import_module(f"{__package__}.{name.replace('-', '_')}")
             module.add_arguments(command)

@@ -1,15 +1,18 @@
-"""The tree for people."""
+"""The tree for people: each file below the first one that needs it (DT_NEEDED), as the linker brings it in."""
 
 import os
 from collections.abc import Iterator
 from typing import TextIO
 
+from rocm_sdk._native import inspect_library
 from rocm_sdk.base.value_text import counted, harmless, size_text
-from rocm_sdk.terminal.style import can_show, style
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.terminal.style import can_show, row_lines, style, width_of, wrapped
 
-from .plan_tree import Branch, Tree
+from .plan_tree import Branch, File, Tree
 
 _COLUMNS = ("library", "size", "time", "directory")
+_BELOW = "│    "  # how the line below a step begins
 _ASCII = str.maketrans("│├└─", "||`-")
 
 
@@ -21,14 +24,17 @@ def as_text(tree: Tree, stream: TextIO) -> str:
     rows = [(_COLUMNS, ""), *entries, (total, "")]
     widths = [max(len(row[column]) for row, _ in rows) for column in range(3)]
     lines = []
+    columns = width_of(stream)
     for number, ((name, size, time, directory), reason) in enumerate(rows):
-        cells = [name.ljust(widths[0]), size.rjust(widths[1]), time.rjust(widths[2]), directory]
+        cells = [name.ljust(widths[0]), size.rjust(widths[1]), time.rjust(widths[2])]
         if tree.seconds is None:
             del cells[2]
-        line = harmless("  ".join(cells))
-        lines.append(strong(line.rstrip()) if number in {0, len(rows) - 1} else line.rstrip())
+        paint = strong if number in {0, len(rows) - 1} else str
+        parts = ["".join(part) for part in row_lines(harmless("  ".join(cells)), harmless(directory), columns)]
+        lines += [paint(part.rstrip()) for part in parts]
         if reason:
-            lines.append(faint(harmless(reason)))
+            start = reason[: len(_BELOW)]
+            lines += map(faint, wrapped(harmless(reason[len(start) :]), columns, f"{start}  ", start))
     text = "\n".join(lines)
     return text if can_show(text, stream) else text.translate(_ASCII)
 
@@ -42,8 +48,47 @@ def _entries(branch: Branch) -> Iterator[tuple[tuple[str, str, str, str], str]]:
     directory = os.path.dirname(branch.file.location)
     bar = "│" if branch.brings else " "
     answer = getattr(branch.step, "answer", None)
-    reason = f"{bar}    {branch.step.method}: {branch.step.reason}{f'; {answer}' if answer else ''}"
+    reason = f"{bar}{_BELOW[1:]}{branch.step.method}: {branch.step.reason}{f'; {answer}' if answer else ''}"
     yield (branch.file.name, size_text(branch.file.size), time_text(branch.seconds), directory), reason
-    for file in branch.brings:
-        corner = "└─" if file is branch.brings[-1] else "├─"
-        yield (f"{corner} {file.name}", size_text(file.size), "", os.path.dirname(file.location)), ""
+    for start, file in _drawn(_children(branch), branch.file.path, ""):
+        yield (f"{start} {file.name}", size_text(file.size), "", os.path.dirname(file.location)), ""
+
+
+def _children(branch: Branch) -> dict[str, list[File]]:
+    """Path of a file -> those that it brings in: which it needs, and no file before it does, level by level.
+
+    What no file needs, as of an anchor, comes with the library of the step.
+    """
+    left = {file.name: file for file in branch.brings}
+    found: dict[str, list[File]] = {}
+    reached = [branch.file]
+    for parent in reached:
+        own = branch.step.needed if parent is branch.file else ()
+        for name in (*map(os.path.basename, own), *_needed(parent)):
+            if name in left:
+                file = left.pop(name)
+                found.setdefault(parent.path, []).append(file)
+                reached.append(file)
+        if parent is reached[-1] and left:
+            file = left.pop(next(iter(left)))
+            found.setdefault(branch.file.path, []).append(file)
+            reached.append(file)
+    return found
+
+
+def _needed(file: File) -> tuple[str, ...]:
+    """Its DT_NEEDED entries; none of what cannot be read, as a file in a wheel."""
+    try:
+        return inspect_library(file.path).needed
+    except (OSError, RocmSdkError):
+        return ()
+
+
+def _drawn(children: dict[str, list[File]], path: str, start: str) -> Iterator[tuple[str, File]]:
+    """The files below one, each with the lines that lead to it. A chain of needs is not deeper than it has files."""
+    todo = [(start, file, number == 0) for number, file in enumerate(reversed(children.get(path, ())))]
+    while todo:
+        start, file, is_last = todo.pop()
+        yield f"{start}{'└─' if is_last else '├─'}", file
+        below = f"{start}{'   ' if is_last else '│  '}"
+        todo += [(below, each, number == 0) for number, each in enumerate(reversed(children.get(file.path, ())))]

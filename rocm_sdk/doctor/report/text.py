@@ -9,6 +9,7 @@ from rocm_sdk.base.value_text import counted, harmless, one_line
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
+from rocm_sdk.problems.said_fixes import SaidFixes
 from rocm_sdk.terminal.style import wrapped, wrapped_fix
 
 _SHOWN = 6  # names of what a problem breaks
@@ -82,10 +83,19 @@ def problems(
     found: Sequence[Problem], end: str, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
 ) -> Iterator[str]:
     """Each problem, and the summary. verbose: notes, and all names too. width: in columns, of a terminal."""
+    for each in texts(found, verbose=verbose, paints=paints, width=width):
+        yield f"\n{each}"
+    yield "\n".join(["", *wrapped(summary(found, end, verbose=verbose), width)])
+
+
+def texts(
+    found: Sequence[Problem], *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
+) -> Iterator[str]:
+    """Each problem alone; a fix that several have is said once."""
+    fix_of = SaidFixes()
     for each in found:
         if verbose or each.severity != "note":
-            yield f"\n{problem_text(each, verbose=verbose, paints=paints, width=width)}"
-    yield "\n".join(["", *wrapped(summary(found, end, verbose=verbose), width)])
+            yield problem_text(each, verbose=verbose, paints=paints, width=width, fix_of=fix_of)
 
 
 def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequence[Problem], end: str) -> Iterator[str]:
@@ -97,7 +107,14 @@ def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequenc
     yield from problems(found, end, verbose=True)
 
 
-def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None) -> str:
+def problem_text(
+    found: Problem,
+    *,
+    verbose: bool = False,
+    paints: Paints = PLAIN,
+    width: int | None = None,
+    fix_of: Callable[[Problem], str | None] = lambda found: found.fix,
+) -> str:
     """A problem: its title, its cause if that says something about this case, what it breaks, its fix."""
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
     lines = list(wrapped(found.title, width, " " * 2, f"{found.code}  "))
@@ -107,8 +124,8 @@ def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAI
         parts.append(("cause", found.cause))
     if found.breaks:
         parts.append(("breaks", breaks_text(found.breaks, verbose=verbose, width=width)))
-    if found.fix is not None:
-        parts.append(("fix", found.fix))
+    if (fix := fix_of(found)) is not None:
+        parts.append(("fix", fix))
     if found.tried is not None:
         parts.append(("tried", found.tried))
     for label, said in parts:

@@ -22,6 +22,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.input_file import open_input
 
 from .commands import write_commands
+from .expected_size import expected_size
 from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
 
 _WITHOUT_CODE = "E-CODE-012"
@@ -91,11 +92,19 @@ def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: P
 
 def _write_files(chosen: Sequence[Kept], recipe: Recipe, place: Path) -> tuple[Written, ...]:
     written = []
-    with waiting("writing files", sum(each.file.size for each in chosen), size_text) as wait:
-        for each in chosen:
+    with waiting("reading the GPU code"):
+        sizes = [_expected(each, recipe) for each in chosen]
+    with waiting("writing files", sum(sizes), size_text) as wait:
+        for each, size in zip(chosen, sizes, strict=True):
             written.append(write_file(each, recipe, place))
-            wait.step(os.path.basename(each.file.path), each.file.size)
+            wait.step(os.path.basename(each.file.path), size)
     return tuple(written)
+
+
+def _expected(kept: Kept, recipe: Recipe) -> int:
+    if kept.kind not in {"library", "program"} or kept.file.link is not None:
+        return kept.file.size
+    return expected_size(str(kept.file.source), kept.file.size, recipe.wish)
 
 
 def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> tuple[set[str], frozenset[str]]:

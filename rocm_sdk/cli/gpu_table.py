@@ -1,0 +1,61 @@
+"""The GPUs of this machine as a table of one row each, and below it why some cannot be used: each reason once."""
+
+from rocm_sdk.base.value_text import size_text
+from rocm_sdk.terminal.output import saying, tell_table, tell_wrapped
+
+from .equal_gpus import equal_gpus, lines_of, reason_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rocm_sdk._native import Gpu
+
+_MOST_ROWS = 16  # GPUs of a node, or partitions, that a screen shows
+_HEADINGS = ("node", "target", "PCI", "memory", "in use", "usable", "GPU")
+_NUMBERS = ("memory", "in use")
+
+
+def tell_gpus(gpus: "Sequence[Gpu]", *, each: bool = False, said: "Sequence[str]" = ()) -> None:
+    """Writes the table. Of more than a screen shows, a line for each kind instead, unless each is wanted.
+
+    said: what messages below it say; a reason that is in one of them is left out.
+    """
+    groups = equal_gpus(gpus)
+    if _MOST_ROWS < len(gpus) > len(groups) and not each:
+        for line in lines_of(groups):
+            tell_wrapped(line)
+        return
+    if not gpus:
+        return
+    tell_table(*saying(_HEADINGS, [_row(gpu) for gpu in gpus]), _NUMBERS)
+    reasons: dict[str, list[Gpu]] = {}
+    for gpu in gpus:
+        if gpu.why_not is not None and not any(gpu.why_not in text for text in said):
+            reasons.setdefault(reason_of(gpu) or "", []).append(gpu)
+    for having in reasons.values():
+        tell_wrapped(f"{nodes_text([gpu.node for gpu in having], len(gpus))}: {_reason_text(having)}")
+
+
+def nodes_text(nodes: "Collection[int]", count: int = 0) -> str:
+    """Return which of `count` GPUs, by their nodes: "node 3", "nodes 1, 2" or "each GPU"."""
+    if len(nodes) == count > 1:
+        return "each GPU"
+    return f"node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
+
+
+def _row(gpu: "Gpu") -> "Sequence[str]":
+    from rocm_sdk.gpu_support.in_use import used_memory
+
+    used = used_memory(gpu)
+    memory, in_use = size_text(gpu.memory), "-" if used is None else size_text(used)
+    usable = "yes" if gpu.usable else "no"
+    return str(gpu.node), gpu.processor, gpu.pci_address, memory, in_use, usable, gpu.name
+
+
+def _reason_text(gpus: "Sequence[Gpu]") -> str:
+    """Return why GPUs cannot be used that have one reason; the device files of several by a pattern."""
+    first, why = gpus[0], gpus[0].why_not or ""
+    if len(gpus) == 1 or first.render_node is None:
+        return why
+    return why.replace(first.render_node, f"{first.render_node.rstrip('0123456789')}*")
