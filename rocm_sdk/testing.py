@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from rocm_sdk.base.starting import Done, find_program, run
 
 __all__ = ["SampleSdk", "sample_rocm_sdk", "write_sample_sdk"]
 
@@ -95,11 +96,9 @@ class SampleSdk:
         _compile(file, row.soname, source, (self.library(name) for name in row.needs.split()))
         return file
 
-    def run(self, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run Python code in a child that has this SDK, and return how it ended, with its output as text."""
-        command = [sys.executable, "-c", code]
-        environment = self.environment | variables
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    def run(self, code: str, **variables: str) -> Done:
+        """Run Python code in a child that has this SDK; return its exit status, standard output and standard error."""
+        return run([sys.executable, "-c", code], base=self.environment | variables)
 
 
 def write_sample_sdk(directory: Path) -> SampleSdk:
@@ -119,11 +118,11 @@ def write_sample_sdk(directory: Path) -> SampleSdk:
 
 def _compile(file: Path, soname: str, source: str, needs: Iterable[Path]) -> None:
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
-    if shutil.which(compiler[0]) is None:
+    if find_program(compiler[0]) is None:
         raise RuntimeError(f"{compiler[0]}: {_NO_COMPILER}")
     words = ["-shared", "-fPIC", f"-Wl,--no-as-needed,--allow-shlib-undefined,-soname,{soname}", "-x", "c", "-"]
     command = [*compiler, *words, "-x", "none", *map(str, needs), "-o", str(file)]
-    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    done = run(command, given=source)
     if done.returncode:
         raise RuntimeError(f"{soname}: {compiler[0]} failed: {done.stderr.strip()}")
 

@@ -66,6 +66,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     },
     "__main__": {"base", "cli"},
     "_pyinstaller": {"base"},
+    "testing": {"base"},
 }
 
 
