@@ -1,5 +1,6 @@
 """The scripts behind `make`: tasks at the same time, what each interpreter runs, wrong words, the README's commands."""
 
+import os
 import re
 import runpy
 import shutil
@@ -192,3 +193,28 @@ esac
         "ok      sid: make demo",
         "ok      sid: make test",
     ]
+
+
+def test_tasks_alone(tmp_path: Path) -> None:
+    """A task that needs what another one made fails in its clone, which is kept with its output."""
+    source = tmp_path / "source"
+    (source / "scripts").mkdir(parents=True)
+    shutil.copy(SCRIPTS / "tasks_alone.py", source / "scripts")
+    rules = "help:\n\t@echo '  make first a'; echo '  make second b'; echo '  make clean c'\n"
+    rules += "first:\n\t@mkdir build && touch build/made\nsecond:\n\t@ls build/made\nclean:\n\t@false\n"
+    (source / "Makefile").write_text(rules)
+    git = ["git", "-C", str(source), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "tasks"]):
+        subprocess.run([*git, *words], check=True)
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, source / "scripts/tasks_alone.py"]
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path / "tmp")}
+    done = completed([*command], env=environment)
+    assert done.returncode == 1
+    said = re.findall(r"^make (\w+) .* (ok|FAILED)$", done.stdout, re.MULTILINE)
+    assert said == [("first", "ok"), ("second", "FAILED")]
+    assert "build/made" in done.stdout
+    (kept,) = (tmp_path / "tmp").iterdir()
+    assert sorted(each.name for each in kept.iterdir()) == ["first.log", "second", "second.log"]
+    assert completed([*command, "first"], env=environment).returncode == 0
+    assert completed([*command, "third"], env=environment).returncode == 2

@@ -2,7 +2,6 @@
 
 import sys
 
-from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.terminal.output import complain, complain_of_output, tell, tell_fix, tell_wrapped
 
 from .checking import add_against, chosen_gpus, is_directory, print_code
@@ -88,6 +87,8 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
         if not options.gpu:
             _point_to_health()
     else:
+        from rocm_sdk.base.example_gpu import EXAMPLE_GPU
+
         complain("no GPU to check", f"name one: rocm-sdk check --gpu {EXAMPLE_GPU}")
 
 
@@ -135,7 +136,7 @@ def _status(answers: "Iterable[bool | None]") -> int:
 
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
     """each: notes, too."""
-    from rocm_sdk.problems.said_fixes import SaidFixes
+    from rocm_sdk.terminal.said_fixes import SaidFixes
 
     tell_wrapped(f"{verdict.subject}: {verdict.line}")
     if verdict.loads and verdict.kind != "SDK" and (verdict.loading.is_run or verdict.loading.directories):
@@ -144,12 +145,12 @@ def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = 
         tell_wrapped(NOT_PASSED_ON, "  ")
     if verdict.install is not None:
         tell_fix(verdict.install, label="install")
-    fix_of = SaidFixes()
+    said_fixes = SaidFixes()
     for found in verdict.problems:
         if found.code.split("-")[1] not in without and (each or found.severity != "note" or found.code in _SHOWN):
             said = verdict.without_name(found)
             tell_wrapped(f"{found.code}: {said.title}: {said.cause}", "  ")
-            if (fix := fix_of(found)) is not None:
+            if (fix := said_fixes.of(found.code, found.fix)) is not None:
                 tell_fix(fix)
 
 

@@ -3,7 +3,6 @@
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.terminal.output import complain
 
 from .checking import add_against, chosen_gpus, is_best_effort, is_directory, print_code
@@ -45,6 +44,7 @@ def run(options: "Namespace") -> int:
         return 2
     names, products = chosen_gpus(options.gpu)
     if not names:
+        from rocm_sdk.base.example_gpu import EXAMPLE_GPU
         from rocm_sdk.gpu_support.wsl import explained
 
         from .gpus import each_once

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Coverage, Gpu
     from rocm_sdk.gpu_support.code_verdict import CodeVerdict
     from rocm_sdk.problems import Problem
-    from rocm_sdk.problems.said_fixes import SaidFixes
+    from rocm_sdk.terminal.said_fixes import SaidFixes
 
 _WIDTH = 26  # of the column of names
 _LINE = 60  # after which a list of names goes on in a line of its own
@@ -72,24 +72,24 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
     """What the libraries have for each GPU, and what they lack."""
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.gpu_support.words import SPIRV_DEPENDS
-    from rocm_sdk.problems.said_fixes import SaidFixes
+    from rocm_sdk.terminal.said_fixes import SaidFixes
 
-    found, fix_of = verdict.coverage, SaidFixes()
+    found, fixes = verdict.coverage, SaidFixes()
     for index, name in enumerate(names):
         tell_row(name, products[index])
-        _print_gpu(found, index, verdict.lacks[index], fix_of)
+        _print_gpu(found, index, verdict.lacks[index], fixes)
     if is_best_effort(found):
         _print_dependence()
     for each in verdict.problems:
         tell_wrapped(f"{each.code}: {each.title}: {each.cause}")
-        if (fix := fix_of(each)) is not None:
+        if (fix := fixes.of(each.code, each.fix)) is not None:
             tell_fix(fix, 0)
     if None in verdict.runs and with_code(found):
         tell_wrapped(SPIRV_DEPENDS)
     _print_unused(found)
 
 
-def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix_of: "SaidFixes") -> None:
+def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fixes: "SaidFixes") -> None:
     from rocm_sdk.gpu_support.words import lines_on
 
     for names, text in lines_on(found, index):
@@ -97,7 +97,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix
     for each in problems:
         if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
             tell_row(f"  {'':{_WIDTH}}", f"{each.code}: {each.cause}")
-            if (fix := fix_of(each)) is not None:
+            if (fix := fixes.of(each.code, each.fix)) is not None:
                 tell_fix(fix, _WIDTH + 4)
 
 

@@ -44,12 +44,16 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> "NoReturn":
         """End with status 2."""
-        from rocm_sdk.base.value_text import harmless, without_passwords
+        text = " ".join(message.split())
+        if "://" in text or not text.isprintable():
+            from rocm_sdk.base.value_text import harmless, without_passwords
 
-        from .style import width_of, wrapped
+            text = harmless(without_passwords(text))
+        lines = [f"{self.prog}: error: {text}"]
+        if sys.stderr.isatty():
+            from .style import width_of, wrapped
 
-        text = harmless(without_passwords(" ".join(message.split())))
-        lines = wrapped(text, width_of(sys.stderr), "  ", f"{self.prog}: error: ")
+            lines = list(wrapped(lines[0], width_of(sys.stderr), "  "))
         self.exit(2, "".join(f"{line}\n" for line in (*lines, f"  see: {self.prog} --help")))
 
     def _check_value(self, action: argparse.Action, value: object) -> None:

@@ -71,7 +71,7 @@ MODULES = {
     ("path", "--root"): 14,
     ("path", "amdhip64"): 9,
     ("explain", "E-CODE-004"): 19,
-    ("check-gpu", "--gpu", "gfx942"): 27,
+    ("check-gpu", "--gpu", "gfx942"): 28,
 }
 
 # Subcommand of rocm-sdk-build -> how many modules of both packages its help imports, and a call that is wrong.

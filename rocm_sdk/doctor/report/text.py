@@ -9,7 +9,7 @@ from rocm_sdk.base.value_text import counted, harmless, one_line
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
-from rocm_sdk.problems.said_fixes import SaidFixes
+from rocm_sdk.terminal.said_fixes import SaidFixes
 from rocm_sdk.terminal.style import wrapped, wrapped_fix
 
 _SHOWN = 6  # names of what a problem breaks
@@ -92,7 +92,11 @@ def texts(
     found: Sequence[Problem], *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
 ) -> Iterator[str]:
     """Each problem alone; a fix that several have is said once."""
-    fix_of = SaidFixes()
+    said = SaidFixes()
+
+    def fix_of(problem: Problem) -> str | None:
+        return said.of(problem.code, problem.fix)
+
     for each in found:
         if verbose or each.severity != "note":
             yield problem_text(each, verbose=verbose, paints=paints, width=width, fix_of=fix_of)
