@@ -27,6 +27,8 @@ def _write_condition(machine: Machine) -> None:
     """What the kernel says about the condition of the GPUs: the second one sleeps."""
     device = "sys/bus/pci/devices/0000:c1:00.0"
     machine.write(f"{device}/power/runtime_status", "active\n")
+    machine.write(f"{device}/mem_info_vram_used", "1300000000\n")
+    machine.write("sys/bus/pci/devices/0000:0f:00.0/mem_info_vram_used", "8400000\n")
     machine.write("sys/bus/pci/devices/0000:0f:00.0/power/runtime_status", "suspended\n")
     for name in ("mem_info_vram_total", "mem_info_vis_vram_total"):
         machine.write(f"{device}/{name}", f"{192 * GIB}\n")

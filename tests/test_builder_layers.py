@@ -25,7 +25,7 @@ SEAM: dict[str, set[str] | None] = {
         ),
     },
     "base.files": {"read_beginning"},
-    "base.html_page": {"page", "table"},
+    "base.html_page": {"bar", "page", "table"},
     "base.inside": {"open_inside", "parent_inside", "parts_of", "read_inside"},
     "base.moving": {
         "exchange",

@@ -136,6 +136,7 @@ def test_one_line() -> None:
 # Where the command prints: its functions for people, and output for programs, which is exact.
 PRINTING = {
     "cli/__init__": 1,
+    "cli/compiler_flags": 1,
     "cli/completion": 1,
     "cli/env": 2,
     "cli/explain": 5,

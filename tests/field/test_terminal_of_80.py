@@ -200,11 +200,12 @@ def test_a_fix_is_said_once(call: Call, sdk: Site) -> None:
 
 
 def test_install_shows_at_once_that_it_works(script: Path) -> None:
-    """Before the index answers; the best of some tries, since other work may slow one down."""
+    """Within 0.3 s, or on a slow machine three times what a version takes; the best of some tries."""
     words = [str(script), "install", "torch", "--gpu", "gfx1100", "--dry-run"]
     tries = [Terminal(words, ROCM_SDK_INDEX="http://127.0.0.1:9/simple") for _ in range(5)]
     assert all("looking at the environment" in each.raw for each in tries)
-    assert min(each.first_after for each in tries) < 0.3
+    version = min(Terminal([str(script), "--version"]).first_after for _ in range(5))
+    assert min(each.first_after for each in tries) < max(0.3, 3 * version)
 
 
 def test_one_example_of_a_gpu(call: Call, tmp_path: Path) -> None:
