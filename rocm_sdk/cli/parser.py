@@ -33,7 +33,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     )
     parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     for name, what in OPTIONS.items():
-        parser.add_argument(name, action=Alone, nargs=0, help=what)
+        parser.add_argument(name, action=Alone, nargs=0, default=argparse.SUPPRESS, help=what)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter)

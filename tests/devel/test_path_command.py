@@ -56,7 +56,7 @@ def test_what_is_not_there(devel_site: DevelSite) -> None:
 
 @pytest.mark.parametrize("words", [["--root", "--bin"], ["--root", "amdhip64"], ["--nonsense"], []])
 def test_wrong_usage(devel_site: DevelSite, words: list[str]) -> None:
-    assert_refused(devel_site.command("path", *words, check=False), 2, "usage: rocm-sdk path")
+    assert_refused(devel_site.command("path", *words, check=False), 2, "see: rocm-sdk path --help")
 
 
 @pytest.mark.parametrize("option", ["--core", "--root", "--cmake"])
@@ -78,5 +78,5 @@ def test_next_to_nothing_is_imported(devel_site: DevelSite, option: str) -> None
 @pytest.mark.parametrize("words", [["init"], ["store", "prune", "--store", "/nonexistent"]], ids=lambda words: words[0])
 def test_a_time_that_is_none_is_refused(devel_site: DevelSite, words: list[str], seconds: str) -> None:
     result = devel_site.command(*words, f"--timeout={seconds}", check=False)
-    assert_refused(result, 2, f"argument --timeout: not a number of seconds, 0 or more: {seconds}")
+    assert_refused(result, 2, f"argument --timeout: not a number of seconds, 0 or more: {seconds}".rstrip())
     assert not devel_site.tree.exists()

@@ -91,7 +91,7 @@ def test_what_it_takes(
 def test_no_gpu(install: Run, tmp_path: Path, addresses: Callable[[str], str]) -> None:
     (tmp_path / "none/dev").mkdir(parents=True)
     variables = {"ROCM_SDK_ROOTFS": str(tmp_path / "none"), "ROCM_SDK_INDEX": addresses("prefix")}
-    assert "name it: --gpu" in install("sdk", "--print", status=1, **variables).stderr
+    assert "name it: rocm-sdk install " in install("sdk", "--print", status=1, **variables).stderr
     assert "rocm[libraries]==" in install("sdk", "--print", "--gpu", "gfx942", "--installer", "uv", **variables).stdout
 
 
