@@ -267,6 +267,7 @@ class LoadStep(NamedTuple):
     outside: tuple[str, ...]
     missing: tuple[str, ...]
     names: tuple[tuple[str, str], ...]
+    brought_by: tuple[str, ...]
 
 class LoadPlan(NamedTuple):
     steps: tuple[LoadStep, ...]

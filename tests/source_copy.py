@@ -15,7 +15,11 @@ def refresh(directory: Path) -> None:
     names = _names(ROOT, "--cached", "--others", "--exclude-standard")
     for name in names:
         source, target = ROOT / name, directory / name
-        if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
+        if source.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            shutil.copy(source, target, follow_symlinks=False)
+        elif source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     for top in ("builder", "csrc", "rocm_sdk", "tests"):

@@ -195,11 +195,14 @@ static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *s
 
 rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
     rsdk_unique_strings outside = {0}, missing = {0}, needed = {0};
-    rsdk_strings members = {0};
+    rsdk_strings members = {0}, brought_by = {0};
     rsdk_step *view = &step->view;
     RSDK_TRY(gather_members(plan, step, &outside, &missing, error));
     for (size_t i = 0; i < step->members.count; i++) {
-        RSDK_APPEND(&plan->arena, &members, rsdk_plan_node(plan, step->members.items[i])->location.path, error);
+        const rsdk_node *member = rsdk_plan_node(plan, step->members.items[i]);
+        const char *parent = member->parent != RSDK_NO_NODE ? rsdk_plan_node(plan, member->parent)->location.path : "";
+        RSDK_APPEND(&plan->arena, &members, member->location.path, error);
+        RSDK_APPEND(&plan->arena, &brought_by, parent, error);
     }
     RSDK_TRY(paths_of_needed(plan, rsdk_plan_node(plan, step->node), &needed, error));
     bool is_natural = step->unfound_members.count == 0;
@@ -212,6 +215,7 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
         RSDK_NEED(view->reason, error);
     }
     view->members = members.items, view->member_count = members.count;
+    view->brought_by = brought_by.items;
     view->needed = needed.list.items, view->needed_count = needed.list.count;
     view->outside = outside.list.items, view->outside_count = outside.list.count;
     view->missing = missing.list.items, view->missing_count = missing.list.count;

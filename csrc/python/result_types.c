@@ -618,6 +618,8 @@ static const field step_fields[] = {
     FIELD("names",       "tuple[tuple[str, str], ...]", WHOLE(names_of_step),
      "names without version by which its members, or what these open, are found from then on, and the paths of the files"
      " that are found (tuple of pairs of str): ('libamd_smi.so', '/.../lib/libamd_smi.so.26')"),
+    FIELD("brought_by",  "tuple[str, ...]", PATHS(rsdk_step, brought_by, member_count),
+     "of each member, the path of the member whose need brings it in; '' of the first (tuple of str)"),
     END,
 };
 

@@ -85,7 +85,7 @@ def clone(tmp_path: Path) -> Path:
     for name in names.decode().strip("\0").split("\0"):
         target = tmp_path / "rocm_sdk" / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target)
+        shutil.copy2(ROOT / name, target, follow_symlinks=False)
     return tmp_path / "rocm_sdk"
 
 

@@ -62,7 +62,7 @@ def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
 
 
 def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> None:
-    lines = demo("--sample").stdout.partition("The code that loads it:\n")[2]
+    lines = demo("--sample").stdout.partition("The code that loads it:\n")[2].partition("\n\n")[0] + "\n"
     program = "if True:\n" + lines + '  import ctypes; ctypes.CDLL("libhipsparse.so.0")\n'
     python = tmp_path / "demo/venv/bin/python"
     result = completed([python, "-I", "-c", program])

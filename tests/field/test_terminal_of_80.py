@@ -93,6 +93,11 @@ def show(script: Path, sdk: Site, machine: Machine) -> Callable[..., Terminal]:
 Show = Callable[..., Terminal]
 
 
+def _broken(line: str) -> list[str]:
+    """The words of a line without the label in front of it, which stays beside its value: "place    /a/path"."""
+    return re.sub(r"^[a-z]+ {2,}(?=\S)", "", line).split()
+
+
 @pytest.mark.parametrize(
     "command",
     ["", "gpus", "gpus --health", "info", "list", "tree", "tree hipsparse", "check-gpu", "path nope", "env x"],
@@ -104,7 +109,7 @@ def test_lines_are_broken_between_words(
     """Each word of what a pipe gets is whole on the terminal, and a line that is too long is one word."""
     variables = {} if has_sdk else {"PYTHONPATH": ""}
     shown = show(*command.split(), **variables)
-    long = [line for line in shown.lines if len(line) > COLUMNS and len(line.split()) > 1]
+    long = [line for line in shown.lines if len(line) > COLUMNS and len(_broken(line)) > 1]
     assert long == []
     piped = call(*command.split(), ROCM_SDK_ROOTFS=str(machine.root), **variables)
     assert shown.status == piped.returncode

@@ -126,6 +126,7 @@ typedef struct rsdk_step {
     const rsdk_unversioned_name *names; /* by which its members, or what these open, are found from then on, unless
                                            RSDK_UNVERSIONED_NONE is asked for */
     size_t name_count;
+    const char *const *brought_by; /* of each member, the path of the member whose need brings it in; "" of the first */
 } rsdk_step;
 
 /* A plan borrows texts from its SDK: free it first. */

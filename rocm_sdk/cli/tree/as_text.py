@@ -4,9 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
-from rocm_sdk._native import inspect_library
 from rocm_sdk.base.value_text import counted, harmless, size_text
-from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.terminal.style import can_show, row_lines, style, width_of, wrapped
 
 from .plan_tree import Branch, File, Tree
@@ -55,33 +53,14 @@ def _entries(branch: Branch) -> Iterator[tuple[tuple[str, str, str, str], str]]:
 
 
 def _children(branch: Branch) -> dict[str, list[File]]:
-    """Path of a file -> those that it brings in: which it needs, and no file before it does, level by level.
-
-    What no file needs, as of an anchor, comes with the library of the step.
-    """
-    left = {file.name: file for file in branch.brings}
+    """Path of a file -> those that it brings in, by its needs. Of what is not known this way: the library's own."""
+    parents = dict(zip(branch.step.members, branch.step.brought_by, strict=False))  # () is not known
+    drawn = {branch.file.path, *(file.path for file in branch.brings)}
     found: dict[str, list[File]] = {}
-    reached = [branch.file]
-    for parent in reached:
-        own = branch.step.needed if parent is branch.file else ()
-        for name in (*map(os.path.basename, own), *_needed(parent)):
-            if name in left:
-                file = left.pop(name)
-                found.setdefault(parent.path, []).append(file)
-                reached.append(file)
-        if parent is reached[-1] and left:
-            file = left.pop(next(iter(left)))
-            found.setdefault(branch.file.path, []).append(file)
-            reached.append(file)
+    for file in branch.brings:
+        parent = parents.get(file.path, "")
+        found.setdefault(parent if parent in drawn else branch.file.path, []).append(file)
     return found
-
-
-def _needed(file: File) -> tuple[str, ...]:
-    """Its DT_NEEDED entries; none of what cannot be read, as a file in a wheel."""
-    try:
-        return inspect_library(file.path).needed
-    except (OSError, RocmSdkError):
-        return ()
 
 
 def _drawn(children: dict[str, list[File]], path: str, start: str) -> Iterator[tuple[str, File]]:

@@ -40,6 +40,7 @@ class FileStep(NamedTuple):
     requested: bool = True
     rtld_global: bool = False
     names: tuple[tuple[str, str], ...] = ()
+    brought_by: tuple[str, ...] = ()  # not known
     answer: str | None = None
 
 
