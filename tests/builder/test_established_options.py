@@ -103,4 +103,6 @@ def test_the_command(tmp_path: Path) -> None:
     for word, near in (("artifact", "; did you mean artifacts?"), ("debain", "; did you mean debian?"), ("zzzz", "")):
         done = run(word, "--output", tmp_path)
         assert done.returncode == 2
-        assert done.stderr.endswith(f"rocm-sdk-build: error: there is no command {word!r}{near}\n  see: rocm-sdk-build --help\n")
+        assert done.stderr.endswith(
+            f"rocm-sdk-build: error: there is no command {word!r}{near}\n  see: rocm-sdk-build --help\n"
+        )
