@@ -14,6 +14,7 @@ from rocm_sdk.base.value_text import size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.needed_libraries import names_needed
 from rocm_sdk.problems import Problem
 
 from .complete_file import complete_file
@@ -46,7 +47,7 @@ def _parts(installation: Installed, recorders: Sequence[Recorder], problems: Seq
     yield "<h2>Packages</h2>"
     versions = ((element_text(each.name), element_text(each.version)) for each in installation.distributions)
     yield from table("Packages", ("distribution", "version"), versions)
-    yield from _libraries(installation, problems)
+    yield from _libraries(installation)
     yield from _gpus()
     yield from _pairs("System", _system())
     shown = {name: NOT_SHOWN if value is None else value for name, value in reported_environment().items()}
@@ -65,23 +66,22 @@ def _subject(each: Recorder) -> tuple[str, ...]:
 class _Needs:
     """Which libraries of the SDK need which; names of files that are not there, too."""
 
-    def __init__(self, installation: Installed, problems: Sequence[Problem]) -> None:
+    def __init__(self, installation: Installed) -> None:
         self.objects = {each.name: each for each in installation.shared_objects}
         self._recorded = {os.path.basename(path) for path in installation.owners}
-        self._told = "\n".join(f"{each.title}\n{each.cause}" for each in problems if each.code.startswith("E-LIB-"))
 
     def of(self, name: str) -> list[str]:
         """What a library needs of the SDK; [] for one that is missing."""
-        facts = self.objects[name].facts if name in self.objects else None
-        return [each for each in (facts.needed if facts is not None else ()) if self._is_of_sdk(each)]
+        needed = names_needed(self.objects[name]) if name in self.objects else ()
+        return [each for each in needed if self._is_of_sdk(each)]
 
     def _is_of_sdk(self, name: str) -> bool:
-        return name in self.objects or name in self._recorded or name in self._told
+        return name in self.objects or name in self._recorded
 
 
-def _libraries(installation: Installed, problems: Sequence[Problem]) -> Iterator[str]:
+def _libraries(installation: Installed) -> Iterator[str]:
     """Each library once as the root of what it needs; what others need is folded."""
-    needs = _Needs(installation, problems)
+    needs = _Needs(installation)
     objects = needs.objects
     needed = {below for name in objects for below in needs.of(name)}
     roots = [name for name in objects if name not in needed] or list(objects)
