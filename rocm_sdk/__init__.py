@@ -15,8 +15,6 @@ try:
         LoadedLibrary,
         LoadPlan,
         LoadStep,
-        check_gpu_access,
-        gpus,
         load_plan,
         loader_version,
         locate,
@@ -24,7 +22,6 @@ try:
         preload_and_tell_version,
         preload_for,
         preload_libraries,
-        sdk_version,
     )
 except ImportError as error:
     from .base.import_failure import explained
@@ -57,7 +54,9 @@ if TYPE_CHECKING:
         GpuCoverage,
         LibraryCoverage,
         bindings,
+        check_gpu_access,
         device_code,
+        gpus,
         process_bindings,
     )
     from .base.file_location import FileLocation
@@ -135,7 +134,7 @@ _MODULES = {
     "rocm_home": "_devel",
 }
 
-# Those that are not imported above are in errors, or among the types that the extension makes later.
+# Those that are not imported above are in errors, or among what the extension makes when it is asked for first.
 __all__ = [  # noqa: PLE0604 - each name stands once
     "BadArchiveError",
     "BadLibraryError",
@@ -263,7 +262,7 @@ def initialize_process(
         choices = {"overrides": overrides, "fallback": fallback}
         _preload_from_environment(names, rtld_global=rtld_global, unversioned_names=unversioned_names, **choices)
     if check_version is not None:
-        _check_version(version or sdk_version(), check_version, fail_on_version_mismatch)
+        _check_version(version or _sdk_version(), check_version, fail_on_version_mismatch)
 
 
 def _preload_from_environment(names: str, **options: "Any") -> None:
@@ -306,6 +305,12 @@ def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: 
     warn(f"{message}; {fix}", VersionMismatchWarning)
 
 
+def _sdk_version() -> str | None:
+    from ._native import sdk_version
+
+    return sdk_version()
+
+
 def _matches_wildcard(text: str, wildcard: str) -> bool:
     """Whether the whole `text` matches `wildcard`, in which `*` matches any characters."""
     first, *rest = wildcard.split("*")
@@ -336,7 +341,7 @@ def _module(name: str) -> object:
 def __getattr__(name: str) -> object:
     if name == "__version__":
         try:
-            if (version := sdk_version()) is not None:
+            if (version := _sdk_version()) is not None:
                 return version
         except ModuleNotFoundError as error:
             raise AttributeError(f"module 'rocm_sdk' has no attribute '__version__': {error}") from error
@@ -349,10 +354,5 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return getattr(_module(_MODULES[name]), name)
     if name in __all__:
-        from . import _native, errors
-
-        if name in vars(errors):
-            return getattr(errors, name)
-        _native.add_other_types()
-        return getattr(_native, name)
+        return getattr(_module("errors" if name.endswith(("Error", "Warning")) else "_native"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -240,21 +240,11 @@ static PyObject *kernel_table_names(PyObject *module, PyObject *argument) {
     return result;
 }
 
-PyDoc_STRVAR(add_other_types_doc,
-             "add_other_types()\n--\n\n"
-             "Makes the types that loading does without attributes of this module: those of device code, for example.");
-
-static PyObject *add_other_types(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 ? NULL : Py_NewRef(Py_None);
-}
-
 PyMethodDef rsdk_device_code_methods[] = {
     {"device_code", device_code, METH_O, device_code_doc},
     {"device_code_of_part", device_code_of_part, METH_VARARGS, device_code_of_part_doc},
     {"coverage", coverage, METH_VARARGS, coverage_doc},
     {"kernel_table_kind", kernel_table_kind, METH_O, kernel_table_kind_doc},
     {"kernel_table_names", kernel_table_names, METH_O, kernel_table_names_doc},
-    {"add_other_types", add_other_types, METH_NOARGS, add_other_types_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -17,26 +17,54 @@ enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
 #define GIL_NOT_USED                  ((void *)1)
 
-static int add_functions(PyObject *module) {
-    PyMethodDef *const subjects[] = {rsdk_loader_methods,      rsdk_binding_methods,  rsdk_sdk_methods,
-                                     rsdk_gpu_methods,         rsdk_target_methods,   rsdk_inspect_methods,
-                                     rsdk_device_code_methods, rsdk_name_methods,     rsdk_problem_methods,
-                                     rsdk_report_methods,      rsdk_sdk_type_methods, rsdk_kernel_methods,
-                                     rsdk_page_list_methods};
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) { /* NOLINT(bugprone-sizeof-expression) */
-        if (PyModule_AddFunctions(module, subjects[i]) < 0) {
-            return -1;
-        }
+/* The functions that loading does without, once. */
+static int add_other_functions(PyObject *module, rsdk_module_state *state) {
+    PyMethodDef *const subjects[] = {rsdk_binding_methods,  rsdk_sdk_methods,     rsdk_gpu_methods,
+                                     rsdk_target_methods,   rsdk_inspect_methods, rsdk_device_code_methods,
+                                     rsdk_name_methods,     rsdk_problem_methods, rsdk_report_methods,
+                                     rsdk_sdk_type_methods, rsdk_kernel_methods,  rsdk_page_list_methods};
+    int result = 0;
+    RSDK_BEGIN_FIRST_USE(module);
+    for (size_t i = 0; !state->has_other_functions && result == 0 && i < sizeof subjects / sizeof *subjects; i++) {
+        result = PyModule_AddFunctions(module, subjects[i]);
     }
-    return 0;
+    state->has_other_functions = result == 0;
+    RSDK_END_FIRST_USE();
+    return result;
 }
+
+/* Attribute `name` of the module, which had none: the functions and then the types that loading does without are made
+ * when one of them is asked for first. An import, which asks for __path__, does not pay for them. */
+static PyObject *find_other(PyObject *module, PyObject *name) {
+    rsdk_module_state *state = rsdk_state_get(module);
+    PyObject *names = PyModule_GetDict(module), *found = NULL; /* borrowed */
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    bool is_ours = text != NULL && strncmp(text, "__", 2) != 0;
+    if (is_ours && add_other_functions(module, state) == 0) {
+        found = PyDict_GetItemWithError(names, name);
+    }
+    if (is_ours && found == NULL && !PyErr_Occurred() && rsdk_result_types_add_others(module, state) == 0) {
+        found = PyDict_GetItemWithError(names, name);
+    }
+    if (found == NULL && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_AttributeError, "module 'rocm_sdk._native' has no attribute %R", name);
+    }
+    return Py_XNewRef(found);
+}
+
+/* Added when the module is executed: before that, importlib asks a module without state for attributes. */
+static PyMethodDef other_methods[] = {
+    {"__getattr__", find_other, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
 
 static int module_exec(PyObject *module) {
     rsdk_module_state *state = rsdk_state_get(module);
     state->loaded = PyDict_New();
     state->preloaded = PyDict_New();
     if (state->loaded == NULL || state->preloaded == NULL || rsdk_result_types_add(module, state) < 0 ||
-        add_functions(module) < 0 || rsdk_capsule_add(module) < 0) {
+        PyModule_AddFunctions(module, rsdk_loader_methods) < 0 || PyModule_AddFunctions(module, other_methods) < 0 ||
+        rsdk_capsule_add(module) < 0) {
         return -1;
     }
     if (PyModule_AddObjectRef(module, "_preloaded", state->preloaded) < 0) {

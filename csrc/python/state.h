@@ -4,6 +4,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdbool.h>
 
 /* The structured result types (result_types.c). */
 typedef enum rsdk_result_type {
@@ -44,7 +45,8 @@ typedef struct rsdk_module_state {
     PyObject *loaded;    /* dict, what this interpreter has preloaded: shortname or path -> LoadedLibrary */
     PyObject *preloaded; /* dict, the same by shortname, behind rocm_sdk._ALL_CDLLS: whoever clears that clears this one
                             only */
-    int has_reported;    /* ROCM_SDK_REPORT: the first load has written its report */
+    bool has_other_functions; /* those that an import does without (module.c) */
+    int has_reported;         /* ROCM_SDK_REPORT: the first load has written its report */
 } rsdk_module_state;
 
 rsdk_module_state *rsdk_state_get(PyObject *module);
