@@ -23,9 +23,10 @@ static int add_other_functions(PyObject *module, rsdk_module_state *state) {
                                      rsdk_target_methods,   rsdk_inspect_methods, rsdk_device_code_methods,
                                      rsdk_name_methods,     rsdk_problem_methods, rsdk_report_methods,
                                      rsdk_sdk_type_methods, rsdk_kernel_methods,  rsdk_page_list_methods};
+    enum { COUNT = sizeof subjects / sizeof *subjects }; /* NOLINT(bugprone-sizeof-expression) */
     int result = 0;
     RSDK_BEGIN_FIRST_USE(module);
-    for (size_t i = 0; !state->has_other_functions && result == 0 && i < sizeof subjects / sizeof *subjects; i++) {
+    for (size_t i = 0; !state->has_other_functions && result == 0 && i < COUNT; i++) {
         result = PyModule_AddFunctions(module, subjects[i]);
     }
     state->has_other_functions = result == 0;
