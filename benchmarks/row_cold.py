@@ -1,7 +1,8 @@
 """Row `cold`: initialize_process where nothing of the SDK is in memory, with and without a page list.
 
 Each is compared with a bare loop of dlopen over the same files, from a file server that was mounted anew
-(shared_files.c), and from the disk after its cache was dropped, where that is allowed. And what a node of several ranks
+(shared_files.c), and from the disk after its cache was dropped, where that is allowed. A small SDK has its own
+libraries on the server; what they need of a system, LLVM for example, is on the disk. And what a node of several ranks
 with a page list asks a server, in times of what one rank asks.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,16 +23,20 @@ from rocm_sdk_build.code.patchelf import Shape
 from .figures import Figure, Target, figure, in_turn, ratio
 from .load_order import dlopen_order
 from .observation import CannotMeasureError, Observation, ProcessError, complete, observe
-from .simulated_nodes import Cluster, Job, Outcome, Place, Server, apart, refusal
+from .simulated_nodes import NOT_WAITED_FOR, Cluster, Job, Outcome, Place, Server, apart, refusal
 from .stage import SHORTNAMES, SOURCES, Environment, Stage
 
 # Microseconds an operation -> at most as many times as long, with a page list and without.
-LATENCIES = {2000: (0.3, 0.6), 500: (0.35, 0.72), 200: (0.4, 0.82)}
+LATENCIES = {2000: (0.2, 0.5), 500: (0.28, 0.6), 200: (0.36, 0.7)}
+SMALL_LATENCY, SMALL = 2000, 0.38
+OPERATIONS = 40  # beside those of the loop: look-ups, attributes, opens and listings
 DISK, DISK_WITHOUT = 0.65, 1.02
 BYTES, BYTES_WITHOUT = 1.0, 1.5
 RANKS, NODE_BYTES = 8, 1.01
 CACHES = Path("/proc/sys/vm/drop_caches")
 LIST = "_rocm_sdk_core/lib/rocm-sdk.pages"
+OF_A_SYSTEM = "_rocm_sdk_core/lib/rocm_sysdeps/lib"
+READ_OR_NOT_WAITED_FOR = ("read", "bytes", *NOT_WAITED_FOR)
 
 Command = Callable[[Path], list[str]]  # from where the SDK lies
 Measure = Callable[[Command], Observation]
@@ -44,7 +50,8 @@ def run(stage: Stage) -> list[Figure]:
     directory = stage.directory / "cold"
     directory.mkdir()
     row = _Row(stage, environment, directory)
-    return [*row.from_servers(), *row.from_disk(), *row.of_a_node()]
+    figures = [*row.from_servers(), *row.from_disk(), *row.of_a_node()]
+    return figures if stage.has_sample_sdk else [*figures, *row.of_small_sdk()]
 
 
 class _Row:
@@ -53,6 +60,8 @@ class _Row:
         self._environment = environment
         self._cluster = Cluster(environment, directory)
         self._order = dlopen_order(environment)
+        self._site = environment.site
+        self._variables: tuple[str, ...] = ()
 
     def from_servers(self) -> Iterator[Figure]:
         for latency, (most, most_without) in list(LATENCIES.items())[-1 if self._stage.is_smoke else 0 :]:
@@ -60,6 +69,7 @@ class _Row:
             what = f"server, {latency / 1000:g} ms an operation"
             seen = self._observe(from_server)
             yield from _figures(what, seen, most)
+            yield _own_operations(what, seen)
             without = self._observe_without(from_server)
             yield _without_a_list(what, without, most_without)
             for found, name, words, bytes_most in (
@@ -68,6 +78,18 @@ class _Row:
             ):
                 sent = {each: [_bytes(one) for one in found[each]] for each in (name, "loop")}
                 yield ratio(f"{what}: bytes, {words}", sent[name], sent["loop"], Target("at most", bytes_most))
+
+    def of_small_sdk(self) -> Iterator[Figure]:
+        """The SDK's own libraries, whose needs the system has."""
+        small, system = self._cluster.directory / "small", self._site / OF_A_SYSTEM
+        for package in self._site.glob("*rocm_sdk_*"):
+            ignored = shutil.ignore_patterns("rocm_sysdeps")
+            shutil.copytree(package, small / package.name, copy_function=os.link, ignore=ignored)
+        self._site, self._variables = small, (f"LD_LIBRARY_PATH={system}",)
+        what = f"small SDK, server, {SMALL_LATENCY / 1000:g} ms an operation"
+        seen = self._observe(partial(self._from_server, Server(SMALL_LATENCY)))
+        yield from _figures(what, seen, SMALL)
+        yield _own_operations(what, seen)
 
     def from_disk(self) -> Iterator[Figure]:
         if os.access(CACHES, os.W_OK):
@@ -90,13 +112,12 @@ class _Row:
         return {"loop": self._loop, "none": partial(self._ours, "0"), "list": partial(self._ours, "")}
 
     def _ours(self, read_ahead: str, site: Path) -> list[str]:
-        variables = [f"ROCM_SDK_ROOT={site}", f"ROCM_SDK_READ_AHEAD={read_ahead}"]
+        variables = [*self._variables, f"ROCM_SDK_ROOT={site}", f"ROCM_SDK_READ_AHEAD={read_ahead}"]
         return ["env", *variables, *self._environment.command("initialize", "rocm_sdk", *SHORTNAMES)]
 
     def _loop(self, site: Path) -> list[str]:
-        return self._environment.command(
-            "open_all", *(each.replace(f":{self._environment.site}/", f":{site}/") for each in self._order)
-        )
+        order = (each.replace(f":{self._environment.site}/", f":{site}/") for each in self._order)
+        return ["env", *self._variables, *self._environment.command("open_all", *order)]
 
     def _observe_without(self, measure: Measure) -> dict[str, list[Observation]]:
         commands = {"loop": self._loop, "tables": partial(self._ours, "")}
@@ -113,9 +134,10 @@ class _Row:
     @contextmanager
     def _page_list(self) -> Iterator[None]:
         """The list lies beside the SDK meanwhile; other rows measure without one."""
-        path = self._environment.site / LIST
+        path = self._site / LIST
         python = self._environment.python
-        complete([str(python), "-I", str(python.with_name("rocm-sdk")), "init", "--record-pages"])
+        command = [str(python), "-I", str(python.with_name("rocm-sdk")), "init", "--record-pages"]
+        complete(["env", *self._variables, f"ROCM_SDK_ROOT={self._site}", *command])
         try:
             yield
         finally:
@@ -127,7 +149,7 @@ class _Row:
             place.mkdir()
             options = server.options(counters, self._cluster.directory / "link")
             plan = {
-                "server": [str(self._cluster.server), "-o", options, str(self._environment.site), str(place)],
+                "server": [str(self._cluster.server), "-o", options, str(self._site), str(place)],
                 "place": str(place),
                 "counters": str(counters),
                 "command": command(place),
@@ -139,7 +161,7 @@ class _Row:
         CACHES.write_text("3", encoding="ascii")
         for name in ("rocm_sdk", "bare_package"):
             observe(self._environment.command("import_module", name))
-        return observe(command(self._environment.site))
+        return observe(command(self._site))
 
 
 def _figures(what: str, seen: dict[str, list[Observation]], most: float) -> Iterator[Figure]:
@@ -147,6 +169,14 @@ def _figures(what: str, seen: dict[str, list[Observation]], most: float) -> Iter
     yield figure(f"{what}: bare loop of dlopen", "ms", ms["loop"])
     yield ratio(f"{what}: as many times as long, with a page list", ms["list"], ms["loop"], Target("at most", most))
     yield ratio(f"{what}: where nothing is read ahead", ms["none"], ms["loop"])
+
+
+def _own_operations(what: str, seen: dict[str, list[Observation]]) -> Figure:
+    """What the server is asked beside what the bare loop asks it, reads apart."""
+    asked = {name: [_operations(each) for each in found] for name, found in seen.items()}
+    more = [ours - loops for ours, loops in zip(asked["list"], asked["loop"], strict=True)]
+    name = f"{what}: operations with a page list, beside those of the loop"
+    return figure(name, "operations", more, Target("at most", OPERATIONS))
 
 
 def _without_a_list(what: str, seen: dict[str, list[Observation]], most: float) -> Figure:
@@ -169,3 +199,8 @@ def _reads(outcome: Outcome) -> int:
 
 def _bytes(observation: Observation) -> int:
     return next(int(count) for name, count in observation.facts["asked"] if name == "bytes")
+
+
+def _operations(observation: Observation) -> int:
+    counts = {name: int(count) for name, count in observation.facts["asked"]}
+    return sum(count for name, count in counts.items() if name not in READ_OR_NOT_WAITED_FOR)

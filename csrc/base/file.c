@@ -106,6 +106,7 @@ void rsdk_file_close(rsdk_file *file) {
 
 enum {
     BLOCK_SIZE = 1 << 17, /* what Linux reads ahead at most unless told otherwise (VM_READAHEAD_PAGES) */
+    PIECES_SIZE = 8 * BLOCK_SIZE,
     BLOCK_COUNT = sizeof((rsdk_read_ahead){0}).blocks / sizeof(uint64_t),
 };
 
@@ -140,6 +141,13 @@ static void ask_for_blocks(const rsdk_file *file, uint64_t offset, size_t size) 
             ahead->blocks[ahead->count++ % BLOCK_COUNT] = block;
             (void)posix_fadvise(file->descriptor, (off_t)(block * BLOCK_SIZE), BLOCK_SIZE, POSIX_FADV_WILLNEED);
         }
+    }
+}
+
+void rsdk_file_ask_blocks(const rsdk_file *file, uint64_t offset, uint64_t size) {
+    if (file->ahead != NULL && offset < file->size) {
+        const uint64_t most = file->size - offset < PIECES_SIZE ? file->size - offset : PIECES_SIZE;
+        ask_for_blocks(file, file->start + offset, (size_t)(size < most ? size : most));
     }
 }
 

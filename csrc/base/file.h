@@ -58,6 +58,10 @@ void rsdk_file_close(rsdk_file *file);
  * is open. */
 void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead);
 
+/* Asks for the blocks of a part of such a file that is read piece by piece from its beginning: at most 1 MiB of it, and
+ * none that has been asked for. Changes nothing for other files. */
+void rsdk_file_ask_blocks(const rsdk_file *file, uint64_t offset, uint64_t size);
+
 /* Asks the kernel for a part of what a descriptor leads to, and waits for none of it. `ends` (may be NULL): once it is
  * true nothing further is asked for. Makes system calls alone. */
 void rsdk_file_ask_ahead(int descriptor, uint64_t offset, uint64_t size, const atomic_bool *ends);

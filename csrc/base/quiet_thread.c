@@ -26,3 +26,13 @@ bool rsdk_quiet_thread_join(rsdk_quiet_thread *thread, const struct timespec *de
     thread->runs = false;
     return true;
 }
+
+struct timespec rsdk_quiet_thread_deadline(unsigned milliseconds) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_sec += milliseconds / 1000;
+    time.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}

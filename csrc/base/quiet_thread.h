@@ -20,4 +20,7 @@ bool rsdk_quiet_thread_start(rsdk_quiet_thread *thread, void *(*function)(void *
  * waited for again. For one that does not run, and in a child of the process that has it, there is nothing to do. */
 bool rsdk_quiet_thread_join(rsdk_quiet_thread *thread, const struct timespec *deadline);
 
+/* A time from now, as such a deadline. */
+struct timespec rsdk_quiet_thread_deadline(unsigned milliseconds);
+
 #endif

@@ -170,7 +170,7 @@ static const ElfW(Phdr) * headers_in(const file_head *head, size_t size) {
     return (const ElfW(Phdr) *)(const void *)(head->bytes + header->e_phoff);
 }
 
-static void ask_of_opened(const rsdk_file *file, const atomic_bool *ends) {
+void rsdk_elf_ask_ahead_of(const rsdk_file *file, const atomic_bool *ends) {
     file_head head;
     ElfW(Dyn) dynamic[DYNAMIC_LIMIT];
     const ssize_t size = pread(file->descriptor, &head, sizeof head, 0);
@@ -187,13 +187,5 @@ static void ask_of_opened(const rsdk_file *file, const atomic_bool *ends) {
             rsdk_elf_ask_ahead(&image, ends);
             return;
         }
-    }
-}
-
-void rsdk_elf_ask_ahead_of(const char *path, const atomic_bool *ends) {
-    rsdk_file file = {0};
-    if (rsdk_file_open_silently(path, &file)) {
-        ask_of_opened(&file, ends);
-        rsdk_file_close(&file);
     }
 }

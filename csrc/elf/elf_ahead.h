@@ -10,7 +10,7 @@
  * comgr). */
 enum {
     RSDK_ELF_AHEAD_LIMIT = 64 << 20,
-    RSDK_ELF_AHEAD_CODE = 10 << 20,
+    RSDK_ELF_AHEAD_CODE = 8 << 20,
     RSDK_ELF_AHEAD_CONSTANTS = 2 << 20,
     RSDK_ELF_AHEAD_DATA = 1 << 20, /* that stays writable; what relocations alone write to is asked for whole */
 };
@@ -20,8 +20,8 @@ enum {
  * asked for. */
 void rsdk_elf_ask_ahead(const rsdk_elf_image *image, const atomic_bool *ends);
 
-/* The same of a file, whose headers are read for it. Nothing is asked of one that cannot be read, or is no library of
- * this machine's class and byte order. Makes system calls alone. */
-void rsdk_elf_ask_ahead_of(const char *path, const atomic_bool *ends);
+/* The same of a file that is open, whose headers are read for it. Nothing is asked of one that cannot be read, or is no
+ * library of this machine's class and byte order. Makes system calls alone. */
+void rsdk_elf_ask_ahead_of(const rsdk_file *file, const atomic_bool *ends);
 
 #endif

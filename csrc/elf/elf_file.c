@@ -327,7 +327,9 @@ static rsdk_status read_whole(rsdk_elf_reading *r) {
 
 static rsdk_status read_file(const char *path, rsdk_elf_reading *r) {
     *r->result = (rsdk_elf_file){.path = path};
-    RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
+    if (r->watch == NULL || !r->watch->take_file(r->watch->context, path, &r->file)) {
+        RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
+    }
     rsdk_status status = read_whole(r);
     rsdk_file_close(&r->file);
     return status;

@@ -13,9 +13,10 @@ struct rsdk_elf_dynsym;
  * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
-/* Told how long the read of a file's first bytes took, which is how a file in memory is known from one that has to be
- * brought, and then what the file needs, before its tables are read. */
+/* Asked for a file that is open already, told how long the read of its first bytes took, which is how a file in memory
+ * is known from one that has to be brought, and then what the file needs, before its tables are read. */
 typedef struct rsdk_read_watch {
+    bool (*take_file)(void *context, const char *path, rsdk_file *file); /* false: it is to be opened */
     void (*tell_time)(void *context, const char *path, uint64_t nanoseconds);
     void (*tell_needed)(void *context, const rsdk_elf_file *file);
     void *context;

@@ -161,6 +161,7 @@ rsdk_status rsdk_elf_walk_next(rsdk_elf_view *view, rsdk_elf_walk *walk) {
     }
     RSDK_TRY(offset_of(view, walk->next, walk->left * walk->unit, &offset, walk->what));
     if (!holds(window, offset, walk->unit)) {
+        rsdk_file_ask_blocks(view->image->file, offset, walk->left * walk->unit);
         RSDK_TRY(move_window(view, window, offset));
     }
     const uint64_t available = window->size - (offset - window->start);

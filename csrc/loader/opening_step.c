@@ -118,19 +118,37 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
     return RSDK_OK;
 }
 
+/* Whether a directory of the library's RPATHs or RUNPATH, or of those that brought it in, has a file of this name. */
+static rsdk_status is_in_own_paths(rsdk_plan *plan, const rsdk_load_chain *chain, const char *name, bool *is_there,
+                                   rsdk_error *error) {
+    rsdk_search_path *directories = NULL;
+    bool leads = false;
+    /* The main program's RPATH does not count for a library with a RUNPATH, but for an anchor. */
+    *is_there = chain->runpath != NULL && plan->search.program_rpath.count > 0;
+    for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(&plan->search, chain);
+         !*is_there && (directories = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
+        RSDK_TRY(look_in(plan, directories, name, is_there, &leads, error));
+    }
+    return *is_there || chain->runpath == NULL ? RSDK_OK : look_in(plan, chain->runpath, name, is_there, &leads, error);
+}
+
 /* Adds the anchor's DT_NEEDED entry for a name that the system provides for `from`, so that it keeps its place in the
  * order. Because the anchor brings the library in, the RPATHs of `from` and of those that brought that in do not count,
- * and the anchor has none of its own. So if there are such paths, the entry is the file that the linker finds by them,
- * instead of the name. */
+ * and the anchor has none of its own. So if a directory of these has such a file, the entry is the file that the linker
+ * finds, instead of the name. */
 static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
     const rsdk_load_chain *chain = &rsdk_plan_node(plan, from)->chain;
     bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
-    bool is_path = rsdk_edge_is_path(edge);
+    bool is_path = rsdk_edge_is_path(edge), is_there = false;
     if (edge->is_optional) {
         return RSDK_OK; /* an anchor must not need a library that may be absent */
     }
     if (!is_path && (!has_paths || rsdk_link_map_find_soname(&plan->map, edge->name) != NULL)) {
+        return rsdk_unique_strings_add(names, &plan->arena, edge->name, error);
+    }
+    RSDK_TRY(is_path ? RSDK_OK : is_in_own_paths(plan, chain, edge->name, &is_there, error));
+    if (!is_path && !is_there) {
         return rsdk_unique_strings_add(names, &plan->arena, edge->name, error);
     }
     if (!is_path && !edge->is_sought) { /* once: other anchors come here too */
@@ -186,7 +204,11 @@ static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_
     return RSDK_OK;
 }
 
+/* Why an anchor opens the step's library; NULL: out of memory. */
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
+    if (step->unfound_members.count == 0) {
+        return "its files are opened by path: each name that the linker looks for is a question to the file server";
+    }
     const char *first = rsdk_path_name(rsdk_plan_node(plan, step->unfound_members.items[0])->location.path);
     size_t more = step->unfound_members.count - 1;
     return more == 0 ? rsdk_arena_format(&plan->arena, "the linker would not find %s", first)
@@ -205,7 +227,8 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
         RSDK_APPEND(&plan->arena, &brought_by, parent, error);
     }
     RSDK_TRY(paths_of_needed(plan, rsdk_plan_node(plan, step->node), &needed, error));
-    bool is_natural = step->unfound_members.count == 0;
+    /* Where each answer takes long, the linker need not look in the directories of RPATHs either. */
+    bool is_natural = step->unfound_members.count == 0 && !rsdk_page_reader_is_slow(plan->reader);
     if (!is_natural) {
         RSDK_TRY(fill_anchor_names(plan, step, error));
     }

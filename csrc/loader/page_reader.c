@@ -1,7 +1,7 @@
-/* By a page list one thread asks for all; without one, the load and some threads ask for what each header says. The
- * threads make system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
- * them, and a child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file
- * server may answer for the files that a load needs, and never for another one. */
+/* Threads open the files to which a load comes, and ask for what a page list, or each header, says of them. They make
+ * system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang them, and a
+ * child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file server may
+ * answer for the files that a load needs, and never for another one. */
 #include "loader/page_reader.h"
 
 #include <dlfcn.h>
@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/path.h"
+#include "loader/first_looks.h"
 #include "loader/page_list.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
@@ -41,81 +42,22 @@ static void report(rsdk_page_reader *reader, const char *format, const char *wha
     }
 }
 
-/* ---- reading ---- */
-
-/* Asks for pages and does not wait for them. */
-static void ask_for(rsdk_page_reader *reader, int descriptor, const rsdk_paged_file *facts) {
-    for (size_t i = 0; i < facts->ranges.count; i++) {
-        const rsdk_page_range *range = &facts->ranges.items[i];
-        rsdk_file_ask_ahead(descriptor, range->first * RSDK_PAGE_SIZE,
-                            (range->last - range->first + 1) * RSDK_PAGE_SIZE, &reader->ends);
-    }
-}
-
-/* Opens the file and asks for the page with its build ID. -1: it is another file than that of the list. */
-static int open_wanted(const rsdk_wanted_file *file) {
-    rsdk_file found = {0};
-    if (!rsdk_file_open_silently(file->path, &found)) {
-        return -1;
-    }
-    if (found.size != file->facts->size) {
-        rsdk_file_close(&found);
-        return -1;
-    }
-    if (file->facts->build_id_size > 0) {
-        (void)posix_fadvise(found.descriptor, (off_t)file->facts->build_id_place, (off_t)file->facts->build_id_size,
-                            POSIX_FADV_WILLNEED);
-    }
-    return found.descriptor;
-}
-
-/* Reads what was asked for by open_wanted, and asks for the rest if it is the file of the list. */
-static void read_wanted(rsdk_page_reader *reader, rsdk_wanted_file *file, int descriptor) {
-    const rsdk_paged_file *facts = file->facts;
-    unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
-    if (descriptor < 0) {
-        return;
-    }
-    if (pread(descriptor, build_id, facts->build_id_size, (off_t)facts->build_id_place) ==
-            (ssize_t)facts->build_id_size &&
-        memcmp(build_id, facts->build_id, facts->build_id_size) == 0) {
-        ask_for(reader, descriptor, facts);
-    }
-    (void)close(descriptor);
-}
-
 /* Whether each open of a file drops its pages, as FUSE does where it is not told otherwise: what is read ahead would be
  * read again when the linker opens the file. The first bytes of this one are in memory, unless our open has dropped
  * them. */
-static bool opens_drop_pages(const rsdk_page_reader *reader) {
+static bool opens_drop_pages(rsdk_page_reader *reader) {
     char byte = 0;
+    const uint64_t before = rsdk_clock_now();
     int descriptor = open(reader->first, file_flags);
     if (descriptor < 0) {
         return false;
     }
+    reader->open_time = rsdk_clock_now() - before;
     const uint64_t start = rsdk_clock_now();
     (void)!pread(descriptor, &byte, 1, 0);
     const uint64_t taken = rsdk_clock_now() - start;
     (void)close(descriptor);
     return taken >= COLD && taken >= reader->first_time / 2;
-}
-
-/* While a file is opened, the page with the build ID of the one before it arrives. */
-static void read_all(rsdk_page_reader *reader) {
-    int before = -1;
-    if (atomic_load(&reader->ends) || opens_drop_pages(reader)) {
-        return;
-    }
-    for (size_t i = 0; i <= reader->files.count && !atomic_load(&reader->ends); i++) {
-        const int next = i < reader->files.count ? open_wanted(&reader->files.items[i]) : -1;
-        if (i > 0) {
-            read_wanted(reader, &reader->files.items[i - 1], before);
-        }
-        before = next;
-    }
-    if (before >= 0) {
-        (void)close(before);
-    }
 }
 
 static bool may_have_threads(const rsdk_page_reader *reader) {
@@ -124,31 +66,16 @@ static bool may_have_threads(const rsdk_page_reader *reader) {
 
 /* ---- the list ---- */
 
-/* Reads the list, and then as the load has chosen from it. */
-static void *serve(void *argument) {
+static void *read_list(void *argument) {
     rsdk_page_reader *reader = argument;
     rsdk_list_text_read(&reader->list);
     (void)sem_post(&reader->is_read);
-    while (sem_wait(&reader->is_chosen) != 0) {
-    }
-    read_all(reader);
     return NULL;
-}
-
-/* A time from now, as a deadline of CLOCK_REALTIME. */
-static struct timespec after(unsigned milliseconds) {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    time.tv_sec += milliseconds / 1000;
-    time.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    time.tv_sec += time.tv_nsec / 1000000000;
-    time.tv_nsec %= 1000000000;
-    return time;
 }
 
 /* Whether the thread has read the list in time. */
 static bool is_read_in_time(rsdk_page_reader *reader) {
-    const struct timespec deadline = after(LIST_WAIT);
+    const struct timespec deadline = rsdk_quiet_thread_deadline(LIST_WAIT);
     int failed = 0;
     do {
         failed = sem_timedwait(&reader->is_read, &deadline);
@@ -156,16 +83,30 @@ static bool is_read_in_time(rsdk_page_reader *reader) {
     return failed == 0;
 }
 
-/* Where no thread may be started, the caller reads the list itself. */
+/* Begins to read the list of a directory; false: no thread does. */
+static bool start_list(rsdk_page_reader *reader, const char *directory, rsdk_error *error) {
+    return rsdk_list_text_prepare(&reader->list, directory, &reader->arena, error) == RSDK_OK &&
+           may_have_threads(reader) && rsdk_quiet_thread_start(&reader->thread, read_list, reader);
+}
+
+/* Where no thread may be started, the caller reads the list itself. While a thread does, the caller looks whether it is
+ * of use. */
 static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, rsdk_page_list *list,
                               rsdk_error *error) {
     rsdk_list_text *text = &reader->list;
-    RSDK_TRY(rsdk_list_text_prepare(text, directory, &reader->arena, error));
-    if (!may_have_threads(reader) || !rsdk_quiet_thread_start(&reader->thread, serve, reader)) {
+    if (!reader->thread.runs && !start_list(reader, directory, error)) {
+        RSDK_TRY(text->bytes != NULL ? RSDK_OK : RSDK_NO_MEMORY);
         rsdk_list_text_read(text);
-    } else if (!is_read_in_time(reader)) {
+    }
+    if (!reader->is_early) {
+        reader->reads_twice = opens_drop_pages(reader);
+    }
+    if (reader->thread.runs && !is_read_in_time(reader)) {
         reader->is_stuck = true;
         return rsdk_fail(error, RSDK_IO_ERROR, text->path, "%s: not read within %d ms", text->path, LIST_WAIT);
+    }
+    if (strcmp(text->directory, directory) != 0) { /* the package lies elsewhere than was thought */
+        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, text->path, "%s: lies beside another core package", text->path);
     }
     RSDK_TRY(rsdk_list_text_check(text, error));
     return rsdk_page_list_parse(text->path, text->bytes, text->size, &reader->arena, list, error);
@@ -184,6 +125,12 @@ static const char *find_directory(const rsdk_page_reader *reader) {
 }
 
 /* ---- what of the list is wanted ---- */
+
+static void start_threads(rsdk_page_reader *reader, size_t files) {
+    if (reader->next.files == NULL) {
+        rsdk_next_files_start(&reader->next, files, may_have_threads(reader), &reader->arena);
+    }
+}
 
 /* Whether the load asks for the file by a shortname. */
 static bool is_asked_for(const rsdk_load_options *options, const char *name) {
@@ -240,6 +187,16 @@ static bool is_needed(const rsdk_inventory *inventory, const char *name) {
     return false;
 }
 
+/* A file that the load comes to later. The path stays the caller's. */
+static rsdk_status give(rsdk_page_reader *reader, const char *path, const rsdk_paged_file *facts, rsdk_error *error) {
+    const size_t place = reader->next.given;
+    if (rsdk_next_files_give(&reader->next, path, facts)) {
+        RSDK_TRY(rsdk_name_table_set(&reader->given, &reader->arena, path, strlen(path), place, error));
+    }
+    return RSDK_OK;
+}
+
+/* Lets threads open what the load needs of the list, and ask for it as that says. */
 static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, rsdk_error *error) {
     bool *marks = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *marks);
     size_t *stack = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *stack);
@@ -251,13 +208,14 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
             mark(list, i, marks, stack);
         }
     }
+    start_threads(reader, list->files.count);
     for (size_t i = 0; i < list->files.count; i++) {
         const rsdk_paged_file *file = &list->files.items[i];
         const char *directory = marks[i] ? directory_called(reader->inventory, file->directory) : NULL;
         if (directory != NULL) {
-            rsdk_wanted_file wanted = {.facts = file, .path = rsdk_path_join(&reader->arena, directory, file->name)};
-            RSDK_NEED(wanted.path, error);
-            RSDK_APPEND(&reader->arena, &reader->files, wanted, error);
+            const char *path = rsdk_path_join(&reader->arena, directory, file->name);
+            RSDK_NEED(path, error);
+            RSDK_TRY(give(reader, path, file, error));
         }
     }
     return RSDK_OK;
@@ -266,32 +224,26 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
 /* ---- without a list ---- */
 
 /* Lets a thread open a file that the load has not come to. */
-static void give(rsdk_page_reader *reader, const char *near, const char *name) {
-    size_t place = reader->next.given;
+static void give_named(rsdk_page_reader *reader, const char *near, const char *name) {
+    size_t place = 0;
     const char *path = rsdk_inventory_find_unread(reader->inventory, near, name);
-    if (path == NULL || rsdk_name_table_find(&reader->given, path, strlen(path), &place)) {
-        return;
-    }
-    const char *kept = rsdk_arena_copy(&reader->arena, path);
-    if (kept != NULL &&
-        rsdk_name_table_set(&reader->given, &reader->arena, kept, strlen(kept), place, NULL) == RSDK_OK) {
-        rsdk_next_files_give(&reader->next, kept);
+    if (path != NULL && !rsdk_name_table_find(&reader->given, path, strlen(path), &place) &&
+        (path = rsdk_arena_copy(&reader->arena, path)) != NULL) {
+        (void)give(reader, path, NULL, NULL);
     }
 }
 
-/* The load has come to a file; no thread begins with it any more. */
-static void take_back(rsdk_page_reader *reader, const char *path) {
-    size_t place = RSDK_NEXT_FILES;
-    if (rsdk_name_table_find(&reader->given, path, strlen(path), &place)) {
-        rsdk_next_files_take_back(&reader->next, place);
-    } else {
-        (void)rsdk_name_table_set(&reader->given, &reader->arena, path, strlen(path), place, NULL);
+/* No thread is to begin with a file to which the load has come. */
+static void keep_from_threads(rsdk_page_reader *reader, const char *path) {
+    const char *kept = rsdk_arena_copy(&reader->arena, path);
+    if (kept != NULL) {
+        (void)rsdk_name_table_set(&reader->given, &reader->arena, kept, strlen(kept), RSDK_NEXT_NONE, NULL);
     }
 }
 
 static void give_needed(rsdk_page_reader *reader, const rsdk_elf_file *file) {
     for (size_t i = 0; i < file->needed.count; i++) {
-        give(reader, file->path, file->needed.items[i]);
+        give_named(reader, file->path, file->needed.items[i]);
     }
 }
 
@@ -306,7 +258,7 @@ static void give_asked_for(rsdk_page_reader *reader) {
         const rsdk_directory *listing = &inventory->directories.items[i].listing;
         for (size_t j = 0; j < listing->names.count; j++) {
             if (is_asked_for(reader->options, listing->names.items[j])) {
-                give(reader, NULL, listing->names.items[j]);
+                give_named(reader, NULL, listing->names.items[j]);
             }
         }
     }
@@ -315,24 +267,24 @@ static void give_asked_for(rsdk_page_reader *reader) {
 
 static void take_needed(void *context, const rsdk_elf_file *file) {
     rsdk_page_reader *reader = context;
-    if (reader->next.thread_count > 0) {
-        take_back(reader, file->path);
+    if (reader->watch.asks_ahead && reader->next.thread_count > 0) {
         give_asked_for(reader);
         give_needed(reader, file);
     }
 }
 
-/* What the linker reads of this library and of later ones is asked for when their headers are read, and those of the
- * next ones are read meanwhile. */
-static void ask_without_list(rsdk_page_reader *reader) {
+/* What the linker reads of the library at `path` and of later ones is asked for when their headers are read, and those
+ * of the next ones are read meanwhile. */
+static void ask_without_list(rsdk_page_reader *reader, const char *path) {
     reader->watch.asks_ahead = true;
-    report(reader, "reading ahead what the linker reads of %s and of the libraries behind it",
-           rsdk_path_name(reader->first), 0);
+    report(reader, "reading ahead what the linker reads of %s and of the libraries behind it", rsdk_path_name(path), 0);
     if (may_have_threads(reader)) {
-        rsdk_next_files_start(&reader->next);
+        start_threads(reader, RSDK_NEXT_FILES);
+        keep_from_threads(reader, path);
         for (size_t i = 0; i < reader->inventory->files.count; i++) {
             give_needed(reader, reader->inventory->files.items[i]);
         }
+        give_asked_for(reader);
     }
 }
 
@@ -352,21 +304,20 @@ static bool begin_by_list(rsdk_page_reader *reader) {
     if (directory == NULL) {
         return false;
     }
+    const size_t before = reader->next.given;
     rsdk_status status = fetch_list(reader, directory, &list, &reason);
-    status = status == RSDK_OK ? choose(reader, &list, &reason) : status;
+    status = status == RSDK_OK && !reader->reads_twice ? choose(reader, &list, &reason) : status;
+    const size_t given = reader->next.given - before;
     if (status != RSDK_OK) {
         report(reader, "not reading ahead: %s", rsdk_error_message(&reason), 0);
-    } else if (reader->files.count > 0) {
-        report(reader, "reading ahead as %s/" RSDK_PAGE_LIST_NAME " says (%zu libraries)", directory,
-               reader->files.count);
-        if (reader->thread.runs) {
-            (void)sem_post(&reader->is_chosen);
-        } else {
-            read_all(reader);
-        }
+    } else if (reader->reads_twice) {
+        report(reader, "not reading ahead: the pages of %s do not stay in memory when it is opened again",
+               rsdk_path_name(reader->first), 0);
+    } else if (given > 0) {
+        report(reader, "reading ahead as %s/" RSDK_PAGE_LIST_NAME " says (%zu libraries)", directory, given);
     }
     rsdk_error_clear(&reason);
-    return status == RSDK_OK && reader->files.count > 0;
+    return status == RSDK_OK && given > 0;
 }
 
 /* Whether it is one of the given files: what they need is known once all of them have been read. */
@@ -377,6 +328,61 @@ static bool is_given(const rsdk_load_options *options, const char *path) {
         }
     }
     return false;
+}
+
+/* Where the SDK's first answers took as long as a file server's: what the load looks up first is asked for at once, and
+ * the list is read meanwhile. */
+static void begin_early(rsdk_page_reader *reader) {
+    rsdk_sdk *sdk = reader->inventory->sdk;
+    const bool is_slow = sdk->answer_time >= SLOW && !sdk->packages[RSDK_CORE].is_searched;
+    const char *directory =
+        is_slow && may_have_threads(reader) ? rsdk_first_looks_directory(sdk, &reader->arena) : NULL;
+    if (directory == NULL || !start_list(reader, directory, NULL)) {
+        return;
+    }
+    start_threads(reader, RSDK_NEXT_LISTED_FILES);
+    rsdk_first_looks_give(&reader->next, sdk, &reader->arena);
+    reader->is_early = true;
+    reader->first = sdk->info.path;
+    reader->first_time = SLOW; /* of one answer, at least */
+    reader->reads_twice = opens_drop_pages(reader);
+}
+
+/* Once: whether the list says what is read ahead. */
+static void decide(rsdk_page_reader *reader) {
+    if (!reader->is_decided) {
+        reader->is_decided = true;
+        reader->has_list = begin_by_list(reader);
+    }
+}
+
+/* The load comes to its first library, at `path`. That `_dist_info.py` was slow to open once more says that it was no
+ * chance. */
+static void begin_with(rsdk_page_reader *reader, const char *path) {
+    decide(reader);
+    if (!reader->has_list && !reader->reads_twice && reader->open_time >= SLOW) {
+        ask_without_list(reader, path);
+    }
+}
+
+/* The load has come to a file: what a thread has opened need not be opened once more. */
+static bool take_file(void *context, const char *path, rsdk_file *file) {
+    rsdk_page_reader *reader = context;
+    size_t place = RSDK_NEXT_NONE;
+    if (reader->is_early && !reader->is_decided && !is_given(reader->options, path)) {
+        begin_with(reader, path);
+    }
+    if (reader->next.files == NULL) {
+        return false;
+    }
+    if (!rsdk_name_table_find(&reader->given, path, strlen(path), &place)) {
+        keep_from_threads(reader, path);
+    }
+    if (!rsdk_next_files_take(&reader->next, place, file)) {
+        return false;
+    }
+    file->path = path;
+    return true;
 }
 
 static void take_time(void *context, const char *path, uint64_t nanoseconds) {
@@ -391,28 +397,20 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
         return;
     }
     reader->first_time = nanoseconds;
-    if (!reader->is_decided) {
-        reader->is_decided = true;
-        reader->has_list = begin_by_list(reader);
-    }
+    decide(reader);
     if (!reader->has_list && (is_wished || are_slow(reader))) {
-        ask_without_list(reader);
+        ask_without_list(reader, path);
     }
 }
 
 /* Frees the reader once its threads have ended; false: they have not by then. */
 static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
-    const struct timespec deadline = after(milliseconds);
-    atomic_store(&reader->ends, true);
-    if (reader->thread.runs) {
-        (void)sem_post(&reader->is_chosen);
-    }
+    const struct timespec deadline = rsdk_quiet_thread_deadline(milliseconds);
     const bool has_ended = rsdk_next_files_stop(&reader->next, &deadline);
     if (!rsdk_quiet_thread_join(&reader->thread, &deadline) || !has_ended) {
         return false;
     }
     (void)sem_destroy(&reader->is_read);
-    (void)sem_destroy(&reader->is_chosen);
     rsdk_arena_clear(&reader->arena);
     free(reader);
     return true;
@@ -434,13 +432,19 @@ rsdk_page_reader *rsdk_page_reader_watch(rsdk_inventory *inventory, const rsdk_l
     rsdk_page_reader *reader = is_wanted ? calloc(1, sizeof *reader) : NULL;
     if (reader != NULL) {
         (void)sem_init(&reader->is_read, 0, 0);
-        (void)sem_init(&reader->is_chosen, 0, 0);
         reader->options = options;
         reader->inventory = inventory;
-        reader->watch = (rsdk_read_watch){.tell_time = take_time, .tell_needed = take_needed, .context = reader};
+        reader->watch = (rsdk_read_watch){
+            .take_file = take_file, .tell_time = take_time, .tell_needed = take_needed, .context = reader};
         inventory->watch = &reader->watch;
+        begin_early(reader);
     }
     return reader;
+}
+
+bool rsdk_page_reader_is_slow(const rsdk_page_reader *reader) {
+    return reader != NULL && (reader->has_list || reader->watch.asks_ahead) &&
+           (reader->first_time >= SLOW || reader->options->read_ahead == RSDK_READ_AHEAD_ALWAYS);
 }
 
 void rsdk_page_reader_stop(rsdk_page_reader *reader) {

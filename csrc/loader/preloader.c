@@ -159,7 +159,8 @@ static bool open_members(const preloader *p, rsdk_planned_step *step, const char
         step->has_unversioned_name = second_name != NULL;
         return true;
     case RSDK_MEMORY_REFUSED:
-        return reason != NULL && open_one_by_one(p, step, reason, dlerror_text);
+        return step->unfound_members.count == 0 || /* the linker finds all */
+               (reason != NULL && open_one_by_one(p, step, reason, dlerror_text));
     case RSDK_MEMORY_FAILED:
         *dlerror_text = reason;
         return false;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/directory.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -28,7 +29,9 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
     const char *path = rsdk_path_join(&sdk->arena, directory, "_dist_info.py");
     rsdk_error reason = RSDK_ERROR_INIT;
     RSDK_NEED(path, error);
+    const uint64_t start = rsdk_clock_now();
     rsdk_status status = rsdk_dist_info_read(path, &sdk->arena, &info, &reason);
+    const uint64_t taken = rsdk_clock_now() - start;
     struct stat facts;
     if (status == RSDK_IO_ERROR && stat(directory, &facts) != 0) {
         status = RSDK_FILE_NOT_FOUND; /* a place that this user may not search holds nothing, for an import too */
@@ -36,6 +39,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
     bool is_first = sdk->info.path == NULL;
     if (status == RSDK_OK && is_first) {
         sdk->info = info;
+        sdk->answer_time = taken;
         sdk->version = info.version;
     } else if (status == RSDK_OK && !rsdk_file_same(info.identity, sdk->info.identity) && info.version != NULL &&
                sdk->version != NULL && strcmp(info.version, sdk->version) != 0) {

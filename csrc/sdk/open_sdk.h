@@ -45,6 +45,7 @@ struct rsdk_sdk {
     const char *wanted_family;    /* NULL: none */
     const rsdk_gpu_options *gpus; /* borrowed; NULL: none */
     rsdk_dist_info info;
+    uint64_t answer_time; /* nanoseconds in which `info` was read: those of several look-ups */
     const char *version;
     rsdk_package_state packages[RSDK_PACKAGE_COUNT];
     bool has_build_info[RSDK_PACKAGE_COUNT];

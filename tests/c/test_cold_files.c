@@ -24,6 +24,7 @@ enum { DATA_SIZE = 4 << 20 }; /* which neither the load nor the linker reads */
 typedef struct costs {
     const char *name;      /* of the file; others take no time */
     uint64_t first, again; /* its first bytes, and one byte of it when it is opened again */
+    uint64_t open;
 } costs;
 
 static sample_site site;
@@ -33,6 +34,8 @@ static atomic_uint_fast64_t now;
 static atomic_bool is_asked;  /* for the middle of the library */
 static atomic_bool is_held;   /* the load waits until a thread asks for that, and that one until the load has ended */
 static atomic_bool is_waited; /* for a thread */
+static atomic_int looks;      /* how often threads have looked whether something exists */
+static atomic_bool awaits_looks; /* the load goes on, with its first library, when they have looked */
 
 /* ---- in the place of what the loader calls ---- */
 
@@ -42,6 +45,15 @@ uint64_t rsdk_clock_now(void) {
 
 static bool is_load(void) {
     return syscall(SYS_gettid) == getpid();
+}
+
+int open(const char *path, int flags, ...) {
+    for (size_t i = 0; i < sizeof cost / sizeof *cost; i++) {
+        if (cost[i].name != NULL && strstr(path, cost[i].name) != NULL && is_load()) {
+            (void)atomic_fetch_add(&now, cost[i].open);
+        }
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
 }
 
 ssize_t pread(int descriptor, void *buffer, size_t size, off_t offset) {
@@ -56,6 +68,11 @@ ssize_t pread(int descriptor, void *buffer, size_t size, off_t offset) {
     while (atomic_load(&is_held) && is_load() && strstr(path, NEEDED) != NULL && !atomic_load(&is_asked)) {
         (void)usleep(1000);
     }
+    for (int i = 0; i < 5000 && atomic_load(&awaits_looks) && is_load() && strstr(path, LIBRARY) != NULL &&
+                    atomic_load(&looks) == 0;
+         i++) {
+        (void)usleep(1000);
+    }
     return syscall(SYS_pread64, descriptor, buffer, size, offset);
 }
 
@@ -68,6 +85,13 @@ int posix_fadvise(int descriptor, off_t offset, off_t size, int advice) {
         (void)usleep(1000);
     }
     return 0;
+}
+
+int stat(const char *path, struct stat *facts) {
+    if (!is_load()) {
+        (void)atomic_fetch_add(&looks, strstr(path, "/_rocm_sdk_") != NULL);
+    }
+    return fstatat(AT_FDCWD, path, facts, 0);
 }
 
 /* Waits for as long as it takes: this machine may be slow. */
@@ -104,6 +128,7 @@ static void load(rsdk_read_ahead_wish wish) {
 /* A library with much data that nobody touches, which needs another. */
 static int make_site(void **state) {
     site = sample_site_new();
+    sample_dist_info(&site);
     sample_compile(&site, &(sample_library){.file = "libdeep.so.1", .source = ""});
     sample_compile(&site, &(sample_library){
                               .file = "libroctx64.so.4", .source = "const char data[4 << 20] = {1};", .needs = NEEDED});
@@ -138,7 +163,9 @@ static void with_a_list(void *context) {
     write_list();
     cost[0] = (costs){.name = LIBRARY, .first = expected->first, .again = expected->again};
     load(RSDK_READ_AHEAD_WITHOUT_THREAD);
-    REQUIRE((strstr(lines, "reading ahead as ") != NULL) == expected->is_cold);
+    REQUIRE((strstr(lines, "reading ahead as ") != NULL) == expected->is_followed);
+    REQUIRE((strstr(lines, "not reading ahead: the pages of libroctx64.so.4 do not stay") != NULL) ==
+            (expected->is_cold && !expected->is_followed));
     REQUIRE(atomic_load(&is_asked) == expected->is_followed);
 }
 
@@ -221,8 +248,73 @@ static void two_slow_files_begin_it(void **state) {
     }
 }
 
+/* ---- before the first library ---- */
+
+typedef struct early_case {
+    uint64_t open, first, again;
+    bool has_list, begins;
+    const char *told; /* NULL: nothing */
+} early_case;
+
+/* Whether a thread has looked for what the load looks up first. */
+static bool is_looked_for(void) {
+    return atomic_load(&looks) > 0;
+}
+
+static void after_a_slow_answer(void *context) {
+    const early_case *expected = context;
+    if (expected->has_list) {
+        write_list();
+    } else {
+        (void)unlink(sample_path(&site, LIST));
+    }
+    cost[0] = (costs){.name = "rocm_sdk_core/_dist_info.py",
+                      .first = expected->first,
+                      .again = expected->again,
+                      .open = expected->open};
+    const size_t before = count_descriptors();
+    atomic_store(&awaits_looks, expected->begins);
+    load(RSDK_READ_AHEAD_IF_COLD);
+    REQUIRE(is_looked_for() == expected->begins);
+    REQUIRE(expected->told != NULL ? strstr(lines, expected->told) != NULL : strstr(lines, "ahead") == NULL);
+    REQUIRE(count_descriptors() == before);
+}
+
+static void slow_answers_begin_it_early(void **state) {
+    static early_case cases[] = {
+        {.has_list = true, .first = 299999},
+        {.has_list = true, .first = 300000, .begins = true, .told = "reading ahead as "},
+        {.has_list = true,
+         .first = 300000,
+         .again = 150000,
+         .begins = true,
+         .told = "not reading ahead: the pages of _dist_info.py do not stay"},
+        {.first = 300000, .begins = true}, /* by chance: it is not slow once more */
+        {.open = 299999, .first = 1, .begins = true},
+        {.open = 300000, .begins = true, .told = "what the linker reads of libroctx64.so.4"},
+        {.open = 300000, .again = 150000, .begins = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run_in_child(after_a_slow_answer, &cases[i]);
+    }
+}
+
+static void without_threads(void *context) {
+    (void)context;
+    write_list();
+    cost[0] = (costs){.name = "rocm_sdk_core/_dist_info.py", .first = 10000000};
+    load(RSDK_READ_AHEAD_WITHOUT_THREAD);
+    REQUIRE(!is_looked_for() && strstr(lines, "ahead") == NULL);
+}
+
+static void a_load_without_threads_begins_by_its_libraries(void **state) {
+    run_in_child(without_threads, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_answers_begin_it_early),
+        cmocka_unit_test(a_load_without_threads_begins_by_its_libraries),
         cmocka_unit_test(a_cold_file_begins_it),
         cmocka_unit_test(pages_that_an_open_drops_are_not_read_ahead),
         cmocka_unit_test(a_load_that_ends_early_leaves_no_file_open),

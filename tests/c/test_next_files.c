@@ -1,6 +1,7 @@
-/* Threads that open the files to which a load comes next: each once, and none that was taken back. Which files are
- * opened says the kernel (inotify(7)). */
+/* Threads that open the files to which a load comes next: each once for both, and none to which the load came first.
+ * Which files are opened says the kernel (inotify(7)). */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/inotify.h>
 
@@ -10,6 +11,7 @@
 #include "suite.h"
 
 static sample_site site;
+static rsdk_arena arena;         /* of one child */
 static atomic_bool is_held;      /* no thread comes to its wait */
 static atomic_int interruptions; /* so many waits are still interrupted */
 
@@ -71,8 +73,8 @@ static void what_is_given(void *context) {
     int watch = -1;
     (void)context;
     const char *path = watched("given", &watch);
-    rsdk_next_files_start(&next);
-    rsdk_next_files_give(&next, path);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    (void)rsdk_next_files_give(&next, path, NULL);
     end_after(&next, 1);
     REQUIRE(opens_of(watch) == 1);
 }
@@ -83,11 +85,12 @@ static void what_is_taken_back(void *context) {
     (void)context;
     const char *const paths[] = {watched("first", &first), watched("second", &second), watched("third", &third)};
     atomic_store(&is_held, true);
-    rsdk_next_files_start(&next);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        rsdk_next_files_give(&next, paths[i]);
+        (void)rsdk_next_files_give(&next, paths[i], NULL);
     }
-    rsdk_next_files_take_back(&next, 1);
+    rsdk_file file = {0};
+    REQUIRE(!rsdk_next_files_take(&next, 1, &file)); /* it is to be opened as any other */
     atomic_store(&is_held, false);
     end_after(&next, 3);
     REQUIRE(opens_of(first) == 1 && opens_of(second) == 0 && opens_of(third) == 1);
@@ -100,12 +103,12 @@ static void what_is_given_meanwhile(void *context) {
     (void)context;
     const char *path = watched("late", &watch);
     atomic_store(&interruptions, 3 * RSDK_NEXT_THREADS);
-    rsdk_next_files_start(&next);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     for (int i = 0; i < 5000 && atomic_load(&interruptions) > 0; i++) {
         (void)usleep(1000);
     }
     REQUIRE(atomic_load(&interruptions) <= 0 && atomic_load(&next.taken) == 0);
-    rsdk_next_files_give(&next, path);
+    (void)rsdk_next_files_give(&next, path, NULL);
     end_after(&next, 1);
     REQUIRE(opens_of(watch) == 1);
 }
@@ -115,18 +118,93 @@ static void what_is_given_behind_the_last(void *context) {
     int last = -1, behind = -1;
     (void)context;
     const char *const path = watched("last", &last), *const further = watched("behind", &behind);
-    rsdk_next_files_start(&next);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     while (next.given < RSDK_NEXT_FILES - 1) {
-        rsdk_next_files_give(&next, "/nowhere");
+        (void)rsdk_next_files_give(&next, "/nowhere", NULL);
     }
-    rsdk_next_files_give(&next, path);
+    (void)rsdk_next_files_give(&next, path, NULL);
     REQUIRE(next.given == RSDK_NEXT_FILES);
     for (int i = 0; i < 3; i++) {
-        rsdk_next_files_give(&next, further);
+        (void)rsdk_next_files_give(&next, further, NULL);
         REQUIRE(next.given == RSDK_NEXT_FILES);
     }
     end_after(&next, RSDK_NEXT_FILES);
     REQUIRE(opens_of(last) == 1 && opens_of(behind) == 0);
+}
+
+/* Whether the bytes of a file are these. */
+static bool holds(const rsdk_file *file, const char *text) {
+    char bytes[16] = "";
+    return file->size == strlen(text) && pread(file->descriptor, bytes, sizeof bytes - 1, 0) == (ssize_t)file->size &&
+           strcmp(bytes, text) == 0;
+}
+
+static void what_a_thread_has_opened(void *context) {
+    static rsdk_next_files next;
+    int first = -1, second = -1;
+    rsdk_file file = {0};
+    (void)context;
+    const char *const path = watched("opened", &first), *const other = watched("left", &second);
+    sample_file(&site, "opened", "bytes");
+    (void)opens_of(first);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    (void)rsdk_next_files_give(&next, path, NULL);
+    (void)rsdk_next_files_give(&next, "/nowhere", NULL);
+    (void)rsdk_next_files_give(&next, other, NULL);
+    for (int i = 0; i < 5000 && atomic_load(&next.taken) < 3; i++) {
+        (void)usleep(1000);
+    }
+    REQUIRE(rsdk_next_files_take(&next, 0, &file) && holds(&file, "bytes"));
+    REQUIRE(!rsdk_next_files_take(&next, 0, &file)); /* once */
+    REQUIRE(!rsdk_next_files_take(&next, 1, &file));
+    REQUIRE(opens_of(first) == 1);
+    end_after(&next, 3);
+    REQUIRE(fcntl(next.files == NULL ? file.descriptor : -1, F_GETFD) == FD_CLOEXEC); /* the load's own */
+    rsdk_file_close(&file);
+}
+
+/* A file of a list, to which no thread has come. */
+static void what_the_load_opens(void *context) {
+    static rsdk_next_files next;
+    rsdk_paged_file facts = {.size = 5};
+    rsdk_file file = {0};
+    int watch = -1;
+    (void)context;
+    const char *path = watched("listed", &watch);
+    sample_file(&site, "listed", "bytes");
+    (void)opens_of(watch);
+    atomic_store(&is_held, true);
+    rsdk_next_files_start(&next, 1, true, &arena);
+    REQUIRE(next.thread_count == 1);
+    (void)rsdk_next_files_give(&next, path, &facts);
+    REQUIRE(rsdk_next_files_take(&next, 0, &file) && holds(&file, "bytes"));
+    atomic_store(&is_held, false);
+    end_after(&next, 1);
+    REQUIRE(opens_of(watch) == 1);
+    rsdk_file_close(&file);
+}
+
+static void what_is_looked_for(void *context) {
+    static rsdk_next_files next;
+    rsdk_file file = {0};
+    int looked = -1, read = -1;
+    (void)context;
+    const char *const path = watched("looked", &looked), *const small = watched("small", &read);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    rsdk_next_files_look(&next, path, false);
+    rsdk_next_files_look(&next, small, true);
+    REQUIRE(!rsdk_next_files_take(&next, 1, &file));
+    end_after(&next, 2);
+    REQUIRE(opens_of(looked) == 0 && opens_of(read) <= 1);
+}
+
+static void a_file_that_a_thread_has_opened_is_not_opened_again(void **state) {
+    run_in_child(what_a_thread_has_opened, NULL);
+    run_in_child(what_the_load_opens, NULL);
+}
+
+static void nobody_takes_what_is_looked_for(void **state) {
+    run_in_child(what_is_looked_for, NULL);
 }
 
 static void a_file_is_opened_once(void **state) {
@@ -151,6 +229,8 @@ int main(void) {
         cmocka_unit_test(a_file_that_is_taken_back_is_not_opened),
         cmocka_unit_test(a_wait_may_be_interrupted),
         cmocka_unit_test(there_is_a_limit),
+        cmocka_unit_test(a_file_that_a_thread_has_opened_is_not_opened_again),
+        cmocka_unit_test(nobody_takes_what_is_looked_for),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

@@ -227,24 +227,26 @@ static void without_a_list_with_threads_not_wanted(void *context) {
 /* Threads read what they are given until they end. What cannot be read harms nobody. */
 static void next_files_are_read(void *context) {
     static rsdk_next_files next; /* all zero */
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_file file = {0};
     (void)context;
     drop_pages_of(WRITTEN);
     drop_pages_of(VARYING);
     sample_file(&site, CORE_LIB "/none", "");
-    rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
+    (void)rsdk_next_files_give(&next, sample_path(&site, WRITTEN), NULL);
     REQUIRE(next.given == 0); /* nobody reads it */
-    rsdk_next_files_start(&next);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     REQUIRE(next.thread_count == RSDK_NEXT_THREADS);
-    rsdk_next_files_give(&next, sample_path(&site, CORE_LIB));
-    rsdk_next_files_give(&next, sample_path(&site, CORE_LIB "/none"));
-    rsdk_next_files_give(&next, "/nowhere");
-    rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
+    (void)rsdk_next_files_give(&next, sample_path(&site, CORE_LIB), NULL);
+    (void)rsdk_next_files_give(&next, sample_path(&site, CORE_LIB "/none"), NULL);
+    (void)rsdk_next_files_give(&next, "/nowhere", NULL);
+    (void)rsdk_next_files_give(&next, sample_path(&site, WRITTEN), NULL);
     REQUIRE(comes_into_memory(WRITTEN));
     while (next.given < RSDK_NEXT_FILES) {
-        rsdk_next_files_give(&next, "/nowhere");
+        (void)rsdk_next_files_give(&next, "/nowhere", NULL);
     }
-    rsdk_next_files_give(&next, sample_path(&site, VARYING));
-    rsdk_next_files_take_back(&next, RSDK_NEXT_FILES); /* was never given */
+    (void)rsdk_next_files_give(&next, sample_path(&site, VARYING), NULL);
+    REQUIRE(!rsdk_next_files_take(&next, RSDK_NEXT_FILES, &file)); /* was never given */
     const pid_t child = fork();
     if (child == 0) {
         (void)rsdk_next_files_stop(&next, NULL); /* it has no threads to wait for */
@@ -256,18 +258,21 @@ static void next_files_are_read(void *context) {
     REQUIRE(next.thread_count == 0);
     (void)rsdk_next_files_stop(&next, NULL);
     REQUIRE(!has_in_memory(VARYING));
+    rsdk_arena_clear(&arena);
 }
 
 static void next_files_are_not_read(void *context) {
     static rsdk_next_files next;
+    rsdk_arena arena = RSDK_ARENA_INIT;
     (void)context;
     drop_pages_of(WRITTEN);
     refuse_threads(SECCOMP_RET_ERRNO | EAGAIN);
-    rsdk_next_files_start(&next);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     REQUIRE(next.thread_count == 0);
-    rsdk_next_files_give(&next, sample_path(&site, WRITTEN));
+    (void)rsdk_next_files_give(&next, sample_path(&site, WRITTEN), NULL);
     (void)rsdk_next_files_stop(&next, NULL);
     REQUIRE(!has_in_memory(WRITTEN));
+    rsdk_arena_clear(&arena);
 }
 
 static void without_a_list_as_wished(void *wish) {

@@ -22,13 +22,29 @@ static void ignore_needed(void *context, const rsdk_elf_file *file) {
     (void)file;
 }
 
+static bool take_nothing(void *context, const char *path, rsdk_file *file) {
+    (void)context;
+    (void)path;
+    (void)file;
+    return false;
+}
+
+static void ask_ahead_of(const char *path) {
+    rsdk_file file = {0};
+    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
+        rsdk_elf_ask_ahead_of(&file, NULL);
+        rsdk_file_close(&file);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
     const char *path = memory_file(bytes, size);
-    const rsdk_read_watch watch = {.tell_time = ignore, .tell_needed = ignore_needed, .asks_ahead = true};
-    rsdk_elf_ask_ahead_of(path, NULL);
+    const rsdk_read_watch watch = {
+        .take_file = take_nothing, .tell_time = ignore, .tell_needed = ignore_needed, .asks_ahead = true};
+    ask_ahead_of(path);
     rsdk_status status = rsdk_elf_file_read_checked(path, SIZE_MAX, &watch, &arena, &file, &error);
     if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
         abort();

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from linker_bindings import compare, debugging, linker_bindings
 from sample_site import run_python
 
@@ -22,12 +23,14 @@ print(json.dumps(rocm_sdk.process_bindings(every=True).references))
 """
 
 
-def test_each_reference_binds_as_foreseen(each_debian_sdk: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("read_ahead", ["0", "1"], ids=["files found by the linker", "files opened by path"])
+def test_each_reference_binds_as_foreseen(each_debian_sdk: Path, read_ahead: str, tmp_path: Path) -> None:
     site = str(each_debian_sdk)
     references, missing, pairs = json.loads(run_python(FORESEE, PYTHONPATH=site).stdout)
     assert not missing
     assert {pair[-1] for pair in pairs} <= {"meant", "vague", "weak", "c++-runtime", "c-library"}
-    bound = json.loads(run_python(LOAD, PYTHONPATH=site, **debugging(tmp_path / "told")).stdout)
+    variables = {"PYTHONPATH": site, "ROCM_SDK_READ_AHEAD": read_ahead}
+    bound = json.loads(run_python(LOAD, **variables, **debugging(tmp_path / "told")).stdout)
     linker = linker_bindings(tmp_path / "told")
     foreseen = compare("foreseen", _of(references), linker)
     assert foreseen["compared"] > 15_000
