@@ -67,9 +67,9 @@ FORBIDDEN = {
 MODULES = {
     ("version",): 8,
     ("targets",): 9,
-    ("path", "--core"): 9,
-    ("path", "--root"): 14,
-    ("path", "amdhip64"): 9,
+    ("path", "--core"): 8,
+    ("path", "--root"): 13,
+    ("path", "amdhip64"): 8,
     ("explain", "E-CODE-004"): 19,
     ("check-gpu", "--gpu", "gfx942"): 28,
 }
