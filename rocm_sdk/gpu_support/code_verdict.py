@@ -3,9 +3,9 @@
 from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
 
-from .code_problems import problems_on
 from .coverage import needs_translation, supported_by_code, with_code
 from .done_without import is_done_without
+from .words import has_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def judge_code(
         if translates is False:
             found = _native.coverage(directories, gpus, unofficial, False)
     places = range(len(gpus))
-    lacks = tuple(problems_on(found, index, installed) for index in places)
+    lacks = tuple(_problems_on(found, index, installed) for index in places)
     runs = tuple(_runs(found, index, translates) for index in places)
     return CodeVerdict(found, runs, lacks, _cache_problems(found) if has_comgr else (), translates)
 
@@ -79,6 +79,15 @@ def _runs(found: "Coverage", index: int, translates: bool | None) -> bool | None
     if any(on.verdict == "none" or on.missing_table is not None for on in rows):
         return False
     return None if not rows or (translates is None and needs_translation(found, index)) else True
+
+
+def _problems_on(found: "Coverage", index: int, installed: "Installed | None") -> "tuple[Problem, ...]":
+    """What is wrong with the libraries on the GPU that was asked for at `index`."""
+    if all(has_all(library, library.gpus[index]) for library in with_code(found)):
+        return ()
+    from .code_problems import problems_on  # here: most GPUs have what they need
+
+    return problems_on(found, index, installed)
 
 
 def _cache_problems(found: "Coverage") -> "tuple[Problem, ...]":

@@ -71,7 +71,7 @@ MODULES = {
     ("path", "--root"): 13,
     ("path", "amdhip64"): 8,
     ("explain", "E-CODE-004"): 19,
-    ("check-gpu", "--gpu", "gfx942"): 25,
+    ("check-gpu", "--gpu", "gfx942"): 24,
 }
 
 # Subcommand of rocm-sdk-build -> how many modules of both packages its help imports, and a call that is wrong.
