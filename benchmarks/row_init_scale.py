@@ -18,6 +18,7 @@ from .stage import Environment, Stage
 SHORTNAME, ROOT = "roctx64", "libroctx64.so.4"
 OWN_TIME = Target("at most", 40)  # microseconds a library
 OVER_DLOPEN = Target("at most", 1.5)
+OVER_ANCHOR = Target("at most", 1.4)
 LEAST_FOR_RATIO = 1000  # below, the fixed cost of a call is what is compared
 MOST_FOR_RATIO = 4000  # above, dlopen takes many seconds, which grow with the square of the number
 ROUNDS = {10: 11, 100: 11, 1000: 11, 4000: 3, 10_000: 1}
@@ -50,6 +51,8 @@ def _libraries(
     compares = size <= MOST_FOR_RATIO
     if compares:
         runs["dlopen"] = partial(observe, command("open_all", f"global:{_findable_root(library, shape, size, rpath)}"))
+        if rpath is None:
+            runs["anchor"] = partial(observe, command("open_all", f"global:{_anchor(library, size)}"))
     seen = in_turn(stage.rounds(ROUNDS[size]), runs)
     what = f"{shape.__name__[1:]} of {size}{'' if rpath else ', no RPATH'}"
     own = [(each.seconds - each.inside_dlopen) * 1e6 / size for each in seen["ours"]]
@@ -58,11 +61,15 @@ def _libraries(
         figure(f"{what}: own time of loading, a library", "us", own, OWN_TIME if size >= LEAST_FOR_RATIO else None),
     ]
     if compares:
-        seconds = {name: [each.seconds for each in seen[name]] for name in ("ours", "dlopen")}
+        seconds = {name: [each.seconds for each in found] for name, found in seen.items()}
         target = OVER_DLOPEN if size >= LEAST_FOR_RATIO else None
         figures.append(
             ratio(f"{what}: preload_libraries beside a bare dlopen", seconds["ours"], seconds["dlopen"], target)
         )
+        if rpath is None:
+            target = OVER_ANCHOR if size >= LEAST_FOR_RATIO else None
+            name = f"{what}: preload_libraries beside a bare dlopen of such an anchor"
+            figures.append(ratio(name, seconds["ours"], seconds["anchor"], target))
     return figures
 
 
@@ -74,6 +81,13 @@ def _findable_root(library: Path, shape: Callable[[Path, int, str | None], None]
     findable.mkdir()
     shape(findable, size, "$ORIGIN")
     return findable / ROOT
+
+
+def _anchor(library: Path, size: int) -> Path:
+    """An object that needs all libraries by path, as the loader writes one into memory."""
+    anchor = library.parent / "anchor.so"
+    anchor.write_bytes(minimal_library(anchor.name, [str(library / _name(i)) for i in range(size)]))
+    return anchor
 
 
 def _plan(what: str, seen: list[Observation], target: Target | None = None) -> list[Figure]:

@@ -41,9 +41,9 @@ def expand(names: str) -> tuple[str, ...]:
 
 def refuse_no_target(option: str, selection: str) -> None:
     """EmptySelectionError for a list of targets that names none. option: what has the list."""
-    from rocm_sdk import EmptySelectionError
-
     if not listed(selection):
+        from rocm_sdk import EmptySelectionError
+
         raise EmptySelectionError(f"{option} {selection!r} names no target", "name some: gfx942,gfx110X-all")
 
 

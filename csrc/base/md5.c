@@ -27,22 +27,43 @@ static uint32_t rotated(uint32_t value, unsigned count) {
     return value << count | value >> (32 - count);
 }
 
+/* What a step makes of the word that it replaces: `next` is the one that it replaced before, `sum` what is added that
+ * does not depend on `next`. */
+static uint32_t stepped(uint32_t next, uint32_t mixed, uint32_t sum, unsigned shift) {
+    return next + rotated(sum + mixed, shift);
+}
+
+/* Each turn of a loop is four steps, after which each of the four words has its place again: nothing is moved. */
 static void add_block(uint32_t state[4], const unsigned char *block) {
-    static const unsigned shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t words[16], a = state[0], b = state[1], c = state[2], d = state[3];
+    const uint32_t *k = constants;
     memcpy(words, block, sizeof words);
-    for (unsigned i = 0; i < BLOCK; i++) {
-        unsigned round = i / 16;
-        uint32_t mixed = round == 0   ? (b & c) | (~b & d)
-                         : round == 1 ? (d & b) | (~d & c)
-                         : round == 2 ? b ^ c ^ d
-                                      : c ^ (b | ~d);
-        unsigned place = (round == 0 ? i : round == 1 ? 5 * i + 1 : round == 2 ? 3 * i + 5 : 7 * i) % 16;
-        uint32_t sum = a + mixed + constants[i] + le32toh(words[place]);
-        a = d;
-        d = c;
-        c = b;
-        b += rotated(sum, shifts[round][i % 4]);
+    for (unsigned i = 0; i < 16; i++) {
+        words[i] = le32toh(words[i]);
+    }
+    for (unsigned i = 0; i < 16; i += 4, k += 4) {
+        a = stepped(b, d ^ (b & (c ^ d)), a + k[0] + words[i], 7);
+        d = stepped(a, c ^ (a & (b ^ c)), d + k[1] + words[i + 1], 12);
+        c = stepped(d, b ^ (d & (a ^ b)), c + k[2] + words[i + 2], 17);
+        b = stepped(c, a ^ (c & (d ^ a)), b + k[3] + words[i + 3], 22);
+    }
+    for (unsigned i = 1; i < 16 * 5; i += 4 * 5, k += 4) {
+        a = stepped(b, b & d, a + k[0] + words[i % 16] + (c & ~d), 5);
+        d = stepped(a, a & c, d + k[1] + words[(i + 5) % 16] + (b & ~c), 9);
+        c = stepped(d, d & b, c + k[2] + words[(i + 10) % 16] + (a & ~b), 14);
+        b = stepped(c, c & a, b + k[3] + words[(i + 15) % 16] + (d & ~a), 20);
+    }
+    for (unsigned i = 5; i < 5 + 16 * 3; i += 4 * 3, k += 4) {
+        a = stepped(b, b ^ (c ^ d), a + k[0] + words[i % 16], 4);
+        d = stepped(a, a ^ (b ^ c), d + k[1] + words[(i + 3) % 16], 11);
+        c = stepped(d, d ^ (a ^ b), c + k[2] + words[(i + 6) % 16], 16);
+        b = stepped(c, c ^ (d ^ a), b + k[3] + words[(i + 9) % 16], 23);
+    }
+    for (unsigned i = 0; i < 16 * 7; i += 4 * 7, k += 4) {
+        a = stepped(b, c ^ (b | ~d), a + k[0] + words[i % 16], 6);
+        d = stepped(a, b ^ (a | ~c), d + k[1] + words[(i + 7) % 16], 10);
+        c = stepped(d, a ^ (d | ~b), c + k[2] + words[(i + 14) % 16], 15);
+        b = stepped(c, d ^ (c | ~a), b + k[3] + words[(i + 21) % 16], 21);
     }
     state[0] += a;
     state[1] += b;

@@ -39,7 +39,7 @@ static PyObject *device_code(PyObject *module, PyObject *argument) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
     rsdk_status status = RSDK_OK;
-    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 || !PyUnicode_FSConverter(argument, &path)) {
+    if (rsdk_result_types_add_code(module, rsdk_state_get(module)) < 0 || !PyUnicode_FSConverter(argument, &path)) {
         return NULL;
     }
     const char *name = PyBytes_AsString(path);
@@ -60,7 +60,7 @@ static PyObject *device_code_of_part(PyObject *module, PyObject *args) {
     rsdk_status status = RSDK_OK;
     unsigned long long start = 0, size = 0;
     int descriptor = -1;
-    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 ||
+    if (rsdk_result_types_add_code(module, rsdk_state_get(module)) < 0 ||
         !PyArg_ParseTuple(args, "iKKO&", &descriptor, &start, &size, PyUnicode_FSConverter, &path)) {
         return NULL;
     }
@@ -117,7 +117,7 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
     int is_unofficial = 0, has_spirv = 1;
     if (!PyArg_ParseTuple(args, "O!O!p|p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial,
                           &has_spirv) ||
-        rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
+        rsdk_result_types_add_code(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
     if (rsdk_text_tuple_read(directory_tuple, &directories) == 0 && rsdk_text_tuple_read(gpu_tuple, &gpus) == 0) {

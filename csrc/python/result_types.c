@@ -1019,23 +1019,27 @@ int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
     return add_types(module, state, 0, RSDK_TYPE_GPU);
 }
 
-/* As add_types, once; the last is made last. */
-static int add_at_first_use(PyObject *module, rsdk_module_state *state, size_t end) {
+/* As add_types, once. The last of the range is made last, and is in no smaller range. */
+static int add_at_first_use(PyObject *module, rsdk_module_state *state, size_t first, size_t end) {
     int result = 0;
     RSDK_BEGIN_FIRST_USE(module);
     if (state->types[end - 1] == NULL) {
-        result = add_types(module, state, RSDK_TYPE_GPU, end);
+        result = add_types(module, state, first, end);
     }
     RSDK_END_FIRST_USE();
     return result;
 }
 
 int rsdk_result_types_add_gpu(PyObject *module, rsdk_module_state *state) {
-    return add_at_first_use(module, state, RSDK_TYPE_GPU + 1);
+    return add_at_first_use(module, state, RSDK_TYPE_GPU, RSDK_TYPE_GPU + 1);
+}
+
+int rsdk_result_types_add_code(PyObject *module, rsdk_module_state *state) {
+    return add_at_first_use(module, state, RSDK_TYPE_DEVICE_IMAGE, RSDK_TYPE_COVERAGE + 1);
 }
 
 int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state) {
-    return add_at_first_use(module, state, RSDK_TYPE_COUNT);
+    return add_at_first_use(module, state, RSDK_TYPE_GPU, RSDK_TYPE_COUNT);
 }
 
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value) {

@@ -35,6 +35,9 @@ int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state);
 /* The same for Gpu alone, without which finding GPUs would pay for all. */
 int rsdk_result_types_add_gpu(PyObject *module, rsdk_module_state *state);
 
+/* The same for those of GPU code and of what GPUs run, DeviceImage to Coverage. */
+int rsdk_result_types_add_code(PyObject *module, rsdk_module_state *state);
+
 /* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
  * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_elf_damage, rsdk_inspection,
  * rsdk_device_code and what is in it, rsdk_compatibility, rsdk_coverage and what is in it, rsdk_shown_bindings and what

@@ -13,7 +13,7 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_STEP,
     RSDK_TYPE_PLAN,
     RSDK_TYPE_TARGET,
-    RSDK_TYPE_GPU, /* from here on: made when they are needed first, this one alone */
+    RSDK_TYPE_GPU, /* from here on: made when they are needed first, this one alone, and those of GPU code together */
     RSDK_TYPE_SECTION,
     RSDK_TYPE_DAMAGE,
     RSDK_TYPE_LIBRARY_FACTS,

@@ -156,7 +156,7 @@ static PyObject *compatibility(PyObject *module, PyObject *args) {
     unsigned long number = RSDK_GENERIC_VERSION_UNKNOWN;
     int is_unofficial = 0;
     if (!PyArg_ParseTuple(args, "ssOp", &code, &gpu, &version, &is_unofficial) ||
-        rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
+        rsdk_result_types_add_code(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
     if (version != Py_None) {

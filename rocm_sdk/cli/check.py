@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk.terminal.output import complain, complain_of_output, tell, tell_fix, tell_wrapped
+from rocm_sdk.terminal.output import SaidFixes, complain, complain_of_output, tell, tell_fix, tell_wrapped
 
 from .checking import add_against, chosen_gpus, is_directory, print_code
 
@@ -136,8 +136,6 @@ def _status(answers: "Iterable[bool | None]") -> int:
 
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
     """each: notes, too."""
-    from rocm_sdk.terminal.said_fixes import SaidFixes
-
     tell_wrapped(f"{verdict.subject}: {verdict.line}")
     if verdict.loads and verdict.kind != "SDK" and (verdict.loading.is_run or verdict.loading.directories):
         from .run import NOT_PASSED_ON

@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk.terminal.output import complain, tell_fix, tell_row, tell_wrapped
+from rocm_sdk.terminal.output import SaidFixes, complain, tell_fix, tell_row, tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Coverage, Gpu
     from rocm_sdk.gpu_support.code_verdict import CodeVerdict
     from rocm_sdk.problems import Problem
-    from rocm_sdk.terminal.said_fixes import SaidFixes
 
 _WIDTH = 26  # of the column of names
 _LINE = 60  # after which a list of names goes on in a line of its own
@@ -72,7 +71,6 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
     """What the libraries have for each GPU, and what they lack."""
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.gpu_support.words import SPIRV_DEPENDS
-    from rocm_sdk.terminal.said_fixes import SaidFixes
 
     found, fixes = verdict.coverage, SaidFixes()
     for index, name in enumerate(names):

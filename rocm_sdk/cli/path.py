@@ -7,7 +7,6 @@ often.
 import os
 
 from rocm_sdk._native import locate, package_directory
-from rocm_sdk.terminal.output import complain, complain_of, status_of, tell_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +70,8 @@ def run(options: "Namespace") -> int:
         complain_of_absence(options.shortnames[0], location)
         return 1
     if options.json:
+        from rocm_sdk.terminal.output import tell_json
+
         tell_json(1, path=location.path, package=location.package, found_via=location.found_via)
     else:
         print(location.path)
@@ -80,6 +81,7 @@ def run(options: "Namespace") -> int:
 def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
     """Print the file of each library that is there, and complain about the others; 2 if a name is unknown."""
     from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.terminal.output import complain_of, status_of, tell_json
 
     status = 0
     found: list[dict[str, str | None]] = []
@@ -106,6 +108,8 @@ def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
 
 def complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:
     """Says why a library has no file."""
+    from rocm_sdk.terminal.output import complain  # here: most calls find what they ask for
+
     complain(f"{shortname} is {location.found_via}: this SDK does not have it")
 
 
@@ -126,10 +130,14 @@ def print_directory(option: str, *, as_json: bool = False) -> int:
     root = _development_root() if package == "devel" else package_directory(package)
     directory = directory_in(root, option)
     if directory is None:
+        from rocm_sdk.terminal.output import complain
+
         tried = " nor ".join(candidates)
         complain(f"this SDK has no {summary}: {root} has no {tried}")
         return 1
     if as_json:
+        from rocm_sdk.terminal.output import tell_json
+
         tell_json(1, path=directory, package=package, found_via="directory name")
     else:
         print(directory)

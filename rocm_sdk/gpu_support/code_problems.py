@@ -1,11 +1,9 @@
 """What libraries lack for a GPU, as problems with the command that installs it."""
 
-from __future__ import annotations
-
 import os
 
+import rocm_sdk
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.errors import RocmSdkError
 
 from .coverage import SPIRV, supported_by_code, with_code
 from .done_without import is_done_without, may_lack_archive
@@ -38,7 +36,7 @@ class _Package(NamedTuple):
     sound: str | None = None
 
 
-def problems_on(found: Coverage, index: int, installed: Installed | None) -> tuple[Problem, ...]:
+def problems_on(found: "Coverage", index: int, installed: "Installed | None") -> "tuple[Problem, ...]":
     """What is wrong with the libraries on the GPU that was asked for at `index`.
 
     installed: the SDK that they are those of, for which packages can be named; None: they are of a directory.
@@ -71,7 +69,7 @@ def _compiles_for(gpu: str) -> bool:
     return comgr_knows(gpu.partition(":")[0]) is not False
 
 
-def _no_code(found: Coverage, gpu: str, installed: Installed) -> Problem:
+def _no_code(found: "Coverage", gpu: str, installed: "Installed") -> "Problem":
     """No library of the SDK has code for the GPU."""
     from rocm_sdk.problems import problem
 
@@ -88,7 +86,7 @@ def _no_code(found: Coverage, gpu: str, installed: Installed) -> Problem:
     )
 
 
-def _codes_of(library: LibraryCoverage, on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
+def _codes_of(library: "LibraryCoverage", on: "GpuCoverage", package: _Package | None) -> "Iterator[Code]":
     if on.verdict == "none" and package is not None:
         if _is_lost(library, on, package):
             yield "E-CODE-019"
@@ -100,13 +98,13 @@ def _codes_of(library: LibraryCoverage, on: GpuCoverage, package: _Package | Non
     yield from codes_of(library, on)
 
 
-def _is_lost(library: LibraryCoverage, on: GpuCoverage, package: _Package) -> bool:
+def _is_lost(library: "LibraryCoverage", on: "GpuCoverage", package: _Package) -> bool:
     """Whether an archive is not there, and was never in the package that is to have it: that has all of its files."""
     is_absent = on.lack == "archive" and on.detail is not None and package.sound is not None
     return is_absent and not may_lack_archive(library.name, on.gpu.partition(":")[0])
 
 
-def lost_archives(installed: Installed) -> tuple[Problem, ...]:
+def lost_archives(installed: "Installed") -> "tuple[Problem, ...]":
     """What is wrong with installed device packages, whatever the GPUs of this machine: E-CODE-019.
 
     Raises PackageNotInstalledError without an SDK.
@@ -125,7 +123,7 @@ def lost_archives(installed: Installed) -> tuple[Problem, ...]:
     return tuple(each for each in problems if each.code == "E-CODE-019")
 
 
-def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:
+def _problem(code: "Code", libraries: "list[LibraryCoverage]", index: int, package: _Package | None) -> "Problem":
     from rocm_sdk.problems import problem  # here: most GPUs have what they need
 
     names = tuple(library.name for library in libraries)
@@ -147,7 +145,7 @@ def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: 
     return found._replace(breaks=names)
 
 
-def _package_for(gpu: str, installed: Installed) -> _Package:
+def _package_for(gpu: str, installed: "Installed") -> _Package:
     from .packages import package_to_install, sound_package
 
     try:
@@ -155,11 +153,11 @@ def _package_for(gpu: str, installed: Installed) -> _Package:
         site = os.path.dirname(installed.sdk.package_directory("core"))
         sound = sound_package(installed, gpu) if requirement is None else None
         return _Package(requirement, distribution, site, sound)
-    except RocmSdkError:
+    except rocm_sdk.RocmSdkError:
         return _Package(requirement=None, distribution=None, site=None)
 
 
-def _description(code: Code, library: LibraryCoverage, on: GpuCoverage) -> str:
+def _description(code: "Code", library: "LibraryCoverage", on: "GpuCoverage") -> str:
     if code == "E-CODE-019":
         return (
             f"{os.path.normpath(on.detail or '')} is in no package that is installed, also not in the one for the GPU"
@@ -171,7 +169,7 @@ def _description(code: Code, library: LibraryCoverage, on: GpuCoverage) -> str:
     return _lack(on) or _rest(library, on)
 
 
-def _lack(on: GpuCoverage) -> str | None:
+def _lack(on: "GpuCoverage") -> str | None:
     """The file that lacks something for the GPU."""
     if on.detail == "ROCM_KPACK_DISABLE":
         return "ROCM_KPACK_DISABLE is set, and its kernels lie in an archive"
@@ -186,7 +184,7 @@ def _lack(on: GpuCoverage) -> str | None:
     return None
 
 
-def _rest(library: LibraryCoverage, on: GpuCoverage) -> str:
+def _rest(library: "LibraryCoverage", on: "GpuCoverage") -> str:
     if on.verdict != "none" and on.uncovered_modes:
         return f"none for {', '.join(on.uncovered_modes)}"
     if on.verdict != "none":
@@ -196,7 +194,7 @@ def _rest(library: LibraryCoverage, on: GpuCoverage) -> str:
     return f"code for {_targets(library)}"
 
 
-def _targets(library: LibraryCoverage) -> str:
+def _targets(library: "LibraryCoverage") -> str:
     names = [each.target or "an unknown target" for each in library.targets]
     if names == [SPIRV]:
         return f"{SPIRV} alone, which this comgr does not translate"

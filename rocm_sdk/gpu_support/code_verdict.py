@@ -1,14 +1,11 @@
 """The verdict on the GPU code of files: on which GPUs it runs, and what it lacks. `check` and `check-gpu` print it."""
 
-from __future__ import annotations
-
 from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
 
-from .code_problems import problems_on
-from .comgr import cache_problems, comgr_translates_spirv
 from .coverage import needs_translation, supported_by_code, with_code
 from .done_without import is_done_without
+from .words import has_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +20,17 @@ class CodeVerdict(NamedTuple):
     was not asked, or gave no answer.
     """
 
-    coverage: Coverage
+    coverage: "Coverage"
     runs: tuple[bool | None, ...]
-    lacks: tuple[tuple[Problem, ...], ...]
-    problems: tuple[Problem, ...] = ()
+    lacks: "tuple[tuple[Problem, ...], ...]"
+    problems: "tuple[Problem, ...]" = ()
     translates: bool | None = None
 
 
 def judge_code(
     directories: tuple[str, ...],
     gpus: tuple[str, ...],
-    installed: Installed | None,
+    installed: "Installed | None",
     *,
     unofficial: bool = False,
     has_comgr: bool = False,
@@ -45,13 +42,15 @@ def judge_code(
     found = _native.coverage(directories, gpus, unofficial)
     translates = None
     if needs_translation(found):
+        from .comgr import comgr_translates_spirv  # here: most code asks nothing
+
         translates = comgr_translates_spirv() if has_comgr else None
         if translates is False:
             found = _native.coverage(directories, gpus, unofficial, False)
     places = range(len(gpus))
-    lacks = tuple(problems_on(found, index, installed) for index in places)
+    lacks = tuple(_problems_on(found, index, installed) for index in places)
     runs = tuple(_runs(found, index, translates) for index in places)
-    return CodeVerdict(found, runs, lacks, cache_problems(found) if has_comgr else (), translates)
+    return CodeVerdict(found, runs, lacks, _cache_problems(found) if has_comgr else (), translates)
 
 
 def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
@@ -72,7 +71,7 @@ def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
     return verdict._replace(lacks=lacks, runs=runs)
 
 
-def _runs(found: Coverage, index: int, translates: bool | None) -> bool | None:
+def _runs(found: "Coverage", index: int, translates: bool | None) -> bool | None:
     """A library that is done without counts where there is no other."""
     libraries = with_code(found)
     asked = [library for library in libraries if not is_done_without(library, library.gpus[index])]
@@ -80,3 +79,21 @@ def _runs(found: Coverage, index: int, translates: bool | None) -> bool | None:
     if any(on.verdict == "none" or on.missing_table is not None for on in rows):
         return False
     return None if not rows or (translates is None and needs_translation(found, index)) else True
+
+
+def _problems_on(found: "Coverage", index: int, installed: "Installed | None") -> "tuple[Problem, ...]":
+    """What is wrong with the libraries on the GPU that was asked for at `index`."""
+    if all(has_all(library, library.gpus[index]) for library in with_code(found)):
+        return ()
+    from .code_problems import problems_on  # here: most GPUs have what they need
+
+    return problems_on(found, index, installed)
+
+
+def _cache_problems(found: "Coverage") -> "tuple[Problem, ...]":
+    """What is wrong with comgr for compressed code: its cache may take the code of one bundle for that of another."""
+    if not any(library.compressed_count for library in found.libraries):
+        return ()
+    from .comgr import cache_problem  # here: most libraries have no compressed code
+
+    return cache_problem()

@@ -9,7 +9,6 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk._native import Coverage
     from rocm_sdk.problems import Problem
 
 _SECONDS = 20.0
@@ -30,13 +29,8 @@ def comgr_knows(target: str) -> bool | None:
     return _ask("knows", target)
 
 
-def cache_problems(found: Coverage) -> tuple[Problem, ...]:
-    """What is wrong with it for compressed code: its cache may take the code of one bundle for that of another one."""
-    return cache_problem() if any(library.compressed_count for library in found.libraries) else ()
-
-
 def cache_problem() -> tuple[Problem, ...]:
-    """The same where there is compressed code."""
+    """What is wrong with it for compressed code: its cache may take the code of one bundle for that of another one."""
     if os.environ.get("AMD_COMGR_CACHE") == "0" or not _ask("mixes"):
         return ()
     from rocm_sdk.problems import problem  # here: most have none

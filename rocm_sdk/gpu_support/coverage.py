@@ -1,7 +1,5 @@
 """Which libraries of an installation have code for which GPUs, judged by the code in their files."""
 
-from __future__ import annotations
-
 import os
 
 from rocm_sdk import _native, targets
@@ -16,8 +14,8 @@ _HAVING_CODE = frozenset({"exact", "compatible", "generic"})
 
 
 def coverage(
-    gpus: Iterable[str] | None = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
-) -> _native.Coverage:
+    gpus: "Iterable[str] | None" = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
+) -> "_native.Coverage":
     """Which libraries have code for which GPUs.
 
     gpus: targets and families ("gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu"); None: the GPUs of this machine as ROCm
@@ -39,17 +37,17 @@ def machine_targets() -> tuple[str, ...]:
     return targets_of(_native.gpus())
 
 
-def targets_of(gpus: Iterable[_native.Gpu]) -> tuple[str, ...]:
+def targets_of(gpus: "Iterable[_native.Gpu]") -> tuple[str, ...]:
     """The targets of the GPUs whose target is known, each once."""
     return tuple(dict.fromkeys(gpu.target for gpu in gpus if gpu.processor != "unknown"))
 
 
-def with_code(found: _native.Coverage) -> tuple[_native.LibraryCoverage, ...]:
+def with_code(found: "_native.Coverage") -> "tuple[_native.LibraryCoverage, ...]":
     """The libraries that have code for GPUs, whichever, in their files or in archives."""
     return tuple(library for library in found.libraries if library.targets or any(on.total > 0 for on in library.gpus))
 
 
-def needs_translation(found: _native.Coverage, index: int | None = None) -> bool:
+def needs_translation(found: "_native.Coverage", index: int | None = None) -> bool:
     """Whether a library has SPIR-V alone for a GPU: for one of them, or for the one at `index`."""
     places = slice(None) if index is None else slice(index, index + 1)
     return any(
@@ -60,14 +58,14 @@ def needs_translation(found: _native.Coverage, index: int | None = None) -> bool
     )
 
 
-def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
+def supported_by_code(found: "_native.Coverage") -> tuple[str, ...]:
     """Of the GPUs that were asked for, those that some library has code for, in their order."""
     supported = {on.gpu for library in found.libraries for on in library.gpus if _has_code(library, on)}
     order = dict.fromkeys(on.gpu for library in found.libraries[:1] for on in library.gpus)
     return tuple(gpu for gpu in order if gpu in supported)
 
 
-def _has_code(library: _native.LibraryCoverage, on: _native.GpuCoverage) -> bool:
+def _has_code(library: "_native.LibraryCoverage", on: "_native.GpuCoverage") -> bool:
     """Whether the library has code for the GPU; SPIR-V counts. Code that it could compile itself does not."""
     if on.verdict == "compiled at first use":
         return any(each.target == SPIRV for each in library.targets)

@@ -2,8 +2,6 @@
 build with no target fails. Their callers ask whether they support the GPU, and take another library.
 """
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk._native import GpuCoverage, LibraryCoverage
@@ -35,7 +33,7 @@ def may_lack_archive(library: str, processor: str) -> bool:
     return processor not in alone if alone is not None else processor in _WITHOUT_ARCHIVE.get(library, frozenset())
 
 
-def is_done_without(library: LibraryCoverage, on: GpuCoverage) -> bool:
+def is_done_without(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
     """Whether a library is there, and calculates nothing for a GPU, as everywhere."""
     processors = _NOT_BUILT_FOR.get(library.name, frozenset())
     return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in processors

@@ -125,6 +125,11 @@ def codes_of(library: "LibraryCoverage", on: "GpuCoverage") -> "Iterator[Code]":
     yield from dict.fromkeys(codes)
 
 
+def has_all(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
+    """Whether a library lacks nothing on a GPU: all its code is for it, or the library is done without."""
+    return is_done_without(library, on) or (_has_plain_verdict(on) and not any(codes_of(library, on)))
+
+
 def named(names: "Iterable[str]") -> str:
     """The first of several libraries, and how many more there are."""
     first = list(names)

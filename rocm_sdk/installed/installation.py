@@ -4,14 +4,12 @@ A command makes one `Installed` and hands it down. Each part is read when it is 
 changes an installation makes a new one. Nothing comes from what an earlier import has seen.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
+import rocm_sdk
 from rocm_sdk import _native
 from rocm_sdk.base.once import once
-from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 
 from . import chosen_site
 
@@ -39,9 +37,9 @@ class Installed:
         self,
         site: str,
         *,
-        sdk: _native.Sdk | None = None,
+        sdk: "_native.Sdk | None" = None,
         fallback: str | None = None,
-        prefix: Prefix | None = None,
+        prefix: "Prefix | None" = None,
         chosen_by: str | None = None,
     ) -> None:
         self.site = site
@@ -63,14 +61,14 @@ class Installed:
         return None if self.is_current else self.site
 
     @property
-    def sdk(self) -> _native.Sdk:
+    def sdk(self) -> "_native.Sdk":
         """The SDK as this process would use it, opened once. Its methods raise RocmSdkError."""
         if self._sdk is None:
             raise ValueError(f"{self.site}: this process uses another SDK")
         return self._sdk
 
     @once
-    def locations(self) -> dict[str, _native.LibraryLocation]:
+    def locations(self) -> "dict[str, _native.LibraryLocation]":
         """The libraries of the catalog that are there, by short name. PackageNotInstalledError without an SDK."""
         self.sdk.facts()
         rows = zip(_native.catalog(), self.sdk.located(), strict=True)
@@ -82,24 +80,24 @@ class Installed:
         found = [self.sdk.package_directory("core")]
         try:  # noqa: SIM105  contextlib takes longer to import
             found.append(self.sdk.package_directory("libraries"))
-        except PackageNotInstalledError:  # core may be there alone
+        except rocm_sdk.PackageNotInstalledError:  # core may be there alone
             pass
         return tuple(dict.fromkeys(found))
 
     # ---- distributions
 
     @once
-    def distributions(self) -> tuple[Distribution, ...]:
+    def distributions(self) -> "tuple[Distribution, ...]":
         """Those of the SDK, by directory, one of each name; () for what is no package."""
         return self._distributions_and_twins[0]
 
     @property
-    def twins(self) -> tuple[Distribution, ...]:
+    def twins(self) -> "tuple[Distribution, ...]":
         """Metadata of distributions that have another one, which the files fit better."""
         return self._distributions_and_twins[1]
 
     @once
-    def _distributions_and_twins(self) -> tuple[tuple[Distribution, ...], tuple[Distribution, ...]]:
+    def _distributions_and_twins(self) -> "tuple[tuple[Distribution, ...], tuple[Distribution, ...]]":
         if self.fallback is not None or self.prefix is not None:
             return (), ()
         from .distributions import sdk_distributions  # here: commands that know what they look for read none
@@ -112,7 +110,7 @@ class Installed:
         kept, others = without_twins(found, self.site)
         return tuple(kept), tuple(others)
 
-    def distributions_in(self, site: str) -> tuple[Distribution, ...]:
+    def distributions_in(self, site: str) -> "tuple[Distribution, ...]":
         """Those of the SDK in another directory of sys.path, or in its own: packages may lie apart."""
         if site == self.site:
             return self.distributions
@@ -120,17 +118,17 @@ class Installed:
 
         return tuple(sdk_distributions(site))
 
-    def distribution(self, name: str) -> Distribution | None:
+    def distribution(self, name: str) -> "Distribution | None":
         """The distribution of this name; None if it is not installed, or an empty placeholder."""
         return next((found for found in self.distributions if found.name == name and not found.is_placeholder), None)
 
     @once
-    def core(self) -> Distribution | None:
+    def core(self) -> "Distribution | None":
         """The core package; None if no installer knows it."""
         return self.distribution("rocm-sdk-core")
 
     @once
-    def placeholders(self) -> tuple[Distribution, ...]:
+    def placeholders(self) -> "tuple[Distribution, ...]":
         """The distributions that have the name of a package of the SDK but no content."""
         return tuple(each for each in self.distributions if each.is_placeholder)
 
@@ -156,7 +154,7 @@ class Installed:
                     found = self.sdk.facts()
                 else:
                     found = _native.dist_info(os.path.join(self.site, module, "_dist_info.py"))
-            except RocmSdkError:  # the subject `packages` reports that of core
+            except rocm_sdk.RocmSdkError:  # the subject `packages` reports that of core
                 self._said_by[module] = {}
             else:
                 said = ((name, found[name]) for name in ("version", "nonce", "default_family"))
@@ -168,7 +166,7 @@ class Installed:
         return {}
 
     @once
-    def owners(self) -> dict[str, Distribution]:
+    def owners(self) -> "dict[str, Distribution]":
         """The distribution whose RECORD lists a file, by the file's path relative to `site`."""
         return {file.path: each for each in self.distributions for file in each.files}
 
@@ -227,7 +225,7 @@ class Installed:
         return os.path.join(self.site, name)
 
     @once
-    def shared_objects(self) -> tuple[SharedObject, ...]:
+    def shared_objects(self) -> "tuple[SharedObject, ...]":
         """All shared objects, each file once. The development tree is skipped: it has the same files."""
         from .shared_objects import inspected, paths_below
 
@@ -240,7 +238,7 @@ class Installed:
         )
 
     @once
-    def needed_libraries(self) -> NeededLibraries:
+    def needed_libraries(self) -> "NeededLibraries":
         """What the shared objects need of each other."""
         from .needed_libraries import NeededLibraries
 
@@ -298,7 +296,7 @@ def current() -> Installed:
         if (fallback := sdk.facts()["fallback"]) is not None:
             return Installed(directory, sdk=sdk, fallback=fallback)
         site = os.path.dirname(directory)
-    except (ModuleNotFoundError, RocmSdkError):  # not installed, or too damaged to be found
+    except (ModuleNotFoundError, rocm_sdk.RocmSdkError):  # not installed, or too damaged to be found
         from .installer import own_site
 
         site = (
@@ -324,11 +322,11 @@ def _site_of(*beginnings: str) -> str | None:
     return None
 
 
-def refused_root() -> RocmSdkError | None:
+def refused_root() -> "rocm_sdk.RocmSdkError | None":
     """Why the directory of ROCM_SDK_ROOT cannot be used; None if it can, or is not named."""
     try:
         chosen_site()
-    except RocmSdkError as error:
+    except rocm_sdk.RocmSdkError as error:
         return error if error.facts.get("variable") == "ROCM_SDK_ROOT" else None
     return None
 

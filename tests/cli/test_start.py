@@ -67,11 +67,11 @@ FORBIDDEN = {
 MODULES = {
     ("version",): 8,
     ("targets",): 9,
-    ("path", "--core"): 9,
-    ("path", "--root"): 14,
-    ("path", "amdhip64"): 9,
+    ("path", "--core"): 8,
+    ("path", "--root"): 13,
+    ("path", "amdhip64"): 8,
     ("explain", "E-CODE-004"): 19,
-    ("check-gpu", "--gpu", "gfx942"): 28,
+    ("check-gpu", "--gpu", "gfx942"): 24,
 }
 
 # Subcommand of rocm-sdk-build -> how many modules of both packages its help imports, and a call that is wrong.
@@ -185,3 +185,20 @@ def test_garbage_is_hardly_looked_for(sdk: Site, module: str, words: list[str]) 
     assert is_frozen == "True"
     collections, is_frozen = found(repr(words))
     assert is_frozen == "False"
+
+
+TYPES = """
+from rocm_sdk import _native
+_native.compatibility("gfx942", "gfx942", None, False)
+print(*sorted(name for name in vars(_native) if name[0].isupper()))
+before = _native.Coverage
+print(_native.Bindings.__name__, _native.Coverage is before)
+"""
+
+
+def test_types_of_gpu_code_are_made_without_the_others(sdk: Site) -> None:
+    """Those of bindings and of what a library needs of the system are made when one of them is asked for."""
+    made, others = run_interpreter("-c", TYPES, PYTHONPATH=str(sdk.path)).stdout.splitlines()
+    assert {"Compatibility", "Coverage", "DeviceCode", "DeviceImage", "LibraryCoverage"} <= {*made.split()}
+    assert not {"Binding", "Bindings", "Gpu", "LibraryFacts"} & {*made.split()}
+    assert others == "Bindings True"

@@ -334,6 +334,8 @@ MUTATIONS = (
     Mutation("csrc/loader/resolver.c", "inventory->keeps_all = true;", "inventory->keeps_all = false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/loader/plan.c", "(purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;", "false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/python/binding_functions.c", "p->session.is_enough = plan_of(p)->lacks_packages;", "p->session.is_enough = false;", ("tests/loader/test_one_look.py",)),
+    Mutation("csrc/python/result_types.c", "state, RSDK_TYPE_DEVICE_IMAGE, RSDK_TYPE_COVERAGE + 1)", "state, RSDK_TYPE_GPU, RSDK_TYPE_COUNT)",
+             ("tests/cli/test_start.py",)),
     Mutation("csrc/gpu/pci_bus.c", 'strcmp(rsdk_path_name(driver), "amdgpu") != 0', "false", ("tests/gpu/test_health.py",)),
     # reading ahead
     Mutation(_NEXT_FILES, "next->given >= next->capacity", "next->given > next->capacity", ("test_next_files",)),
