@@ -13,7 +13,7 @@ _OBJECTS = 50_000  # between two collections; 700 by default, so one for each fe
 
 
 def main(arguments: "list[str] | None" = None) -> int:
-    """Run the command; say which file it is if one takes the place of a module."""
+    """Run the command, and return its exit status. Say which file it is if one takes the place of a module."""
     return _run(arguments) if arguments is not None else as_process(lambda: _run(None))
 
 

@@ -93,7 +93,10 @@ class SampleSdk:
         return self.path / f"_rocm_sdk_{row.package}/lib" / row.soname
 
     def compile(self, shortname: str, source: str) -> Path:
-        """Make a library again, with the functions of a C source. Raise RuntimeError with what the compiler says."""
+        """Make a library again, with the functions of a C source, and return its file.
+
+        Raises RuntimeError with what the compiler says.
+        """
         row = _ROWS[shortname]
         file = self.library(shortname)
         file.unlink(missing_ok=True)
@@ -106,7 +109,7 @@ class SampleSdk:
 
 
 def write_sample_sdk(directory: Path) -> SampleSdk:
-    """Write the SDK into a new directory. Raise RuntimeError without a C compiler, or if it fails."""
+    """Write the SDK into a new directory, and return it. Raise RuntimeError without a C compiler, or if it fails."""
     for package in _PACKAGES:
         (directory / f"_rocm_sdk_{package}/lib").mkdir(parents=True)
         (directory / f"_rocm_sdk_{package}/__init__.py").touch()
@@ -141,7 +144,7 @@ def _made_rocm_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sample_rocm_sdk(_made_rocm_sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleSdk:
-    """Yield a copy of the SDK for one test, which ROCM_SDK_ROOT names meanwhile."""
+    """Return a copy of the SDK for one test, which ROCM_SDK_ROOT names meanwhile."""
     site = tmp_path / "rocm-site-packages"
     shutil.copytree(_made_rocm_sdk, site)
     monkeypatch.setenv("ROCM_SDK_ROOT", str(site))

@@ -54,10 +54,10 @@ class Adoption(NamedTuple):
 
 
 def adopt(site: Path = SITE) -> Adoption:
-    """Make this distribution the only owner of its files in a site-packages directory, and restore overwritten ones.
+    """Make this distribution the only owner of its files in a directory, and restore overwritten ones.
 
-    Nothing is changed if that is already so. Raises AdoptionError or OSError if it cannot be done; the steps until then
-    are kept, and the next call continues.
+    site: a site-packages directory. Nothing is changed if that is already so. Returns the adoption. Raises
+    AdoptionError or OSError if it cannot be done; the steps until then are kept, and the next call continues.
     """
     with _locked(site):
         before = state(site)
@@ -337,7 +337,7 @@ def _read(path: Path) -> bytes | None:
 
 @contextmanager
 def _locked(site: Path) -> Iterator[None]:
-    """Hold a lock on the directory for the block, if its file system can lock directories (NFS cannot).
+    """Yield with a lock on the directory, if its file system can lock directories (NFS cannot).
 
     Raises AdoptionError where another process holds it for longer than the limit.
     """

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Adopt, undo or check, and print in one line what was done or is to be done."""
+    """Adopt, undo or check, and print in one line what was done or is to be done. Return the exit status."""
     try:
         return _check() if options.check else _change(options.undo)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Readers of files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
+"""The readers of files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
 
 from __future__ import annotations
 

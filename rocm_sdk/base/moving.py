@@ -1,4 +1,4 @@
-"""Moves of files and directories in one step, a test for directories that are not moved, and waits for the disk."""
+"""The moves of files and directories in one step, a test for unmovable directories, and waits for the disk."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class _EndedError(BaseException):
 
 @contextmanager
 def removed_at_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
+    """Yield, and let SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
 
     A signal that the process ignores stays ignored. In other threads than the main one nothing can be done.
     """

@@ -1,4 +1,4 @@
-"""Lists in variables, and search paths of libraries, as the dynamic linker reads them."""
+"""The lists in variables, and search paths of libraries, as the dynamic linker reads them."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def run(
 
 
 def run_watched(command: Sequence[str], watch: Callable[[int], None], *, base: Mapping[str, str] | None = None) -> Done:
-    """Run a program as `run` does, and call `watch` with its process ID every half second."""
+    """Run a program as `run` does, and call `watch` with its process ID every half second. Return how it ended."""
     from contextlib import suppress
     from subprocess import DEVNULL, PIPE, TimeoutExpired
 

@@ -1,4 +1,4 @@
-"""Names of users."""
+"""The names of users."""
 
 from __future__ import annotations
 

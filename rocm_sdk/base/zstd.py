@@ -13,5 +13,5 @@ ZSTD_FIX = ZSTD_INSTALL or "use a Python that was built with libzstd (Debian: li
 
 
 def import_zstd() -> Any:
-    """Import the module. Raise ImportError if it is not installed."""
+    """Import the module, and return it. Raise ImportError if it is not installed."""
     return import_module(ZSTD_MODULE)

@@ -40,7 +40,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Print a verdict for each name. The status says whether all work."""
+    """Print a verdict for each name. Return the status, which says whether all work."""
     if not options.names and not options.sdk:
         return _check_sdk(options)
     from rocm_sdk.base.scratch import removed_at_signals
@@ -66,7 +66,7 @@ def run(options: "Namespace") -> int:
 
 
 def _check_sdk(options: "Namespace") -> int:
-    """Print the verdict on the SDK, and the lines of check-gpu on its libraries."""
+    """Print the verdict on the SDK, and the lines of check-gpu on its libraries. Return the status."""
     from rocm_sdk.doctor.verdicts import Question, judge
     from rocm_sdk.installed.installation import current
     from rocm_sdk.terminal.progress import waiting

@@ -43,6 +43,6 @@ GROUPS = {
 
 
 def module_of(name: str) -> "ModuleType":
-    """Import the module of one subcommand, and no other."""
+    """Import the module of one subcommand, and no other, and return it."""
     module: ModuleType = __import__(f"{__package__}.{name.replace('-', '_')}", fromlist=["run"])
     return module

@@ -18,7 +18,7 @@ OPTIONS = {
 
 
 def run(asked: "Sequence[str]") -> int:
-    """Print the flags on one line."""
+    """Print the flags on one line, and return status 0."""
     print(shlex.quote(f"-I{get_include()}") if "--cflags" in asked else "")
     return 0
 

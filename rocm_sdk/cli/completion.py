@@ -24,7 +24,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Print the script."""
+    """Print the script, and return status 0."""
     print_script(__package__, options.shell)
     return 0
 

@@ -96,7 +96,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Print the variables."""
+    """Print the variables. Return status 2 for wrong usage, else 0."""
     if options.targets and not options.compiler:
         complain("--targets needs --compiler")
         return 2

@@ -146,7 +146,10 @@ def _print_health(options: "Namespace") -> int:
 
 
 def print_targets() -> int:
-    """Print the result of `rocm-sdk gpus --arch`: the real targets of all GPUs, in the order of their nodes."""
+    """Print the result of `rocm-sdk gpus --arch`. Return status 1 if there is no target.
+
+    The result is the real targets of all GPUs, in the order of their nodes.
+    """
     return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
 
 

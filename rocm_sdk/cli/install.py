@@ -93,7 +93,10 @@ def _run(options: "Namespace") -> int:
 
 
 def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
-    """Run for the GPUs, without integrated ones for which nothing is offered, where there is another GPU."""
+    """Run for the GPUs, without integrated ones for which nothing is offered. Return the status.
+
+    An integrated GPU is left out only where there is another GPU.
+    """
     from rocm_sdk.installing.refusal import InstallRefusedError
 
     try:

@@ -104,7 +104,10 @@ def run(options: "Namespace") -> int:
 
 
 def _start(options: "Namespace", environment: dict[bytes, bytes], directories: "Callable[[], list[str]]") -> int:
-    """Become the program, or watch it. directories: asked in the process that becomes it."""
+    """Become the program, or watch it. Return the status if that fails, or of the watched program.
+
+    directories: asked in the process that becomes the program.
+    """
 
     def start() -> int:
         _prepend(environment, b"LD_LIBRARY_PATH", directories())
@@ -132,7 +135,7 @@ def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
 
 
 def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:
-    """Become the program, or say why not."""
+    """Become the program, or say why not, and return the status."""
     try:
         _become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):

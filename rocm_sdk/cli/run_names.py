@@ -121,7 +121,10 @@ def _link(directory: str, names: Mapping[str, str], packages: Sequence[str]) -> 
 
 
 def _mirror(directory: str, package: str, relative: str) -> str:
-    """Make a directory that stands for one of a package, at the same place relative to the directories around it."""
+    """Make a directory that stands for one of a package, and return its path.
+
+    The directory has the same place relative to the directories around it.
+    """
     place, real = os.path.join(directory, os.path.basename(package)), package
     words = [] if relative == "." else relative.split("/")
     for word in [*words, None]:

@@ -17,7 +17,10 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Print the version. Raise BadMetadataError if there is none, and for a text that is not a version."""
+    """Print the version, and return status 0.
+
+    Raises BadMetadataError if there is no version, and for a text that is not one.
+    """
     sdk = open_sdk()
     facts = sdk.facts()
     version = facts["version"]

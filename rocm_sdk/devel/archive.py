@@ -219,7 +219,10 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
 
 
 def _import_reader(name: str, path: str, form: str, fix: str) -> Any:
-    """Import the module for a form of compression, when an archive needs it: not every Python has it."""
+    """Import the module for a form of compression, and return it.
+
+    The import waits until an archive needs the module: not every Python has it.
+    """
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

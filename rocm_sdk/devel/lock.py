@@ -39,7 +39,7 @@ os.register_at_fork(after_in_child=_close_inherited)
 
 @contextmanager
 def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: bool = False) -> Iterator[None]:
-    """Hold the lock file `path`, which is created if needed, and yield.
+    """Yield with the lock file `path` held, which is created if needed.
 
     timeout: seconds to wait. say: called once with the holder. shared: together with others that hold it shared. Raises
     DevelopmentTreeLockedError when the time is up, DevelopmentTreeError if locking does not work.

@@ -61,7 +61,7 @@ def require_space_for(site: str, size: int, name: str) -> None:
 
 @contextmanager
 def explained(site: str) -> Iterator[None]:
-    """Turn an error of the operating system into a DevelopmentTreeError with a fix."""
+    """Yield, and turn an error of the operating system into a DevelopmentTreeError with a fix."""
     try:
         yield
     except RocmSdkError:

@@ -104,12 +104,12 @@ class Store:
 
     @contextmanager
     def in_use(self, timeout: float, say: Callable[[str], None]) -> Iterator[None]:
-        """Prevent pruning while a tree is made from the store, and yield."""
+        """Yield while nothing is pruned: a tree is made from the store."""
         with exclusive(f"{self.directory}/{LOCK}", timeout, say, shared=True):
             yield
 
     def add(self, member: Member, path: str, read: ReadData) -> Entry:
-        """Add a file with data from `read`, and link it to `path`."""
+        """Add a file with data from `read`, and link it to `path`. Return the entry of the tree."""
         digest = hashlib.sha256()
         with partial_file(self.directory) as (file, partial):
             with file:

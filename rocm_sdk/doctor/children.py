@@ -83,12 +83,12 @@ class Way(NamedTuple):
 
 
 def run_program(command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None) -> Ended:
-    """Run one program. seconds: its time limit. variables: additions to the environment."""
+    """Run one program, and return how it ended. seconds: its time limit. variables: additions to the environment."""
     return run_so(command, Way(seconds, variables=variables))
 
 
 def run_so(command: Sequence[str], way: Way) -> Ended:
-    """Run one program in a way."""
+    """Run one program in a way, and return how it ended."""
     return next(run_programs([command], way))
 
 
@@ -125,7 +125,7 @@ def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]
 
 @contextmanager
 def _without_interruption() -> Iterator[None]:
-    """Delay Ctrl-C until a program that is being started is in the list of programs to kill.
+    """Yield with Ctrl-C delayed until a program that is being started is in the list of programs to kill.
 
     The program inherits the blocked signal; in a session of its own it would not receive it anyway.
     """
@@ -138,7 +138,7 @@ def _without_interruption() -> Iterator[None]:
 
 @contextmanager
 def _strays_ended(mark: str) -> Iterator[None]:
-    """Kill the processes that marked programs have left behind, in sessions of their own.
+    """Yield, and kill the processes that marked programs have left behind, in sessions of their own.
 
     From the beginning of the block on, a process that loses its parent below this process is its child.
     """

@@ -147,7 +147,7 @@ class Surroundings:
 
     @contextmanager
     def limits(self) -> Iterator[None]:
-        """Raise the limits of this process, and set its umask, for the block: its children get both."""
+        """Yield with the limits of this process raised, and its umask set: its children get both."""
         umask = os.umask(_USUAL_UMASK) if any(each.kind == UMASK for each in self.without) else None
         before = {
             each.name: resource.getrlimit(_LIMITS[each.name].number) for each in self.without if each.kind == LIMIT

@@ -184,7 +184,10 @@ def _module() -> bytes:
 
 
 def main() -> int:
-    """Answer the question. Raise RocmSdkError without a comgr, which ends the process with status 1."""
+    """Answer the question, and return status 0.
+
+    Without a comgr RocmSdkError is raised, which ends the process with status 1.
+    """
     with scratch_directory(Path(tempfile.gettempdir()), "rocm-sdk-comgr-") as cache:
         os.environ |= {"AMD_COMGR_CACHE": "1", "AMD_COMGR_CACHE_DIR": str(cache)}
         rocm_sdk.preload_libraries("amd_comgr")

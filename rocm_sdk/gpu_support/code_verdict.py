@@ -37,7 +37,7 @@ def judge_code(
     unofficial: bool = False,
     has_comgr: bool = False,
 ) -> CodeVerdict:
-    """Judge the GPU code below directories.
+    """Judge the GPU code below directories, and return the verdict.
 
     installed: the SDK of the directories, for its packages, or None. has_comgr: whether HIP will have the comgr of the
     installed SDK, which may be asked.

@@ -33,9 +33,10 @@ class Consistency(NamedTuple):
 
 
 def check(installed: Installed) -> Consistency:
-    """Compare core, libraries, device packages and torch, for the GPUs of this machine and of the chosen packages.
+    """Compare core, libraries, device packages and torch, and return what they support and the gaps.
 
-    A core package that was built for more targets than are installed is normal, and no gap.
+    The comparison is for the GPUs of this machine and of the chosen packages. A core package that was built for more
+    targets than are installed is normal, and no gap.
     """
     parts: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []

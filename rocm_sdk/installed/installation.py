@@ -219,7 +219,7 @@ class Installed:
 
     @once
     def platform_directories(self) -> tuple[str, ...]:
-        """Absolute paths of the directories with the SDK's files, the development tree included."""
+        """The absolute paths of the directories with the SDK's files, the development tree included."""
         names = [name for name in self.names if name.startswith(_PLATFORM)]
         return tuple(path for name in names if os.path.isdir(path := os.path.join(self.site, name)))
 
@@ -235,7 +235,7 @@ class Installed:
 
     @once
     def shared_objects(self) -> "tuple[SharedObject, ...]":
-        """All shared objects, each file once. The development tree is skipped: it has the same files."""
+        """The shared objects, each file once. The development tree is skipped: it has the same files."""
         from .shared_objects import inspected, paths_below
 
         if self.prefix is not None:

@@ -86,7 +86,7 @@ class Prefix:
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """All files and links that are not directories; for a shared prefix the ones that have ROCm's names."""
+        """The files and links that are not directories; for a shared prefix the ones that have ROCm's names."""
         found = []
         for directory, directories, names in walk(self.root):
             for name in sorted(directories):

@@ -84,7 +84,10 @@ class Answer(NamedTuple):
 
 
 def ask(requirements: Sequence[Requirement], destination: Destination, index: Index) -> Answer:
-    """Ask the installer for a solution. Raise InstallRefusedError with the installer's own words if it finds none."""
+    """Ask the installer for a solution, and return it.
+
+    Raises InstallRefusedError with the installer's own words if it finds none.
+    """
     texts = [str(each) for each in requirements]
     if destination.installer == "uv":
         command = [*compiling(destination, index), "--no-header", "--no-annotate", "--emit-index-annotation", "-"]

@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 def choose(
     requirements: tuple[Requirement, ...], targets: tuple[str, ...], destination: Destination, index: Index
 ) -> Choice:
-    """Choose the packages. Raise InstallRefusedError if nothing fits.
+    """Choose the packages, and return them. Raise InstallRefusedError if nothing fits.
 
     The error is also raised if the installer's choice is not what was asked for.
     """

@@ -216,7 +216,7 @@ def waiting(
     *,
     at_once: bool = False,
 ) -> Iterator[Wait]:
-    """Show that work goes on, and yield it. Of several pieces, each within the other, the last one is shown.
+    """Yield the display of work that goes on. Of several pieces, each within the other, the last one is shown.
 
     left: the words after Ctrl-C. at_once: the work is sure to take long, and is shown before its first second is over.
     """

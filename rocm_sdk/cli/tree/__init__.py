@@ -145,7 +145,10 @@ def _divided(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _show_process(options: "Namespace") -> int:
-    """Print the bindings of a process. There is no tree: nothing says which library brought which in."""
+    """Print the bindings of a process, and return the status.
+
+    There is no tree: nothing says which library brought which in.
+    """
     from .bindings import as_json, as_text
 
     if options.names or options.files or options.load or options.form not in {None, "json"}:

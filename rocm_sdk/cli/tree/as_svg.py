@@ -95,7 +95,7 @@ class Row(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Numbers of one kind, and where they are drawn."""
+    """The numbers of one kind, and where they are drawn."""
 
     title: str
     x: float  # where its texts begin; the bars follow them

@@ -64,7 +64,7 @@ class Tree(NamedTuple):
 
     @property
     def files(self) -> dict[str, File]:
-        """All files by path, each once."""
+        """The files by path, each once."""
         found = [file for branch in self.branches for file in (branch.file, *branch.brings)]
         return {file.path: file for file in found}
 

@@ -78,9 +78,9 @@ class Timing(NamedTuple):
 
 
 def timed(tree: Tree, shortnames: Sequence[str], list_place: str) -> Timing:
-    """Load the libraries of a tree, cold and warm. Raise RocmSdkError if they cannot be loaded.
+    """Load the libraries of a tree, cold and warm, and return the times.
 
-    list_place: the place of the SDK's page list, if it has one.
+    list_place: the place of the SDK's page list, if it has one. Raises RocmSdkError if the libraries cannot be loaded.
     """
     paths = [*tree.files]
     why, stayed = _emptied(paths)

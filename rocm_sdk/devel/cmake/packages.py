@@ -44,7 +44,10 @@ def texts_of(package: str) -> tuple[str, ...]:
 
 
 def check_packages(place: Place) -> Checked:
-    """Look for everything that the texts of a place require and name. Parts that only CMake can tell do not count."""
+    """Look for everything that the texts of a place require and name, and return what is missing.
+
+    Parts that only CMake can tell do not count.
+    """
     reader = _read(place)
     counted = Counter(need.file for need in reader.needs if need.kind == PATH)
     present = {posixpath.basename(path) for path in place.texts}

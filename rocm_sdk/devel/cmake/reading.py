@@ -171,7 +171,7 @@ class _Text:
         return end
 
     def _step(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
-        """Follow one command, or a block with the command that closes it."""
+        """Follow one command, or a block with the command that closes it. Return how it ends."""
         command, inner = commands[0], commands[1:-1]
         if command.name == "return":
             return _End.RETURNS
@@ -188,7 +188,7 @@ class _Text:
         return _End.GOES_ON
 
     def _if(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
-        """Follow the branch that counts; the branches that may count are followed as uncertain."""
+        """Follow the branch that counts, and return how it ends. Branches that may count are followed as uncertain."""
         ends = set[_End]()
         for condition, block in _branches(commands):
             truth = truth_of(self._words(condition), self._asked) if condition is not None else True

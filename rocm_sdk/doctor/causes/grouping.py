@@ -110,7 +110,7 @@ def rank(found: Problem) -> int:
 
 
 def _fold_files(problems: list[Problem]) -> list[Problem]:
-    """Keep the most specific of several problems of one file."""
+    """Return the problems, of which each file has only the most specific."""
     best: dict[str, Problem] = {}
     for found in problems:
         if found.code in _OF_ONE_FILE and found.path is not None:
@@ -133,7 +133,10 @@ def _fold_files(problems: list[Problem]) -> list[Problem]:
 
 
 def _fold_crashes(problems: list[Problem]) -> list[Problem]:
-    """Fold preloads that end their process under the library whose constructor does so."""
+    """Return the problems; preloads that end their process are folded under the guilty library.
+
+    The guilty library is the one whose constructor ends the process.
+    """
     culprits = {name: found for found in problems if found.code in codes_of(LIBRARY) for name in found.breaks}
     kept, breaks = [], dict[tuple[str, ...], list[str]]()
     for found in problems:
@@ -146,7 +149,10 @@ def _fold_crashes(problems: list[Problem]) -> list[Problem]:
 
 
 def _fold_missing(problems: Sequence[Problem], recorders: Sequence[Recorder]) -> list[Problem]:
-    """Fold many missing files of one distribution into one problem, with a count and examples."""
+    """Return the problems; many missing files of one distribution are one.
+
+    The one problem has a count and examples.
+    """
     missing: dict[str, list[Problem]] = {}
     for found in problems:
         if found.code == "E-FILE-001":
@@ -158,7 +164,10 @@ def _fold_missing(problems: Sequence[Problem], recorders: Sequence[Recorder]) ->
 
 
 def _fold_links(problems: Sequence[Problem], recorders: Sequence[Recorder]) -> list[Problem]:
-    """Fold many links of one distribution that lead nowhere into one problem: their target was removed."""
+    """Return the problems; many links of one distribution that lead nowhere are one.
+
+    The target of such links was removed.
+    """
     links: dict[str, list[Problem]] = {}
     for found in problems:
         if found.code == "E-FILE-009" and os.path.islink(str(found.path)) and "distribution" in found.facts:

@@ -56,7 +56,7 @@ class Group(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """All reports. The largest group of each kind is the last of its kind: the others come first."""
+    """The groups of all reports. The largest group of each kind is the last of its kind: the others come first."""
 
     groups: tuple[Group, ...]
     unreadable: tuple[Unreadable, ...]
@@ -82,9 +82,10 @@ class _Known(NamedTuple):
 
 
 def merge(directory: str, names: Iterable[str], expected: Iterable[str]) -> Merged:
-    """Group the reports of each kind. If two groups have one size, the norm is the one with the first node's name.
+    """Group the reports of each kind, and return all groups.
 
-    Reports are read one by one, and one of each group again. So the memory grows with their number alone.
+    If two groups have one size, the norm is the one with the first node's name. Reports are read one by one, and one of
+    each group again. So the memory grows with their number alone.
     """
     known: list[_Known] = []
     unreadable: list[Unreadable] = []

@@ -94,7 +94,7 @@ class Tried(NamedTuple):
 
 
 def try_files(subject: Subject, against: Against) -> Tried:
-    """Try the subject's files in one kind of process after the other, until all load."""
+    """Try the subject's files in one kind of process after the other, until all load. Return the findings."""
     installed = against.installed is not None
     directories = sdk_directories(against)
     place = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
@@ -185,7 +185,10 @@ class _Before(NamedTuple):
 
 
 def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str, str]) -> _Before:
-    """Try again with files that other code opens first: files of the package itself, or of another package."""
+    """Try again with files that other code opens first. Return these, and the rows of files that load then.
+
+    The files are of the package itself, or of another package.
+    """
     failing = {path: file for path, file in rows.items() if file.fault is None and file.unfound}
     own: dict[str, str] = {}
     others: dict[str, str] = {}

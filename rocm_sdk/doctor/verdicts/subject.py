@@ -62,7 +62,7 @@ class Subject(NamedTuple):
 
     @contextmanager
     def refused_by_name(self) -> Iterator[None]:
-        """Raise the errors of the block with the user's names of files."""
+        """Yield, and raise the errors of the block with the user's names of files."""
         try:
             yield
         except RocmSdkError as error:

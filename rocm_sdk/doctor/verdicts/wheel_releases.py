@@ -19,7 +19,7 @@ Release = tuple[int, ...]
 
 
 class Range(NamedTuple):
-    """Releases from the first to the last; (): not known, or no end. text is the range as it is said."""
+    """The releases from the first to the last; (): not known, or no end. text is the range as it is said."""
 
     wheel: str
     first: Release
