@@ -52,7 +52,8 @@ def refusal_to_move(directory: str, obstacle: str) -> int:
 
     The number is ENOTEMPTY or EEXIST if the directory could be moved, EXDEV in a lower layer.
 
-    =
+    obstacle: a place for a directory that is not empty, on the same file system. overlayfs refuses before it looks at
+    the obstacle; any other answer is that the obstacle is not empty. So nothing is ever renamed.
     """
     os.makedirs(os.path.join(obstacle, "content"), exist_ok=True)
     try:

@@ -20,7 +20,7 @@ _LEAST_SHARE = 100  # memory that is taken or freed is said from a hundredth of 
 
 
 class Change(NamedTuple):
-    """A change of something."""
+    """A change on a GPU or on the machine."""
 
     node: int | None  # None: the machine
     what: str  # "GPU", "usable", "memory", "process", or a check of --health

@@ -65,7 +65,7 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
 def copies(tree: str, installed: Installed) -> list[str]:
     """Return the paths in the tree that are copies of files of packages, where `init` makes links.
 
-    The result is [] if without a manifest. Raises BadMetadataError if the manifest is damaged.
+    The result is [] for a tree without a manifest. Raises BadMetadataError if the manifest is damaged.
     """
     manifest = read_manifest(tree)
     if manifest is None:

@@ -54,7 +54,7 @@ def binding_faults(
 def _shortname_of(path: str, installed: Installed) -> str | None:
     """Return the name by which ROCM_SDK_ISOLATE keeps a library of the SDK out of the global scope.
 
-    The result is None if it cannot.
+    The result is None if ROCM_SDK_ISOLATE cannot do that.
     """
     name = os.path.basename(path)
     rows = (row[0] for row in rows_of(name) if row[0] != _ALWAYS_GLOBAL)

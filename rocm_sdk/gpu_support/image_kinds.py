@@ -18,7 +18,7 @@ _NAME = re.compile(r"amd-(gfx[0-9a-fx]+)")
 def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
     """Return the kinds of GPU ("gfx90a", "gfx11xx") below directories that there are images for.
 
-    The result is None if without AOTriton.
+    The result is None without AOTriton.
     """
     kinds: list[str] = []
     is_there = False

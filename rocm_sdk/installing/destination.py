@@ -42,7 +42,7 @@ class Destination(NamedTuple):
     def adopting(self) -> list[str]:
         """The command that takes over the files of this package that AMD's `rocm` overwrites.
 
-        The result is [] if this package is not there.
+        The command is [] if this package is not there.
         """
         if LOADER not in self.versions:
             return []

@@ -41,9 +41,9 @@ class Index(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """A distribution with extras. device: the beginning of the names of its packages for single targets.
+    """A distribution with extras.
 
-    The result is "" for none.
+    device: the beginning of the names of its packages for single targets, "" for none.
     """
 
     name: str

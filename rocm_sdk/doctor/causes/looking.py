@@ -102,7 +102,7 @@ def _facts_of_refusal(place: str, found: os.stat_result, *, is_directory: bool) 
 def temporary_file_refusal() -> tuple[str, OSError] | None:
     """Return where comgr writes temporary files, and why a file of some size cannot be written there.
 
-    The result is None if it can.
+    The result is None if such a file can be written.
     """
     place = temporary_directory()
     error = _refusal_of_file(place)

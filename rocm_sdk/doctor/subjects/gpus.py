@@ -119,7 +119,7 @@ def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], reco
 def _counts(ended: Ended) -> tuple[int, int, str] | None:
     """Return the counts of GPUs of the kernel and of HIP, and the results of HIP's functions.
 
-    The result is None if without an answer.
+    The result is None without an answer.
     """
     found = re.fullmatch(r"count (\d+) (\d+) (-?\d+ -?\d+)\n", ended.answer) if ended.status == 0 else None
     return (int(found[1]), int(found[2]), found[3]) if found is not None else None

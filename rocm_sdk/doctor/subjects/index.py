@@ -30,11 +30,11 @@ _DATA = (".data/purelib/", ".data/platlib/")  # the places in a wheel of files t
 
 
 class _NotComparedError(Exception):
-    """The reason why there is nothing to compare with."""
+    """The error that says why there is nothing to compare with."""
 
 
 class _NoIndexError(Exception):
-    """The reason why the server of an index cannot be reached."""
+    """The error that says why the server of an index cannot be reached."""
 
 
 def fault_of_address(address: str) -> str:
