@@ -232,7 +232,7 @@ def initialize_process(
     preload_shortnames: names of the catalog. The libraries are loaded in this order, each with its dependencies.
     rtld_global: whether their symbols join the global scope. None: the symbols of all libraries, except libraries that
         would take each other's place, or the place of another package's copy (`rocm-sdk tree` says which, and why).
-        True: the symbols of these too, with a RocmSdkWarning. The symbols of compiler libraries never do.
+        True: the symbols of these too, with a RocmSdkWarning. The symbols of compiler libraries never join it.
     env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (names separated by `,` or `;`) adds
         libraries.
     check_version: the expected version of the SDK: a text in which `*` matches any characters, or a compiled pattern

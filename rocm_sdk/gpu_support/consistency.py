@@ -1,6 +1,6 @@
 """A comparison of the GPUs that the installed packages support.
 
-If they differ, a program fails late, at its first kernel.
+If the packages differ, a program fails late, at its first kernel.
 """
 
 from typing import NamedTuple

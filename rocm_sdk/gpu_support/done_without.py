@@ -1,7 +1,7 @@
 """The libraries that ROCm does not build for some GPUs.
 
-There they are a stub, or have code for another target alone, as a build with no target fails. Their callers ask whether
-they support the GPU, and take another library.
+For such a GPU a library is a stub, or has code for another target alone: a build with no target fails. Callers ask
+whether a library supports the GPU, and take another library.
 """
 
 TYPE_CHECKING = False
