@@ -8,11 +8,11 @@ from rocm_sdk.cli.completion import SHELLS, print_script
 
 
 def add_arguments(command: ArgumentParser) -> None:
-    """The shell."""
+    """Add the argument about the shell."""
     command.add_argument("shell", choices=SHELLS, help="the shell")
 
 
 def run(options: Namespace) -> int:
-    """Prints the script."""
+    """Print the script."""
     print_script(str(__package__), options.shell)
     return 0
