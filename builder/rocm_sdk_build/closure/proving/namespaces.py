@@ -278,7 +278,7 @@ def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, no
         prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl PR_SET_NO_NEW_PRIVS")
         _filter_calls()
         prctl(_PR_SET_DUMPABLE, 0, "prctl PR_SET_DUMPABLE")
-        die_with_parent()  # a change of the user has cleared the setting
+        die_with_parent()  # a change of the user clears it
         if not select.select([life], [], [], 0)[0]:  # otherwise the keeper has died meanwhile
             status = _run_program(plan, nobodys)
     except OSError as error:
