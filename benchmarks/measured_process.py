@@ -33,7 +33,7 @@ def initialize(module_name: str, *shortnames: str) -> None:
 
 
 def start_together(gate: str, tree: str, module_name: str, *shortnames: str) -> None:
-    """Be a rank: wait until the other end of the pipe `gate` is closed, import from `tree` and initialise."""
+    """Act as a rank: wait until the other end of the pipe `gate` is closed, import from `tree` and initialise."""
     print("waiting", flush=True)
     os.read(int(gate), 1)
     sys.path.append(tree)

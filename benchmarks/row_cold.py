@@ -38,7 +38,7 @@ LIST = "_rocm_sdk_core/lib/rocm-sdk.pages"
 OF_A_SYSTEM = "_rocm_sdk_core/lib/rocm_sysdeps/lib"
 READ_OR_NOT_WAITED_FOR = ("read", "bytes", *NOT_WAITED_FOR)
 
-Command = Callable[[Path], list[str]]  # from the place of the SDK
+Command = Callable[[Path], list[str]]  # function of the SDK's place
 Measure = Callable[[Command], Observation]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run tasks of `make help`, each in a clone of its own, in which no task before has made or installed anything.
+"""The tasks of `make help`, each run in a clone of its own, in which no task before has made or installed anything.
 
 usage: tasks_alone.py [TASK...]      default: all that _LEFT_OUT does not name
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print the tests of what changed since a commit, as words for pytest, by the table `touched.tsv`.
+"""The tests of the files that changed since a commit, as words for pytest, by the table `touched.tsv`.
 
 usage: touched_tests.py COMMIT      e.g. origin/main
 

@@ -43,7 +43,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
         options = _parse(arguments)
         take_output_options(options)
         return flushed(_run_command(options))
-    except SystemExit as ended:  # argparse ends so
+    except SystemExit as ended:  # argparse has ended the command
         return flushed(ended.code if isinstance(ended.code, int) else 1)
     except KeyboardInterrupt as interruption:
         complain(f"interrupted{f': {interruption}' if interruption.args else ''}")

@@ -1,6 +1,6 @@
 """The maker of an SDK of Debian's ROCm, which fetches and unpacks packages to use them as the roots of a prefix.
 
-A cache directory keeps all files, which are made anew only if their input changed. One process at a time works on a
+A cache directory keeps all files, which are made anew only if their input changed. A single process at a time works on a
 cache. The next run removes the leftovers of a killed run from the cache.
 """
 
@@ -54,7 +54,7 @@ from .packages.platform_tag import checked_tag
 
 _log = logging.getLogger(__name__)
 
-_LOCK_SECONDS = 3600.0  # the time that another process may work in the same cache: it fetches gigabytes
+_LOCK_SECONDS = 3600.0  # the time that another process may work in the same cache: it fetches and unpacks gigabytes
 # Packages with the libraries that every system has.
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 

@@ -110,7 +110,7 @@ class _Maker:
         return wheel
 
     def _key(self, making: Making, wheel: Path) -> str | None:
-        """Return the key of everything that decides on the content of a wheel; None if there is no key."""
+        """Return the key of all input that decides on the content of a wheel; None if a file has just changed."""
         wish = self._plan.wish
         files = [*making.sources, *making.licences.values(), *making.input_files, *making_tools(), *making.tools]
         place = (wheel.name, making.directory, making.licences)

@@ -31,7 +31,7 @@ class Wish(NamedTuple):
     windows_families: str | None = None
     deflate: bool = True
     devel_compression: str = "none"  # compression of the development tree's archive: a key of DEVEL_ARCHIVES
-    is_checked: bool = True  # a test installs the packages before they appear
+    is_checked: bool = True  # the packages are installed and tested before they appear
     records_pages: bool = False  # core carries a page list, which the test of the packages records
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # limit of the index in bytes for a file: PyPI's
@@ -47,7 +47,7 @@ class Wish(NamedTuple):
     shape: Shape = Shape.RPATH
     key: str = ""  # a text in the comment of the wheels, see `wheel_key`
     only: Sequence[str] = ()  # short names of the packages that are made; (): all
-    is_whole: bool = False  # a build makes all packages, so each knows the others' libraries
+    is_whole: bool = False  # the packages are always made together, so each knows the others' libraries
 
     @property
     def names(self) -> str:

@@ -27,7 +27,7 @@ class Checked(NamedTuple):
     """The answer about a directory."""
 
     packages: tuple[PackageFile, ...]
-    tested: tuple[tuple[str, ...], ...]  # short names of packages that were tested together
+    tested: tuple[tuple[str, ...], ...]  # short names of packages that were installed and tested together
     problems: tuple[Problem, ...]
     openings: tuple[Opening, ...] = ()
 

@@ -24,7 +24,7 @@ from rocm_sdk.devel.cmake.packages import check_packages
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES
 
-_SDK = "_rocm_sdk_"  # begin of the platform directories' names
+_SDK = "_rocm_sdk_"  # start of the platform directories' names
 _ROOT = "/tree"  # root of the tree's paths, while its CMake packages are read
 _TEXTS_LIMIT = 1 << 26  # bytes of all texts
 _MOST_LINKS = 256  # parts of a path, including parts of links
@@ -36,7 +36,7 @@ class Tree(NamedTuple):
     lost: int  # links to files that no package has
     first: str  # target of one of these links
     absent: list[str]  # files of the packages that the tree lacks, sorted
-    unmet: list[str]  # sentences about requirements of its CMake packages that the tree lacks
+    unmet: list[str]  # sentences about files that its CMake packages require or name and the tree lacks
 
 
 def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Iterable[str]) -> Tree:

@@ -44,7 +44,7 @@ class Installation:
         self._group, self._problems = group, problems
         self._site, self._directory = Site(directory), directory
         self._libraries = Names()  # libraries of the packages for all GPUs
-        self.tested: list[tuple[str, ...]] = []  # short names of packages that were tested together
+        self.tested: list[tuple[str, ...]] = []  # short names of packages that were installed and tested together
         self.openings: list[Opening] = []
 
     def run(self) -> None:

@@ -66,7 +66,7 @@ class Made(NamedTuple):
     size_before: int
     size: int  # size of the files
     output_size: int  # size of the image, the wheels, or the directory's files
-    pruned: Pruned | None = None  # result of a change in place
+    pruned: Pruned | None = None  # change of the environment, if it was made smaller in place
 
 
 def make_closure(request: Request) -> Made:
@@ -135,7 +135,7 @@ def _refuse_output(output: Path) -> None:
 def _refusing_another(output: Path) -> Iterator[None]:
     """Yield to a block that writes the output, and turn the error of a taken name into a PackagingError.
 
-    The name was free at the begin of the work: something, such as another closure, has got it since.
+    The name was free at the start of the work: something, such as another closure, has got it since.
     """
     try:
         yield

@@ -23,7 +23,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
-# The distribution of the development tree, which has links to files of packages, and the begin of its directory's name.
+# The distribution of the development tree, which has links to files of packages, and the start of its directory's name.
 DEVELOPMENT, DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
 _SHA256 = re.compile(r"sha256=([\w-]{43})", re.ASCII)
 

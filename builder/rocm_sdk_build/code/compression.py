@@ -17,7 +17,7 @@ from rocm_sdk.base.zstd import ZSTD_INSTALL, import_zstd
 from rocm_sdk.gpu_code.refusal import refusal
 
 ZLIB, ZSTD = 0, 1  # numbers in compressed bundles
-_LIMIT = 1 << 20  # bytes of a decompressed piece, for any claim of the data
+_LIMIT = 1 << 20  # bytes of a decompressed piece, however much the data claims
 _WAITING = 4  # pieces that are not hashed yet
 _HASH_SIZE = 8
 

@@ -108,7 +108,7 @@ def _names_in(file: BinaryIO, size: int) -> Iterator[str]:
 
 
 def _places(buffer: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each name.
+    """Yield the start and end of each name.
 
     Each byte is looked at a few times, however often "lib" stands before no ".so".
     """

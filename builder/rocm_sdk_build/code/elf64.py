@@ -240,7 +240,7 @@ def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
     sections = tuple(_section(_name(names, row[0], path), row) for row in rows)
     if any(section.offset + section.file_size > size for section in sections):
         raise refusal(path, "a section lies outside it")
-    if sum(section.file_size for section in sections) > size:  # all sections are read: overlapping ones take any time
+    if sum(section.file_size for section in sections) > size:  # each is read: overlapping sections take any time
         raise refusal(path, "its sections overlap")
     found = Elf(path, descriptor, size, tuple(header), ident, tuple(map(_segment, segments)), sections)
     if is_whole and any(segment.offset + segment.file_size > size for segment in found.segments):

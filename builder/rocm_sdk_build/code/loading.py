@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rocm_sdk.base.starting import PACKAGE_PARENT, own_code, run
 
 _SECONDS = 120
-_ANSWER = "what the wrappers lead to: "  # begin of the answer's line, since code of the library prints lines, too
+_ANSWER = "what the wrappers lead to: "  # start of the answer's line, since code of the library prints lines, too
 # sys.argv: _ANSWER, library, library whose dependencies are loaded before, addresses of the wrappers' words.
 _PROGRAM = """
 import ctypes, json, os, sys

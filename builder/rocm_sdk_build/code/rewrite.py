@@ -70,7 +70,7 @@ class Seconds(NamedTuple):
     """The duration of the work in seconds."""
 
     writing: float  # reading the kept parts, and writing them
-    hashing: float  # reading the whole original, for the note
+    hashing: float  # hashing the whole original, for the note
     verifying: float
 
 

@@ -1,4 +1,4 @@
-"""`rocm-sdk-build completion SHELL`: the script with which a shell completes this command."""
+"""The command `completion`: the script with which a shell completes rocm-sdk-build."""
 
 from __future__ import annotations
 

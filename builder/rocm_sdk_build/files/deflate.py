@@ -22,7 +22,7 @@ _LEVEL = 6
 _Z_OK, _Z_STREAM_END, _Z_BLOCK = 0, 1, 5
 _RAW = -15  # window bits of a stream without header
 _UNUSED_BITS, _IN_LAST_PART = 63, 64  # bits of data_type
-_HEADER_BITS = 3  # bits at the begin of a part
+_HEADER_BITS = 3  # bits at the start of a part
 _EMPTY_STORED_PART = b"\0\0\xff\xff"  # length and complement; the three bits before are in the last byte
 _LIBRARY = "libz.so.1"
 
@@ -78,7 +78,7 @@ class _Room(threading.local):
 
     def __init__(self) -> None:
         self.content = bytearray(BLOCK + 1)
-        self._kept = (ctypes.c_char * len(self.content)).from_buffer(self.content)  # keeps its place
+        self._kept = (ctypes.c_char * len(self.content)).from_buffer(self.content)  # a reference keeps the memory there
         self.address = ctypes.addressof(self._kept)
 
 

@@ -1,4 +1,4 @@
-"""Reading of files that other programs may write or replace meanwhile.
+"""The reader of files that other programs may write or replace meanwhile.
 
 A file that changes during the reading is refused.
 """

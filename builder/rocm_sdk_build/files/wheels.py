@@ -47,7 +47,7 @@ def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False
     give the same bytes.
 
     `key` names the input of the wheel (see `wheel_key`). `jobs` is the number of threads; 0 stands for one for each
-    processor that this process may use. Raise PackagingError if the wheel cannot be written.
+    processor that this process may use. Raise PackagingError or OSError if the wheel cannot be written.
     """
     count = jobs or len(os.sched_getaffinity(0))
     try:

@@ -25,7 +25,7 @@ _INSTALLED_SIZE = re.compile(r"^Installed-Size: (\d+)$", re.MULTILINE)  # KiB
 _CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", re.MULTILINE)
 _KEPT = "the packages that are complete stay in the cache"  # after Ctrl-C
 _INSTALLED = re.compile(r"^Inst (\S+) ", re.MULTILINE)
-_UNMET = "The following packages have unmet dependencies:\n"  # begin of a text on standard output that names the needs
+_UNMET = "The following packages have unmet dependencies:\n"  # start of a text on standard output that names the needs
 
 
 class UnmetError(PackagingError):

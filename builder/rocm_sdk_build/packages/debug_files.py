@@ -18,7 +18,7 @@ from rocm_sdk_build.inputs.file_kind import Kind
 from .population import PlacedFile
 
 DIRECTORY = "lib/debug"
-DEBUG = "rocm-sdk-debug-"  # the begin of these packages' names
+DEBUG = "rocm-sdk-debug-"  # the start of these packages' names
 
 
 class DebugFiles:

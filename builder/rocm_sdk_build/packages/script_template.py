@@ -1,4 +1,4 @@
-"""Starts of the programs of this package: from the development tree if it is extracted, else from the package itself.
+"""The starter of this package's programs: from the development tree if it is extracted, else from the package itself.
 
 The functions below the table are the entry points of console scripts.
 """

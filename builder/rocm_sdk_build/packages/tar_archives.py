@@ -34,7 +34,7 @@ def size_of_archive(entries: Iterable[DevelEntry]) -> int:
 @contextmanager
 def _compressing(stream: Member | BinaryIO, compression: str) -> Iterator[Any]:
     """Yield a file whose data arrives compressed in the wheel."""
-    output: Any = stream  # a file that needs write() alone, here and in tarfile
+    output: Any = stream  # write() alone is needed, here and by tarfile
     if compression == "xz":
         with lzma.open(output, "wb") as compressed:
             yield compressed

@@ -30,7 +30,7 @@ _PAGE_LIST = "/tmp/rocm-sdk.pages"
 _LIST_LIMIT = 1 << 20  # bytes; the reader takes no longer list
 _SECONDS = 30.0  # time for a child to load a file
 _SECONDS_OF_MODULES = 600.0  # time for a child to import packages, or to load all libraries
-_STATUSES = range(64, 125)  # of a child that has done its work: code of the libraries does not know which one counts
+_STATUSES = range(64, 125)  # of a child that has done its work: code of the libraries does not know the right one
 
 Wrong = dict[str, str]
 

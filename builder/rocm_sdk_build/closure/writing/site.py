@@ -64,7 +64,7 @@ class Recipe(NamedTuple):
     wish: Wish
     version: ClosureVersion
     command: str
-    requires: tuple[str, ...]  # of the applications, and in place of all other installed distributions
+    requires: tuple[str, ...]  # of the applications; with in_place also of other installed distributions
     in_place: bool = False  # the closure takes the place of the SDK
     may_link: bool = False  # files without changes become hard links
 

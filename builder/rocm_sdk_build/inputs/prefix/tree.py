@@ -26,9 +26,9 @@ class Tree(NamedTuple):
     """The files to package, and the facts that a user should know of them."""
 
     parts: dict[str, list[Entry]]  # package or "devel" -> files and links
-    unclassified: tuple[str, ...]  # package or "devel" -> files and links
-    lost_links: tuple[str, ...]  # places of files that no row takes
-    other_roots: tuple[Path, ...]  # links that lead to nothing in the tree
+    unclassified: tuple[str, ...]  # places of files that no row takes
+    lost_links: tuple[str, ...]  # links that lead to nothing in the tree
+    other_roots: tuple[Path, ...]  # roots that are not part of ROCm
     host_documents: tuple[Entry, ...]  # documents of these roots, if a library is taken from them
 
 
