@@ -1,7 +1,7 @@
 """The maker of an SDK of Debian's ROCm, which fetches and unpacks packages to use them as the roots of a prefix.
 
-A cache directory keeps all files, which are made anew only if their input changed. A single process at a time works on a
-cache. The next run removes the leftovers of a killed run from the cache.
+A cache directory keeps all files, which are made anew only if their input changed. A single process at a time works on
+a cache. The next run removes the leftovers of a killed run from the cache.
 """
 
 from __future__ import annotations
