@@ -59,7 +59,7 @@ HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reach
 
 
 def main() -> int:
-    """Runs and reports; 0 however long it took, 1 if something does not work."""
+    """Run the rows and report; return 0 after any time, or 1 if something does not work."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(ROWS)} (all)")
     parser.add_argument("--smoke", action="store_true", help="only see that everything works: a tiny SDK, few rounds")

@@ -32,15 +32,15 @@ ROWS = SOURCES / "budgets.tsv"
 TOLERANCE = 0.02
 TOLERANCE_OF_INSTRUCTIONS = 0.05  # another build of one release of Python counts for two percent
 READ = re.compile(r"^(?:\d+ +)?(?:read|pread64)\(.* = (\d+)$")
-# Commands whose looks at the SDK are counted: opens of libraries and of metadata, without those of programs that a
-# command starts. A file counts as often as it is opened, by whatever name and in whichever thread.
+# Commands whose looks at the SDK are counted: opens of libraries and of metadata, without opens by programs that a
+# command starts. A file counts as often as it is opened, by any name and in any thread.
 COMMANDS = ("list", "check --gpu gfx1030", "tree --bindings", "test")
-MORE = 20  # GPUs, and reports of nodes: what so many more of them cost is counted
+MORE = 20  # number of additional GPUs, and reports of nodes, whose cost is counted
 METADATA = frozenset({"_dist_info.py", "dist_info.json", "libraries_dist_info.json", "METADATA", "RECORD"})
 OPENED = re.compile(r"^(\d+) +openat\(.* = \d+<([^>]*)>$")
 BEGUN = re.compile(r"^\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b(?!.*CLONE_THREAD).* = (\d+)$")
 # glibc takes no variant of its functions that some processors lack. Variables stand in for Python's option -I, which
-# would have it ignore the seed of its hashes.
+# would make Python ignore the seed of its hashes.
 PINNED = {
     "PATH": "/usr/bin:/bin",
     "PYTHONNOUSERSITE": "1",
@@ -51,14 +51,14 @@ PINNED = {
 
 
 class Row(NamedTuple):
-    """A count that was agreed on, and why it is as it is."""
+    """A count that was agreed on, and the reason for its value."""
 
     count: int
     reason: str
 
 
 def system() -> str:
-    """What the counts depend on, beside the sources."""
+    """Return the facts of the system on which the counts depend, beside the sources."""
     valgrind = subprocess.check_output(["valgrind", "--version"], text=True).strip()
     return (
         f"{platform.machine()}, CPython {platform.python_version()}, {' '.join(platform.libc_ver())}, "
@@ -67,7 +67,7 @@ def system() -> str:
 
 
 def read_rows(path: Path) -> tuple[str, dict[str, Row]]:
-    """The system that the rows are for, and the rows."""
+    """Return the system that the rows are for, and the rows."""
     first, *lines = path.read_text(encoding="utf-8").splitlines()
     cells = [line.split("\t") for line in lines]
     return first.removeprefix("# "), {name: Row(int(count), reason) for name, count, reason in cells}
@@ -79,7 +79,7 @@ def write_rows(path: Path, where: str, rows: Mapping[str, Row]) -> None:
 
 
 def differences(rows: Mapping[str, Row], counts: Mapping[str, int]) -> dict[str, str]:
-    """What does not fit of which name, in words."""
+    """Return the difference of each name whose count does not fit, in words."""
     found = {name: "nothing counts it any more" for name in rows if name not in counts}
     for name, count in counts.items():
         if name not in rows:
@@ -94,7 +94,7 @@ def tolerance(name: str) -> float:
 
 
 def revised(rows: Mapping[str, Row], counts: Mapping[str, int], reason: str) -> dict[str, Row]:
-    """The rows with the counts that differ."""
+    """Return the rows with the counts that differ."""
     different = differences(rows, counts)
     return {name: Row(count, reason) if name in different else rows[name] for name, count in counts.items()}
 
@@ -120,26 +120,26 @@ def take_counts(environment: Environment, scratch: Path) -> dict[str, int]:
 
 
 def opens(environment: Environment, words: str, scratch: Path) -> dict[str, int]:
-    """How often a command opens libraries of the SDK, and files that say what it is."""
+    """Return how often a command opens libraries of the SDK, and files with facts of the SDK."""
     return opens_of(words, command(environment, *words.split()), environment, scratch)
 
 
 def opens_of_closure(environment: Environment, scratch: Path) -> dict[str, int]:
-    """The same for a closure, whose program is where the benchmarks are."""
+    """Return the same counts for `closure`, whose program is where the benchmarks are."""
     words = ("closure", "--library", LIBRARY, "--no-proof", "--output", str(scratch / "closure"))
     line = [sys.executable, "-m", "rocm_sdk_build", *words]
     return opens_of("closure", line, environment, scratch, ROCM_SDK_ROOT=str(environment.site))
 
 
 def command(environment: Environment, *words: str) -> list[str]:
-    """The command line of `rocm-sdk`."""
+    """Return the command line of `rocm-sdk`."""
     return [str(environment.python), str(environment.python.with_name("rocm-sdk")), *words]
 
 
 def opens_of(
     name: str, line: Sequence[str], environment: Environment, scratch: Path, **variables: str
 ) -> dict[str, int]:
-    """How often a command opens libraries of the environment's SDK, and files that say what it is."""
+    """Return how often a command opens libraries of the environment's SDK, and files with facts of the SDK."""
     record = scratch / "opens"
     traced = ["strace", "-f", "-y", "-qq", "-o", str(record), "-e", "trace=openat,fork,vfork,clone,clone3", *line]
     complete(traced, (0, 1, 3), **PINNED, **variables)
@@ -153,7 +153,7 @@ def opens_of(
 
 
 def calls_of_gpus(environment: Environment, scratch: Path) -> int:
-    """Each GPU has three files that are read."""
+    """Return the calls on files for more GPUs; three files are read for each GPU."""
     counts = []
     for count in (1, 1 + MORE):
         machine = Machine(scratch / f"machine-{count}")
@@ -166,7 +166,7 @@ def calls_of_gpus(environment: Environment, scratch: Path) -> int:
 
 
 def instructions_of_merge(environment: Environment, scratch: Path) -> int:
-    """Reports of one outcome, as those of most nodes of a cluster are."""
+    """Return the instructions for more reports of one outcome, as most nodes of a cluster have it."""
     report = json.loads(complete(command(environment, "test", "--json"), (0, 1), **PINNED).stdout)
     counts = []
     for count in (MORE, 2 * MORE):
@@ -180,25 +180,25 @@ def instructions_of_merge(environment: Environment, scratch: Path) -> int:
 
 
 def pinned(environment: Environment, action: str, *arguments: str) -> list[str]:
-    """The command line of a measured process that heeds PINNED."""
+    """Return the command line of a measured process that heeds PINNED."""
     return [word for word in environment.command(action, *arguments) if word != "-I"]
 
 
 def instructions(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> int:
-    """Counted by callgrind."""
+    """Return the number of instructions that callgrind counts."""
     counted = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments]
     said = complete(counted, statuses, **PINNED).stderr
     return int(re.findall(r"Collected : (\d+)", said)[0])
 
 
 def allocated_bytes(arguments: Sequence[str]) -> int:
-    """By malloc, through which Python allocates here too."""
+    """Return the bytes that malloc allocates, through which Python allocates here too."""
     said = complete(["valgrind", "--leak-check=no", *arguments], PYTHONMALLOC="malloc", **PINNED).stderr
     return int(re.findall(r"allocs, [\d,]+ frees, ([\d,]+) bytes allocated", said)[0].replace(",", ""))
 
 
 def calls(arguments: Sequence[str], scratch: Path, **environment: str) -> list[str]:
-    """Those that look for, open, list and read files, a line each."""
+    """Return the calls that look for, open, list and read files, a line for each."""
     record = scratch / "strace"
     traced = ["strace", "-f", "-qq", "-o", str(record), "-e", f"trace={FILE_CALLS},read,pread64", *arguments]
     complete(traced, **PINNED, **environment)

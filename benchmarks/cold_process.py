@@ -1,10 +1,10 @@
-"""A measured process whose files are all cold: they lie on a file server that was mounted for it.
+"""A measured process whose files are all cold: the files lie on a file server that was mounted for the process.
 
 usage: python -I cold_process.py PLAN      PLAN: a JSON object with `server`, the command that mounts it, `place`,
                                            where, `counters`, its file of counts, `command`, the measured process
 
-Runs in name spaces of its own, so the mount is gone when it ends. It prints what the measured process prints, then a
-line for each kind of operation: `asked`, its name, how often the server was asked.
+The program runs in name spaces of its own, so the mount is gone when it ends. The program prints the output of the
+measured process, then a line for each kind of operation: `asked`, its name, how often the server was asked.
 """
 
 import json

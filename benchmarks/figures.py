@@ -1,4 +1,4 @@
-"""Figures: the results of a benchmark, compared pair by pair, and their targets."""
+"""The figures: the results of a benchmark, compared pair by pair, and their targets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Target:
-    """What a figure's median must reach."""
+    """The bound that a figure's median must reach."""
 
     bound: Literal["at most", "at least"]
     value: float
@@ -23,7 +23,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of a benchmark: the median of `count` values, and how far they spread."""
+    """A line of a benchmark: the median of `count` values, and their spread."""
 
     what: str
     unit: str
@@ -39,24 +39,24 @@ class Figure:
 
 
 def figure(what: str, unit: str, values: Sequence[float], target: Target | None = None) -> Figure:
-    """Sums values up."""
+    """Return the figure that sums values up."""
     return Figure(what, unit, statistics.median(values), min(values), max(values), len(values), target)
 
 
 def ratio(what: str, over: Sequence[float], under: Sequence[float], target: Target | None = None) -> Figure:
-    """The median of the quotients of each pair, which is not the quotient of the medians."""
+    """Return the median of the quotients of each pair, which is not the quotient of the medians."""
     return figure(what, "x", [a / b for a, b in zip(over, under, strict=True)], target)
 
 
 def difference(
     what: str, unit: str, left: Sequence[float], right: Sequence[float], target: Target | None = None
 ) -> Figure:
-    """The median of the differences of each pair."""
+    """Return the median of the differences of each pair."""
     return figure(what, unit, [a - b for a, b in zip(left, right, strict=True)], target)
 
 
 def in_turn(rounds: int, runs: Mapping[str, Callable[[], Value]]) -> dict[str, list[Value]]:
-    """Runs A B A B ..., so that what disturbs the machine disturbs both; the first round only warms caches."""
+    """Run A B A B ..., so that a disturbance of the machine disturbs both; the first round only warms caches."""
     results: dict[str, list[Value]] = {name: [] for name in runs}
     for number in range(rounds + 1):
         for name, run in runs.items():

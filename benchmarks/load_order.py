@@ -1,4 +1,4 @@
-"""What the bare loop of dlopen opens, so that it loads the same files as the package's plan."""
+"""The files that the bare loop of dlopen opens, so that it loads the same files as the package's plan."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from .stage import SHORTNAMES, Environment
 
 
 def planned_files(environment: Environment) -> set[str]:
-    """The SDK's files in the plan: n of the bound on system calls."""
+    """Return the SDK's files in the plan: n of the bound on system calls."""
     return {path for _, _, *paths in _plan(environment) for path in paths}
 
 
 def dlopen_order(environment: Environment) -> list[str]:
-    """Arguments of measured_process.open_all: where the linker finds nothing by itself, dependencies come first."""
+    """Return the arguments of measured_process.open_all.
+
+    Dependencies come first where the linker finds nothing by itself.
+    """
     order: list[str] = []
     for method, scope, path, *members in _plan(environment):
         if method == "anchor":

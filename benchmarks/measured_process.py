@@ -1,4 +1,6 @@
-"""What runs in a measured process. It imports nothing but what is measured, and prints plain text, a fact per line.
+"""The program of a measured process, which imports nothing except the measured code.
+
+The program prints plain text, a fact per line.
 
 usage: python -I measured_process.py ACTION ARGUMENT...
 """
@@ -21,7 +23,7 @@ def import_module(name: str) -> None:
 
 
 def initialize(module_name: str, *shortnames: str) -> None:
-    """The import is not part of the interval."""
+    """Measure initialize_process; the import is not part of the interval."""
     module = __import__(module_name)
     names = [*shortnames]
     begin = perf_counter_ns()
@@ -31,7 +33,7 @@ def initialize(module_name: str, *shortnames: str) -> None:
 
 
 def start_together(gate: str, tree: str, module_name: str, *shortnames: str) -> None:
-    """A rank: waits until the other end of the pipe `gate` is closed, imports from `tree` and initialises."""
+    """Act as a rank: wait until the other end of the pipe `gate` is closed, import from `tree` and initialise."""
     print("waiting", flush=True)
     os.read(int(gate), 1)
     sys.path.append(tree)
@@ -41,7 +43,7 @@ def start_together(gate: str, tree: str, module_name: str, *shortnames: str) -> 
 
 
 def open_all(*steps: str) -> None:
-    """The bare loop of dlopen. A step is `global:PATH` or `local:PATH`."""
+    """Measure the bare loop of dlopen; a step is `global:PATH` or `local:PATH`."""
     package = __import__("bare_package")
     order = [(path, scope == "global") for scope, _, path in (step.partition(":") for step in steps)]
     begin = perf_counter_ns()
@@ -51,7 +53,10 @@ def open_all(*steps: str) -> None:
 
 
 def show_plan(*shortnames: str) -> None:
-    """The plan of the package: per library that is opened how, in which scope, its file, and all files of the step."""
+    """Print the plan of the package.
+
+    The line of a library that is opened has the method, the scope, its file, and all files of the step.
+    """
     import rocm_sdk
 
     for step in rocm_sdk.load_plan(*shortnames).steps:
@@ -59,7 +64,7 @@ def show_plan(*shortnames: str) -> None:
 
 
 def plan_one(site: str, shortname: str) -> None:
-    """The plan for one library of the SDK in `site`; that there is no such library is a result too."""
+    """Measure the plan for one library of the SDK in `site`; the lack of such a library is a result too."""
     sys.path.insert(0, site)
     import rocm_sdk
 
@@ -84,7 +89,7 @@ def preload_one(site: str, shortname: str) -> None:
 
 
 def detect_first(module_name: str, root: str) -> None:
-    """Import and first detection together."""
+    """Measure import and first detection together."""
     begin = perf_counter_ns()
     if module_name == "rocm_sdk":
         __import__(module_name)._native.gpu_processors(root=root)
@@ -94,7 +99,7 @@ def detect_first(module_name: str, root: str) -> None:
 
 
 def detect_in_turn(root: str, rounds: str) -> None:
-    """The time of each detector in each round but the first, in nanoseconds."""
+    """Print the time of each detector in each round except the first, in nanoseconds."""
     import bare_package
     import reference_detector
 
@@ -119,7 +124,7 @@ def detect_in_turn(root: str, rounds: str) -> None:
 
 
 def bootstrap_detector(root: str) -> "Callable[[], list[object]]":
-    """rocm-bootstrap looks at a constant path: it is given another one."""
+    """Return rocm-bootstrap's detector, which looks at a constant path and gets another one here."""
     from rocm_bootstrap import _platform, detect
 
     _platform.KFD_TOPOLOGY = type(_platform.KFD_TOPOLOGY)(f"{root}{_platform.KFD_TOPOLOGY}")
@@ -127,7 +132,7 @@ def bootstrap_detector(root: str) -> "Callable[[], list[object]]":
 
 
 def list_code(path: str) -> None:
-    """The GPU code of a file."""
+    """Measure the listing of the GPU code of a file."""
     import rocm_sdk
 
     list_one = rocm_sdk.device_code
@@ -140,7 +145,7 @@ def list_code(path: str) -> None:
 
 
 def run_command(*words: str) -> None:
-    """The second call of a command in this process; what it prints goes nowhere."""
+    """Measure the second call of a command in this process; its output goes nowhere."""
     from rocm_sdk.cli import main
 
     printed = os.dup(1)
@@ -160,14 +165,14 @@ def print_interval(begin: int, end: int) -> None:
 
 def print_mapped_files() -> None:
     with os.fdopen(os.open("/proc/self/maps", os.O_RDONLY), encoding="utf-8") as maps:
-        # A file system of a server may forget a name that is still there, and "(deleted)" follows it.
+        # The file system of a server may forget a name that is still there, and "(deleted)" follows the name.
         paths = {line.partition("/")[2].rstrip("\n").removesuffix(" (deleted)") for line in maps if "/" in line}
     for path in sorted(paths):
         print("mapped", f"/{path}", sep="\t")
 
 
 def peak_memory() -> int:
-    """The most bytes that the process has had in memory, since it was last asked."""
+    """Return the most bytes that the process has had in memory since the last call."""
     with os.fdopen(os.open("/proc/self/status", os.O_RDONLY), encoding="utf-8") as status:
         kilobytes = int(status.read().partition("VmHWM:")[2].split()[0])
     with os.fdopen(os.open("/proc/self/clear_refs", os.O_WRONLY), "w", encoding="utf-8") as peak:

@@ -1,6 +1,7 @@
-"""Writes shared libraries without code in microseconds: thousands of them, where a compiler would take minutes.
+"""The writer of shared libraries without code, which takes microseconds for a library.
 
-They have what glibc insists on: a segment, a dynamic section in it, a string table, a symbol table and a hash table.
+A row needs thousands of libraries, for which a compiler would take minutes. The libraries have all parts on which glibc
+insists: a segment, a dynamic section in it, a string table, a symbol table and a hash table.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _MACHINES = {"x86_64": 62, "aarch64": 183}  # EM_X86_64, EM_AARCH64
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
 _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _ENTRY = struct.Struct("<qQ")  # Elf64_Dyn
-_SYMBOL_SIZE = 24  # of the one Elf64_Sym that every table begins with
+_SYMBOL_SIZE = 24  # size of the Elf64_Sym with which every table begins
 _HASH = struct.pack("<4I", 0, 1, 0, 0)  # no bucket
 _ALIGNMENT = 0x10000  # a multiple of every page size
 
@@ -24,7 +25,7 @@ _READ_WRITE = 6
 
 
 def minimal_library(soname: str, needed: Sequence[str] = (), rpath: str | None = None) -> bytes:
-    """The bytes of a library that needs `needed` and has, where it is given, a DT_RPATH."""
+    """Return the bytes of a library that needs `needed` and has the given DT_RPATH, if any."""
     names = [(_DT_NEEDED, name) for name in needed] + [(_DT_SONAME, soname)]
     names += [(_DT_RPATH, rpath)] if rpath is not None else []
     strings = bytearray(b"\0")

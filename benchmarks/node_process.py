@@ -2,9 +2,9 @@
 
 usage: python -I node_process.py PLAN      PLAN: a JSON object with the fields of simulated_nodes.NodePlan
 
-It prints `waiting` when all ranks wait at the gate, then a JSON object: `ready`, when each rank was ready (nanoseconds
-of CLOCK_MONOTONIC), `counts`, what the file server was asked, and `mapped`, the files of the tree that are in the
-ranks' memory. When it ends, the kernel ends all processes of the node and removes its mounts.
+The program prints `waiting` when all ranks wait at the gate, then a JSON object: `ready`, when each rank was ready
+(nanoseconds of CLOCK_MONOTONIC), `counts`, the operations of the file server, and `mapped`, the files of the tree that
+are in the ranks' memory. When the program ends, the kernel ends all processes of the node and removes its mounts.
 """
 
 import json
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def run_together(plan: "dict[str, Any]") -> "list[str]":
-    """What each rank says."""
+    """Start all ranks together; return the output of each."""
     ranks = [start_rank(plan) for _ in range(plan["ranks"])]
     for rank in ranks:
         assert rank.stdout is not None
@@ -55,7 +55,7 @@ def run_together(plan: "dict[str, Any]") -> "list[str]":
 
 
 def run_in_turn(plan: "dict[str, Any]") -> "list[str]":
-    """The same, a rank at a time."""
+    """Start a rank at a time; return the output of each."""
     print("waiting", flush=True)
     os.read(plan["gate"], 1)
     return [end_of(start_rank(plan)) for _ in range(plan["ranks"])]
@@ -68,7 +68,10 @@ def start_rank(plan: "dict[str, Any]") -> "subprocess.Popen[str]":
 
 
 def end_of(rank: "subprocess.Popen[str]") -> str:
-    """SystemExit if the rank fails, which has said why."""
+    """Return the output of a rank at its end.
+
+    Raise SystemExit if the rank fails, whose standard error has the reason.
+    """
     text, _ = rank.communicate()
     if rank.returncode:
         sys.exit(f"a rank ends with status {rank.returncode}")
@@ -76,9 +79,9 @@ def end_of(rank: "subprocess.Popen[str]") -> str:
 
 
 def mount(command: "list[str]", place: str) -> None:
-    """Starts a server in the foreground, or has the kernel mount; returns when the file system is there.
+    """Start a server in the foreground, or have the kernel mount; return when the file system is there.
 
-    SystemExit if it fails.
+    Raise SystemExit if the mount fails.
     """
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)
     deadline = time.monotonic() + DEADLINE
@@ -89,7 +92,7 @@ def mount(command: "list[str]", place: str) -> None:
 
 
 def is_mounted(place: str) -> bool:
-    """Asked of the table of mounts, since a look at the place would be an operation."""
+    """Return whether the table of mounts has a place, since a look at the place would be an operation."""
     with Path("/proc/self/mountinfo").open(encoding="utf-8") as mounts:
         return any(line.split(" ")[4] == place for line in mounts)
 

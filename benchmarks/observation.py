@@ -1,4 +1,4 @@
-"""Runs a measured process and observes it: its own clock, its time in dlopen, its system calls, its instructions."""
+"""The observation of a measured process: its own clock, its time in dlopen, its system calls, its instructions."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ STRACE_LINE = re.compile(r"^(?:\d+ +)?(\w+)\((?:\d+<([^>]*)>)?")
 
 
 class ProcessError(Exception):
-    """A process failed: its command line and its output."""
+    """The error of a process that failed: its command line and its output."""
 
 
 class CannotMeasureError(Exception):
-    """This system lacks what a row needs: what, in a sentence."""
+    """The error of a system that lacks a need of a row; the message is a sentence about the lack."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The output of one process and what was measured of it. Times in seconds."""
+    """The output of one process and its measurements; times are in seconds."""
 
     facts: dict[str, list[list[str]]]
     inside_dlopen: float = 0.0
@@ -47,7 +47,7 @@ class Observation:
 
     @property
     def peak_growth(self) -> int:
-        """Bytes."""
+        """The growth of the process's peak memory in bytes."""
         return int(self.facts["peak-growth"][0][0])
 
     @property
@@ -60,16 +60,16 @@ class Observation:
 
 
 def observe(arguments: Sequence[str]) -> Observation:
-    """Runs a process undisturbed. What it says itself of its time in dlopen counts."""
+    """Run a process undisturbed, whose own record of its time in dlopen counts."""
     facts = _facts(_run(arguments))
     inside = int(facts.get("inside-dlopen", [["0"]])[0][0])
     return Observation(facts, inside_dlopen=inside / 1e9)
 
 
 def run_timed(arguments: Sequence[str], statuses: Collection[int] = (0,), **environment: str) -> float:
-    """The seconds from the start of a process to its end, as whoever started it sees them.
+    """Return the seconds from the start of a process to its end, as its starter sees them.
 
-    statuses: the exit statuses that it may have.
+    `statuses` are the exit statuses that the process may have.
     """
     begin = perf_counter()
     complete(arguments, statuses, **environment)
@@ -77,7 +77,7 @@ def run_timed(arguments: Sequence[str], statuses: Collection[int] = (0,), **envi
 
 
 def observe_dlopen(arguments: Sequence[str], clock: Path) -> Observation:
-    """Runs a process in which each dlopen is timed."""
+    """Run a process in which each dlopen is timed."""
     record = clock.with_suffix(".txt")
     facts = _facts(_run(arguments, LD_PRELOAD=str(clock), DLOPEN_CLOCK=str(record)))
     begin, end = (int(value) for value in facts["interval"][0])
@@ -89,7 +89,7 @@ def observe_dlopen(arguments: Sequence[str], clock: Path) -> Observation:
 
 
 def observe_file_calls(arguments: Sequence[str], record: Path) -> Observation:
-    """Runs a process under strace and counts its calls that look for, open or list files."""
+    """Run a process under strace and count its calls that look for, open or list files."""
     output = _run(
         ["strace", "-f", "-y", "-qq", "-o", str(record), "-e", f"trace={FILE_CALLS}", *arguments],
         ROCM_SDK_READ_AHEAD="0",
@@ -106,7 +106,7 @@ def observe_file_calls(arguments: Sequence[str], record: Path) -> Observation:
 
 @functools.cache
 def instruction_counter() -> tuple[str, Callable[[Sequence[str]], int]] | None:
-    """The program that counts instructions here, and how; None where neither perf nor valgrind can."""
+    """Return the program that counts instructions here, and the function; None if neither perf nor valgrind can."""
     if shutil.which("perf"):
         try:
             _count_by_perf([sys.executable, "-c", ""])
@@ -118,7 +118,10 @@ def instruction_counter() -> tuple[str, Callable[[Sequence[str]], int]] | None:
 
 
 def _count_by_perf(arguments: Sequence[str]) -> int:
-    """LookupError where the processor's counters cannot be read, as in most virtual machines."""
+    """Return the instructions that perf counts.
+
+    Raise LookupError where the processor's counters cannot be read, as in most virtual machines.
+    """
     result = complete(["perf", "stat", "-x", ",", "-e", "instructions:u", "--", *arguments])
     match = re.search(r"^(\d+),", result.stderr, re.MULTILINE)
     if match is None:
@@ -137,7 +140,10 @@ def _count_by_callgrind(arguments: Sequence[str]) -> int:
 def complete(
     arguments: Sequence[str], statuses: Collection[int] = (0,), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a process in an environment of few variables; ProcessError where it ends with another status."""
+    """Run a process in an environment of few variables; return its result.
+
+    Raise ProcessError if the process ends with another status.
+    """
     # Without hash randomisation two runs of the same program take the same path through Python's dictionaries.
     settings = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", **environment}
     result = subprocess.run(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def targets(root: str) -> list[str]:
-    """The gfx target of each GPU, in the order of the nodes."""
+    """Return the gfx target of each GPU, in the order of the nodes."""
     nodes = Path(root, "sys/class/kfd/kfd/topology/nodes")
     found = []
     for node in sorted((path for path in nodes.iterdir() if path.name.isdigit()), key=lambda path: int(path.name)):

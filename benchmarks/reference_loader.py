@@ -1,7 +1,7 @@
-"""The obvious way to preload ROCm's libraries in Python, with pathlib, importlib, fnmatch and ctypes: the reference.
+"""The reference: the obvious way to preload ROCm's libraries in Python, with pathlib, importlib, fnmatch and ctypes.
 
-It finds the packages by importing them, a library by its file name, and opens it with ctypes. It knows nothing of
-dependencies: the libraries must have RPATHs.
+The reference finds the packages by importing them, a library by its file name, and opens the library with ctypes. The
+reference knows nothing of dependencies: the libraries must have RPATHs.
 """
 
 import ctypes
@@ -24,7 +24,10 @@ loaded: dict[str, ctypes.CDLL] = {}
 
 
 def find_library(shortname: str) -> Path:
-    """The library's file. KeyError, ModuleNotFoundError or FileNotFoundError."""
+    """Return the library's file.
+
+    Raise KeyError, ModuleNotFoundError or FileNotFoundError if the library is not found.
+    """
     package_name, pattern = LIBRARIES[shortname]
     package = importlib.import_module(package_name)
     assert package.__file__ is not None
@@ -35,7 +38,10 @@ def find_library(shortname: str) -> Path:
 
 
 def initialize_process(preload_shortnames: list[str], check_version: str) -> None:
-    """Opens the libraries, then checks the SDK's version; RuntimeError if it does not match."""
+    """Open the libraries, then check the SDK's version.
+
+    Raise RuntimeError if the version does not match.
+    """
     for shortname in preload_shortnames:
         loaded[shortname] = ctypes.CDLL(str(find_library(shortname)), mode=ctypes.RTLD_GLOBAL)
     version = importlib.import_module("rocm_sdk_core._dist_info").__version__

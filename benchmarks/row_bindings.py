@@ -1,4 +1,4 @@
-"""Row `bindings`: following what each symbol of the SDK's libraries binds to, beside loading them."""
+"""The row `bindings`: following what each symbol of the SDK's libraries binds to, beside loading them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocm_sdk_build.code.patchelf import Shape
 from .figures import Figure, Target, figure, ratio
 from .stage import Stage
 
-# Both in one process each: what is loaded stays, so loading is measured once a process.
+# The program measures both in one process: loaded libraries stay, so loading is measured once a process.
 FORESEE = """
 import json, re, time
 import rocm_sdk

@@ -1,5 +1,8 @@
-"""Row `build`: wheels of a tree of artifacts with two targets, tested before they appear, beside the established way:
-files are copied, patchelf writes search paths an entry at a time, zlib deflates on one processor."""
+"""The row `build`: tested wheels of a tree of artifacts with two targets, beside the established way.
+
+The wheels are tested before they appear. In the established way, files are copied, patchelf writes search paths an
+entry at a time, and zlib deflates on one processor.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ SEARCH = ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib")
 
 
 class Run(NamedTuple):
-    """One build."""
+    """The measurements of a build."""
 
     seconds: float
     libraries: int  # bytes of the wheel of the math libraries
@@ -60,7 +63,7 @@ def run(stage: Stage) -> list[Figure]:
 
 
 def _make_tree(stage: Stage, root: Path) -> ArtifactTree:
-    """The SDK's libraries as artifacts, beside a case of everything."""
+    """Return an artifact tree with the SDK's libraries, beside a case of everything."""
     tree = usual_tree(root)
     site = stage.environment(Shape.RPATH).site
     for package, artifact in (("core", "core-hip_lib_generic"), ("libraries", "blas_lib_generic")):
@@ -73,7 +76,7 @@ def _make_tree(stage: Stage, root: Path) -> ArtifactTree:
 
 
 def _build(tree: ArtifactTree, output: Path) -> Run:
-    """With our command, in a process of its own."""
+    """Build with our command, in a process of its own."""
     shutil.rmtree(output, ignore_errors=True)
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root)]
     words = [*command, "--output", str(output), "--version", VERSION, "--no-loader"]
@@ -87,12 +90,12 @@ def _build(tree: ArtifactTree, output: Path) -> Run:
     if process.returncode:
         raise ProcessError(f"the build failed: {told}")
     (wheel,) = output.glob("rocm_sdk_libraries-*.whl")
-    # Of the largest process, and no less than ours has: exec(2) keeps the peak of what it replaces.
+    # Of the largest process, and no less than ours has: exec(2) keeps the peak of the program that it replaces.
     return Run(seconds, wheel.stat().st_size, usage.ru_maxrss * 1024)
 
 
 def _build_as_before(tree: ArtifactTree, directory: Path) -> Run:
-    """The wheels of core and libraries alone, which have nearly all of the files."""
+    """Make the wheels of core and libraries alone, which have nearly all of the files."""
     place = directory / "established"
     shutil.rmtree(place, ignore_errors=True)
     start = perf_counter()

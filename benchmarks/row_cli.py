@@ -1,11 +1,11 @@
-"""Row `cli`: commands that scripts call in $(...), as pip installs them, beside an interpreter that does nothing.
+"""The row `cli`: commands that scripts call in $(...), as pip installs them, beside an interpreter that does nothing.
 
-The wrapper is that of current pip and uv, with cached bytecode. What earlier pips write, and a package without
+The wrapper is the one of current pip and uv, with cached bytecode. Wrappers of earlier pips, and a package without
 bytecode, as uv installs it, are measured too, without a target.
 
-Of commands with work of their own (reading libraries, the table of problems) the start counts, and the work is told
-beside it. The work is the time of a second call in one process, where all that the command imports is there; the start
-is the time of the command less that. `explain` has the page of a code that no test of this installation reports.
+For commands with work of their own (reading libraries, the table of problems) the start counts, and the work is told
+beside it. The work is the time of a second call in one process, which has all imports of the command; the start is the
+time of the command less the work. `explain` has the page of a code that no test of this installation reports.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Row `closure`: the SDK of one library and one GPU: bytes in, bytes out, and the time with and without its proof.
+"""The row `closure`: the SDK of one library and one GPU: bytes in, bytes out, and the time with and without its proof.
 
-Beside it `cp` copies what was written.
+Beside the closure, `cp` copies the files that were written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TARGET = Target("at most", 4)
 
 
 class Run(NamedTuple):
-    """One closure. Sizes are in bytes."""
+    """The measurements of a closure; sizes are in bytes."""
 
     seconds: float
     size_before: int
@@ -83,7 +83,7 @@ def _copy(closure: Path, target: Path) -> Run:
 
 
 def _write_records_last(site: Path) -> None:
-    """As installers do; the stage has made links in any order."""
+    """Write each RECORD last, as installers do; the stage has made links in any order."""
     for record in site.glob("*.dist-info/RECORD"):
         text = record.read_bytes()
         record.unlink()

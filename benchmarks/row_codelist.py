@@ -1,4 +1,4 @@
-"""Row `codelist`: listing the GPU code of the largest library, beside objcopy and clang-offload-bundler."""
+"""The row `codelist`: listing the GPU code of the largest library, beside objcopy and clang-offload-bundler."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _largest(stage: Stage, environment: Environment, directory: Path) -> list[Fi
 
 
 def _bundler() -> str | None:
-    """clang's, which need not be in PATH."""
+    """Return the bundler of clang, which need not be in PATH, or None."""
     clang = shutil.which("clang")
     if clang is None:
         return None
@@ -65,7 +65,7 @@ def _bundler() -> str | None:
 
 
 def _ask_bundler(tool: str, path: Path, directory: Path) -> float:
-    """The seconds of the established way, which sees one bundle in a file: where each starts is given to it."""
+    """Return the seconds of the established way, which sees one bundle in a file, and is told where each starts."""
     starts = rocm_sdk.device_code(path).bundles
     section, cut = directory / "section", directory / "cut"
     begin = perf_counter()

@@ -1,9 +1,9 @@
-"""Row `cold`: initialize_process where nothing of the SDK is in memory, with and without a page list.
+"""The row `cold`: initialize_process where nothing of the SDK is in memory, with and without a page list.
 
-Each is compared with a bare loop of dlopen over the same files, from a file server that was mounted anew
+Each run is compared with a bare loop of dlopen over the same files, from a file server that was mounted anew
 (shared_files.c), and from the disk after its cache was dropped, where that is allowed. A small SDK has its own
-libraries on the server; what they need of a system, LLVM for example, is on the disk. And what a node of several ranks
-with a page list asks a server, in times of what one rank asks.
+libraries on the server; their needs of a system, LLVM for example, are on the disk. The row also compares the requests
+of a node of several ranks with a page list to the requests of one rank.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .stage import SHORTNAMES, SOURCES, Environment, Stage
 # Microseconds an operation -> at most as many times as long, with a page list and without.
 LATENCIES = {2000: (0.2, 0.5), 500: (0.28, 0.6), 200: (0.36, 0.7)}
 SMALL_LATENCY, SMALL = 2000, 0.38
-OPERATIONS = 40  # beside those of the loop: look-ups, attributes, opens and listings
+OPERATIONS = 40  # more than the loop's: look-ups, attributes, opens and listings
 DISK, DISK_WITHOUT = 0.65, 1.02
 BYTES, BYTES_WITHOUT = 1.0, 1.5
 RANKS, NODE_BYTES = 8, 1.01
@@ -38,12 +38,15 @@ LIST = "_rocm_sdk_core/lib/rocm-sdk.pages"
 OF_A_SYSTEM = "_rocm_sdk_core/lib/rocm_sysdeps/lib"
 READ_OR_NOT_WAITED_FOR = ("read", "bytes", *NOT_WAITED_FOR)
 
-Command = Callable[[Path], list[str]]  # from where the SDK lies
+Command = Callable[[Path], list[str]]  # function of the SDK's place
 Measure = Callable[[Command], Observation]
 
 
 def run(stage: Stage) -> list[Figure]:
-    """CannotMeasureError where no file server can be mounted."""
+    """Return the figures of the row.
+
+    Raise CannotMeasureError where no file server can be mounted.
+    """
     if why := refusal():
         raise CannotMeasureError(why)
     environment = stage.environment(Shape.NONE if stage.is_smoke else Shape.RPATH)
@@ -80,7 +83,7 @@ class _Row:
                 yield ratio(f"{what}: bytes, {words}", sent[name], sent["loop"], Target("at most", bytes_most))
 
     def of_small_sdk(self) -> Iterator[Figure]:
-        """The SDK's own libraries, whose needs the system has."""
+        """Yield the figures of the SDK's own libraries, whose needs the system has."""
         small, system = self._cluster.directory / "small", self._site / OF_A_SYSTEM
         for package in self._site.glob("*rocm_sdk_*"):
             ignored = shutil.ignore_patterns("rocm_sysdeps")
@@ -97,7 +100,7 @@ class _Row:
             yield _without_a_list("disk", self._observe_without(self._from_disk), DISK_WITHOUT)
 
     def of_a_node(self) -> Iterator[Figure]:
-        """Ranks that start together, and each read ahead."""
+        """Yield the figures of ranks that start together, and each read ahead."""
         ranks = 2 if self._stage.is_smoke else RANKS
         with self._page_list():
             jobs = {many: Job(Place.TREE, "rocm_sdk", 1, many, SHORTNAMES, reads_ahead=True) for many in (1, ranks)}
@@ -108,7 +111,7 @@ class _Row:
         yield ratio(f"{what}: reads", *reads)
 
     def _commands(self) -> dict[str, Command]:
-        """The measured processes, from where the SDK lies."""
+        """Return the measured processes as functions of the SDK's place."""
         return {"loop": self._loop, "none": partial(self._ours, "0"), "list": partial(self._ours, "")}
 
     def _ours(self, read_ahead: str, site: Path) -> list[str]:
@@ -133,7 +136,7 @@ class _Row:
 
     @contextmanager
     def _page_list(self) -> Iterator[None]:
-        """The list lies beside the SDK meanwhile; other rows measure without one."""
+        """Yield while the page list lies beside the SDK; other rows measure without a list."""
         path = self._site / LIST
         python = self._environment.python
         command = [str(python), "-I", str(python.with_name("rocm-sdk")), "init", "--record-pages"]
@@ -157,7 +160,7 @@ class _Row:
             return observe([*apart(), sys.executable, "-I", str(SOURCES / "cold_process.py"), json.dumps(plan)])
 
     def _from_disk(self, command: Command) -> Observation:
-        """Python and the package are read before, so that the SDK alone is cold."""
+        """Measure a command with a cold SDK; Python and the package are read before, so that the SDK alone is cold."""
         CACHES.write_text("3", encoding="ascii")
         for name in ("rocm_sdk", "bare_package"):
             observe(self._environment.command("import_module", name))
@@ -172,7 +175,7 @@ def _figures(what: str, seen: dict[str, list[Observation]], most: float) -> Iter
 
 
 def _own_operations(what: str, seen: dict[str, list[Observation]]) -> Figure:
-    """What the server is asked beside what the bare loop asks it, reads apart."""
+    """Return the figure of the operations that the server gets beyond the bare loop's, reads apart."""
     asked = {name: [_operations(each) for each in found] for name, found in seen.items()}
     more = [ours - loops for ours, loops in zip(asked["list"], asked["loop"], strict=True)]
     name = f"{what}: operations with a page list, beside those of the loop"
@@ -185,7 +188,7 @@ def _without_a_list(what: str, seen: dict[str, list[Observation]], most: float) 
 
 
 def _sdk_files(observation: Observation) -> set[str]:
-    """Files of the SDK in memory, from wherever it lay."""
+    """Return the files of the SDK in memory, from any place of the SDK."""
     return {path.partition("/_rocm_sdk_")[2] for path in observation.mapped_files if "/_rocm_sdk_" in path}
 
 

@@ -1,4 +1,4 @@
-"""Row `devel`: extracting a development tree, beside tarfile.extractall on the same file system; and later calls.
+"""The row `devel`: extracting a development tree, beside tarfile.extractall on the same file system; and later calls.
 
 Every extraction has a directory of its own, and all go together at the end: many file systems are still busy with a
 removal long after it.
@@ -76,7 +76,7 @@ def _expansions(stage: Stage, python: Path, parent: Path, where: str, target: Ta
 
 
 def _expand(python: Path, archive: Path) -> float:
-    """Seconds that `rocm-sdk init` takes, the wait for the disk included."""
+    """Return the seconds that `rocm-sdk init` takes, including the wait for the disk."""
     site = Path(tempfile.mkdtemp(dir=archive.parent))
     (site / "rocm_sdk_devel").mkdir()
     (site / "rocm_sdk_devel/_devel.tar").hardlink_to(archive)
@@ -92,7 +92,7 @@ def _extract(python: Path, archive: Path) -> float:
 
 
 def _calls(stage: Stage, python: Path) -> list[Figure]:
-    """The time of a call after the extraction, with 5 device packages of 2,000 links each."""
+    """Return the time of a call after the extraction, with 5 device packages of 2,000 links each."""
     with tempfile.TemporaryDirectory(dir=stage.directory) as directory:
         site = Path(directory, "site")
         shutil.copytree(stage.environment(Shape.NONE).site, site, copy_function=os.link, symlinks=True)
@@ -128,7 +128,7 @@ def _remove_development_package(site: Path) -> None:
 
 
 def _write_archive(path: Path, files: int) -> None:
-    """Files of 8 KiB on average, a hundred in a directory."""
+    """Write an archive with files of 8 KiB on average, a hundred in a directory."""
     chance = random.Random(1)
     content = chance.randbytes(1 << 20)
     with tarfile.open(path, "w") as archive:
@@ -149,7 +149,7 @@ def _install_device(site: Path, target: str, count: int) -> None:
 
 
 def _install(site: Path, name: str, files: dict[str, bytes], archive: Path | None = None) -> None:
-    """Writes a package as pip does, RECORD too; `archive` is there already."""
+    """Write a package as pip does, RECORD too; `archive` is there already."""
     information = f"{name.replace('-', '_')}-{VERSION}.dist-info"
     files[f"{information}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {VERSION}\n".encode()
     rows = [f"{path},," for path in (*files, f"{information}/RECORD")]

@@ -1,5 +1,7 @@
-"""Row `gpus`: finding the GPUs of trees with 1, 8 and 64 of them, beside a pathlib detector, rocm-bootstrap, and loops
-in C that read each file once: nothing can be quicker."""
+"""The row `gpus`: finding the GPUs of trees with 1, 8 and 64 GPUs, beside other detectors.
+
+The others are a pathlib detector, rocm-bootstrap, and loops in C that read each file once: nothing can be quicker.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def _machine(directory: Path, count: int) -> Path:
 
 
 def _warm(stage: Stage, environment: Environment, root: Path, count: int) -> list[Figure]:
-    """In one process, in turn, after a first round."""
+    """Return the figures of detections in one process, in turn, after a first round."""
     seen = observe(environment.command("detect_in_turn", str(root), str(stage.rounds(201))))
     ms = {name: [int(value) / 1e6 for (value,) in seen.facts[name]] for name in DETECTORS}
     what = f"{count} GPU{'s' if count > 1 else ''}"
@@ -57,7 +59,7 @@ def _warm(stage: Stage, environment: Environment, root: Path, count: int) -> lis
 
 
 def _first(stage: Stage, environment: Environment, root: Path) -> list[Figure]:
-    """Import and first detection, each in a fresh process."""
+    """Return the figures of import and first detection, each in a fresh process."""
     commands = {name: environment.command("detect_first", module, str(root)) for name, module in MODULES.items()}
     seen: dict[str, list[Observation]] = in_turn(
         stage.rounds(41), {name: partial(observe, line) for name, line in commands.items()}

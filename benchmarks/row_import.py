@@ -1,4 +1,4 @@
-"""Row `import`: `import rocm_sdk` in a running interpreter, beside an empty package and a pure-Python loader."""
+"""The row `import`: `import rocm_sdk` in a running interpreter, beside an empty package and a pure-Python loader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row `init`: initialize_process, beside a bare loop of dlopen in C over the same files in the right order."""
+"""The row `init`: initialize_process, beside a bare loop of dlopen in C over the same files in the right order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _run_shape(stage: Stage, shape: Shape) -> list[Figure]:
     loop = environment.command("open_all", *dlopen_order(environment))
     runs = {"ours": partial(observe, ours), "loop": partial(observe, loop)}
     runs["timed"] = partial(observe_dlopen, ours, stage.dlopen_clock)
-    # Without RPATHs the reference cannot load them.
+    # The reference cannot load libraries without RPATHs.
     if shape is not Shape.NONE:
         runs["reference"] = partial(observe, environment.command("initialize", "reference_loader", *SHORTNAMES))
     seen = in_turn(stage.rounds(41), runs)
@@ -58,12 +58,12 @@ def _count_instructions(
 
 
 def figure_of_shape(row: Figure, shape: Shape) -> Figure:
-    """The figure, which says in its name for which shape of SDK it is."""
+    """Return the figure with the shape of its SDK in its name."""
     return Figure(f"{row.what} [{shape.value}]", row.unit, row.median, row.minimum, row.maximum, row.count, row.target)
 
 
 def require_same_files(ours: Observation, loop: Observation, environment: Environment) -> None:
-    """Two processes that ended with different files of the SDK cannot be compared: ProcessError."""
+    """Raise ProcessError for two processes that ended with different files of the SDK: they cannot be compared."""
     different = environment.sdk_files(ours.mapped_files) ^ environment.sdk_files(loop.mapped_files)
     if different:
         raise ProcessError(f"bare loop and initialize_process loaded different files: {', '.join(sorted(different))}")

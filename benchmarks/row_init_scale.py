@@ -1,4 +1,7 @@
-"""Row `init-scale`: cost as the number of libraries grows; chains and fans beside a bare dlopen; crowded places."""
+"""The row `init-scale`: the cost of more and more libraries, beside a bare dlopen, and the cost of crowded places.
+
+The libraries are chains and fans.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ SHORTNAME, ROOT = "roctx64", "libroctx64.so.4"
 OWN_TIME = Target("at most", 40)  # microseconds a library
 OVER_DLOPEN = Target("at most", 1.5)
 OVER_ANCHOR = Target("at most", 1.4)
-LEAST_FOR_RATIO = 1000  # below, the fixed cost of a call is what is compared
+LEAST_FOR_RATIO = 1000  # below, the comparison would show the fixed cost of a call
 MOST_FOR_RATIO = 4000  # above, dlopen takes many seconds, which grow with the square of the number
 ROUNDS = {10: 11, 100: 11, 1000: 11, 4000: 3, 10_000: 1}
 
@@ -74,7 +77,10 @@ def _libraries(
 
 
 def _findable_root(library: Path, shape: Callable[[Path, int, str | None], None], size: int, rpath: str | None) -> Path:
-    """The library for a bare dlopen: where there are no RPATHs, that of the same libraries with them, elsewhere."""
+    """Return the library for a bare dlopen.
+
+    If the libraries have no RPATHs, the result is one of the same libraries with RPATHs, elsewhere.
+    """
     if rpath is not None:
         return library / ROOT
     findable = library.parent / "findable"
@@ -84,7 +90,7 @@ def _findable_root(library: Path, shape: Callable[[Path, int, str | None], None]
 
 
 def _anchor(library: Path, size: int) -> Path:
-    """An object that needs all libraries by path, as the loader writes one into memory."""
+    """Return an object that needs all libraries by path, as the loader writes one into memory."""
     anchor = library.parent / "anchor.so"
     anchor.write_bytes(minimal_library(anchor.name, [str(library / _name(i)) for i in range(size)]))
     return anchor
@@ -98,7 +104,7 @@ def _plan(what: str, seen: list[Observation], target: Target | None = None) -> l
 
 
 def _directories(stage: Stage, environment: Environment, size: int) -> list[Figure]:
-    """A chain in which each library has a RPATH with a directory of its own."""
+    """Return the figures of a chain in which each library has a RPATH with a directory of its own."""
     site = _site(stage)
     for i in range(size):
         needed = [_name(i + 1)] if i + 1 < size else []
@@ -108,7 +114,7 @@ def _directories(stage: Stage, environment: Environment, size: int) -> list[Figu
 
 
 def _crowd(stage: Stage, environment: Environment, size: int) -> list[Figure]:
-    """Two libraries among many files."""
+    """Return the figures of two libraries among many files."""
     site = _site(stage)
     _chain(site / "_rocm_sdk_core/lib", 2, "$ORIGIN")
     for i in range(size):
@@ -117,7 +123,7 @@ def _crowd(stage: Stage, environment: Environment, size: int) -> list[Figure]:
 
 
 def _missing(stage: Stage, environment: Environment, size: int) -> list[Figure]:
-    """A library that is not there: every library of the directory is asked for its SONAME."""
+    """Return the figures of a library that is not there: every library of the directory is asked for its SONAME."""
     site = _site(stage)
     for i in range(1, size + 1):
         (site / "_rocm_sdk_core/lib" / _name(i)).write_bytes(minimal_library(_name(i)))
@@ -133,7 +139,7 @@ def _planned(
 
 
 def _site(stage: Stage) -> Path:
-    """An SDK without libraries; the one before goes."""
+    """Return an SDK without libraries; the one before goes."""
     site = stage.directory / "scale"
     shutil.rmtree(site, ignore_errors=True)
     write_sample_site(Shape.NONE, site)

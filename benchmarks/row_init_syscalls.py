@@ -1,7 +1,7 @@
-"""Row `init-syscalls`: system calls on files that initialize_process makes, beyond those of the dynamic linker.
+"""The row `init-syscalls`: the system calls on files that initialize_process makes beyond the dynamic linker's.
 
-The linker's, and those of importing, are what a process makes that imports the empty package and runs the bare loop of
-dlopen over the same files.
+A process that imports the empty package and runs the bare loop of dlopen over the same files makes the calls of the
+linker, and of importing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Row `ranks`: 1 to 64 ranks that start together, with SDK and loader on a file server or on each node.
+"""The row `ranks`: 1 to 64 ranks that start together, with SDK and loader on a file server or on each node.
 
-Operations and bytes are what the server is asked (shared_files.c), seconds are from the start of all ranks to the last
+Operations and bytes are requests to the server (shared_files.c), seconds are from the start of all ranks to the last
 that is ready. All simulated nodes share this machine's processors, so the seconds of many nodes are longer than real
 ones. Python and its library are local, and counted apart.
 """
@@ -30,7 +30,7 @@ NODES, RANKS, SECONDS = 10_000, 8, 60.0
 
 @dataclass(frozen=True)
 class Way:
-    """A loader, and how its SDK lies."""
+    """A loader, and the place of its SDK."""
 
     name: str
     module: str
@@ -51,14 +51,17 @@ WAYS = (
 
 
 def run(stage: Stage) -> list[Figure]:
-    """CannotMeasureError where no node can be simulated."""
+    """Return the figures of the row.
+
+    Raise CannotMeasureError where no node can be simulated.
+    """
     if why := refusal():
         raise CannotMeasureError(why)
     return [*_python(stage), *_Row(stage).figures()]
 
 
 def _python(stage: Stage) -> Iterator[Figure]:
-    """What a rank asks of its local Python before it comes to the SDK."""
+    """Yield the figure of a rank's calls on its local Python before the SDK."""
     python = str(stage.environment(Shape.RPATH).python)
     words = [python, "-I", "-S", "-c", "print('interval', 0, 0, sep='\\t')"]
     seen = observe_file_calls(words, stage.directory / "python.strace")
@@ -117,7 +120,7 @@ class _Row:
         yield from self._last_of_many()
 
     def _last_of_many(self) -> Iterator[Figure]:
-        """On one node, so that there are no other nodes that take processors away."""
+        """Yield the figures of the last rank on one node, so that no other nodes take processors away."""
         most = 4 if self._stage.is_smoke else 64
         runs = {way: partial(self._run, way, 1, most, Server()) for way in self._ways if way.place not in SHARED}
         seen = {way: [each.seconds for each in found] for way, found in in_turn(self._stage.rounds(5), runs).items()}
@@ -154,7 +157,7 @@ def _quotient(what: str, over: Outcome, under: Outcome, target: Target | None = 
 
 
 def _require_same_files(theirs: Outcome, ours: Outcome) -> None:
-    """Ranks that ended with different libraries cannot be compared: ProcessError.
+    """Raise ProcessError for ranks that ended with different libraries: they cannot be compared.
 
     Copies of the system's libraries are left out: each loader has loaded some of the system's own before.
     """

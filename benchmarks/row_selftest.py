@@ -1,4 +1,4 @@
-"""Row `selftest`: loading each library in a process of its own, beside a Python process for each and a bare C loop."""
+"""The row `selftest`: loading each library in its own process, beside a Python process for each and a bare C loop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(stage: Stage) -> list[Figure]:
 
 
 def _many(stage: Stage, directory: Path) -> list[Figure]:
-    """Tiny libraries: the time of a process."""
+    """Return the figures of tiny libraries: the time of a process."""
     first = directory / "lib0.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(first)], input=b"int x;", check=True)
     paths = [
@@ -84,7 +84,7 @@ def _load_all(paths: Sequence[str], library_path: str | None = None) -> float:
 
 
 def _run_each(command: Sequence[str], paths: Sequence[str]) -> float:
-    """One after the other, as the established test does."""
+    """Return the seconds of runs one after the other, as the established test does."""
     return sum(_run([*command, path], "") for path in paths)
 
 

@@ -1,4 +1,4 @@
-"""Row `slim`: keeping the code of one target of the largest library, beside copying as much and reading that code."""
+"""The row `slim`: keeping one target's code of the largest library, beside copying as much and reading that code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _plain(stage: Stage, path: Path, directory: Path) -> list[Figure]:
 
 
 def _packed(stage: Stage, directory: Path) -> list[Figure]:
-    """Compressed bundles: beside what libzstd alone takes for them."""
+    """Return the figures of compressed bundles, beside the time that libzstd alone takes for them."""
     size = 20_000 if stage.is_smoke else 2_000_000
     plain = bundle({name: _code(name, size) for name in objects(*TARGETS)})
     kept = bundle({name: _code(name, size) for name in objects(TARGETS[0])})
@@ -90,7 +90,7 @@ def _packed(stage: Stage, directory: Path) -> list[Figure]:
 
 
 def _code(name: str, size: int) -> bytes:
-    """Code that is as compressible as real code: three quarters of it repeat within some kilobytes."""
+    """Return code that is as compressible as real code: three quarters of it repeat within some kilobytes."""
     ((_, image),) = objects(name.rpartition("--")[2], size=size).items()
     piece = image[1024:2048]
     return b"".join(image[at : at + 1024] + piece * 3 for at in range(0, size // 4, 1024))[:size]

@@ -1,4 +1,4 @@
-"""Row `trampoline`: a program of the SDK through its console script, beside the program itself."""
+"""The row `trampoline`: a program of the SDK through its console script, beside the program itself."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(stage: Stage) -> list[Figure]:
 
 
 def write_tool(environment: Environment) -> None:
-    """A program of the SDK that does nothing, and its trampoline."""
+    """Write a program of the SDK that does nothing, and its trampoline."""
     script = Script("benchmark-tool", "bin/benchmark-tool", False)
     tool = environment.site / "_rocm_sdk_core" / script.path
     tool.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""Nodes of a cluster, simulated: each with mounts of its own, on which its ranks start together with all others.
+"""Simulated nodes of a cluster: each has mounts of its own, on which its ranks start together with all others.
 
-A node is a process in its own name spaces of mounts and processes (node_process.py). When it ends, or when whoever
-started it ends in any way, so do its processes, and its mounts with them: none is ever seen outside.
+A node is a process in its own name spaces of mounts and processes (node_process.py). When the node ends, or when its
+starter ends in any way, so do its processes, and its mounts with them: no mount is ever seen outside.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_WAITED_FOR = ("release",)  # operations that nobody waits for, and NFSv3 doe
 
 
 class Place(Enum):
-    """Where SDK and loader lie. Python and its library are always local. squashfuse mounts images."""
+    """The place of SDK and loader; Python and its library are always local, and squashfuse mounts images."""
 
     TREE = "a tree on the server"
     SHARED_IMAGE = "an image on the server"
@@ -40,11 +40,11 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Server:
-    """How the server answers."""
+    """The answers of the server."""
 
     latency: int = 500  # microseconds for an operation
     bandwidth: int = 1_000_000_000  # bytes a second, of all nodes together
-    timeout: int = 60  # seconds for which a node caches; 0: not at all
+    timeout: int = 60  # seconds for which a node caches; 0: no caching
 
     def options(self, counters: Path, link: Path) -> str:
         times = f"latency={self.latency},bandwidth={self.bandwidth},timeout={self.timeout}"
@@ -53,7 +53,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Job:
-    """`ranks` on each of the nodes import the loader `module` and initialise with these libraries."""
+    """A job: `ranks` on each of the nodes import the loader `module` and initialise with these libraries."""
 
     place: Place
     module: str
@@ -61,21 +61,21 @@ class Job:
     ranks: int
     shortnames: tuple[str, ...]
     server: Server = Server()
-    waits_for_each: bool = False  # whether a rank of a node starts when the one before it has ended
-    reads_ahead: bool = False  # without a page list: whether it does depends on how busy the machine is
+    waits_for_each: bool = False  # a rank of a node starts when the one before it has ended
+    reads_ahead: bool = False  # read-ahead without a page list depends on the load of the machine
 
     def in_turn(self, ranks: int) -> Job:
-        """The same with that many ranks, one after the other."""
+        """Return the job with this number of ranks, one after the other."""
         return replace(self, ranks=ranks, waits_for_each=True)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the server was asked, by kind of operation, and when the last rank was ready."""
+    """The operations of the server, by kind, and the time until the last rank was ready."""
 
     asked: Counter[str]
     size: int  # bytes that the server sent
-    seconds: float  # from the start of all to the last
+    seconds: float  # seconds from the start of all ranks to the last
     mapped: frozenset[str]  # files of SDK and loader in memory, below their tree
 
     @property
@@ -85,7 +85,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class NodePlan:
-    """What a node does. Paths are as the node sees them; an empty one, or an empty list: it has none."""
+    """The work of a node.
+
+    Paths are as the node sees them; an empty path, or an empty list, stands for none.
+    """
 
     server: list[str]  # the command that mounts `shared`
     shared: str
@@ -96,12 +99,12 @@ class NodePlan:
     rank: list[str]
     ranks: int
     waits_for_each: bool
-    variables: dict[str, str]  # of the environment, beside the usual ones
-    gate: int  # a descriptor at whose end all start
+    variables: dict[str, str]  # variables of the environment, beside the usual ones
+    gate: int  # a descriptor at whose end all ranks start
 
 
 def refusal() -> str | None:
-    """Why no node can be simulated here; None: it can."""
+    """Return the reason why no node can be simulated here, or None."""
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
         return f"{', '.join(missing)}: not on this system: make setup"
@@ -116,7 +119,7 @@ def refusal() -> str | None:
 
 
 def refusal_of_kernel() -> str | None:
-    """Why the kernel mounts no image here; None: it does."""
+    """Return the reason why the kernel mounts no image here, or None."""
     if os.geteuid() != 0:
         return "only root may have it mount images"
     known = Path("/proc/filesystems").read_text(encoding="utf-8").split()
@@ -124,7 +127,7 @@ def refusal_of_kernel() -> str | None:
 
 
 def apart() -> list[str]:
-    """The beginning of a command that runs in name spaces of its own, and is killed with whoever started it."""
+    """Return the beginning of a command that runs in name spaces of its own, and is killed with its starter."""
     own_user = ["unshare", "--user", "--map-root-user"] if os.geteuid() else []
     dies_too = ["setpriv", "--pdeathsig", "KILL"]
     return [*own_user, *dies_too, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -132,7 +135,7 @@ def apart() -> list[str]:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes that have the SDK and the loaders of an environment's site-packages. Writes into `directory`."""
+    """The nodes that have the SDK and the loaders of an environment's site-packages; files go into `directory`."""
 
     environment: Environment
     directory: Path
@@ -145,7 +148,7 @@ class Cluster:
 
     @cached_property
     def image(self) -> Path:
-        """All of site-packages as squashfs, in a directory of its own."""
+        """The image of all of site-packages as squashfs, in a directory of its own."""
         image = self.directory / "images" / "image"
         image.parent.mkdir()
         command = ["mksquashfs", str(self.environment.site), str(image), "-comp", "zstd", "-no-progress", "-quiet"]
@@ -153,7 +156,10 @@ class Cluster:
         return image
 
     def run(self, job: Job) -> Outcome:
-        """Runs a job; ProcessError if a node or a rank fails."""
+        """Run a job; return its outcome.
+
+        Raise ProcessError if a node or a rank fails.
+        """
         with tempfile.TemporaryDirectory(prefix="job-", dir=self.directory) as scratch:
             nodes: list[_Node] = []
             gate, key = (os.fdopen(end, mode, buffering=0) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
@@ -230,7 +236,7 @@ class _Node:
         return cast("dict[str, Any]", json.loads(text))
 
     def end(self) -> None:
-        """Kills what still runs."""
+        """Kill the node if it still runs."""
         self._process.kill()
         with self._process:
             pass

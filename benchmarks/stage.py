@@ -1,7 +1,8 @@
 """The stage: a virtual environment for each shape of SDK, in which the measured processes run.
 
-Its site-packages is that of a user, with all that is compared side by side: the SDK (hard links), copies of the
-packages `rocm_sdk` and `rocm_bootstrap` as they are installed, the empty package `bare_package`, the references.
+The site-packages of an environment is like a user's, with all compared packages side by side: the SDK (hard links),
+copies of the packages `rocm_sdk` and `rocm_bootstrap` as they are installed, the empty package `bare_package`, the
+references.
 """
 
 from __future__ import annotations
@@ -41,26 +42,36 @@ class Environment:
     site: Path
 
     def command(self, action: str, *arguments: str) -> list[str]:
-        """The command line of a measured process."""
+        """Return the command line of a measured process."""
         return [str(self.python), "-I", str(SOURCES / "measured_process.py"), action, *arguments]
 
     def nothing(self) -> Callable[[], float]:
-        """Runs an interpreter that does nothing; the run's time in seconds, as the caller of a command waits for it."""
+        """Return a function that runs an interpreter which does nothing.
+
+        The function returns the run's time in seconds, as the caller of a command waits for it.
+        """
         return partial(run_timed, [str(self.python), "-I", "-c", "pass"])
 
     def script(self, *words: str, statuses: Collection[int] = (0,), **variables: str) -> Callable[[], float]:
-        """The same for the command `rocm-sdk`, as pip installs it. statuses: the exit statuses that it may have."""
+        """Return a function that runs the command `rocm-sdk`, as pip installs it, and returns the time in seconds.
+
+        `statuses` are the exit statuses that the command may have.
+        """
         command = [str(self.python), "-I", str(self.python.with_name("rocm-sdk")), *words]
         return partial(run_timed, command, statuses, **variables)
 
     def sdk_files(self, paths: Iterable[str]) -> set[str]:
-        """Those of the paths that are the SDK's."""
+        """Return the paths that are the SDK's."""
         return {path for path in paths if path.startswith(f"{self.site}/_rocm_sdk_")}
 
 
 @dataclass(frozen=True)
 class Stage:
-    """`is_smoke`: a sample SDK, few rounds, to see that everything works; its times mean nothing."""
+    """The directory and the environments of a run of benchmarks.
+
+    `is_smoke` stands for a sample SDK and few rounds, to see that everything works; the times of such a run mean
+    nothing.
+    """
 
     directory: Path
     is_smoke: bool
@@ -76,7 +87,7 @@ class Stage:
 
     @cached_property
     def dlopen_clock(self) -> Path:
-        """See dlopen_clock.c."""
+        """The library of dlopen_clock.c."""
         flags = ["-shared", "-fPIC", "-fvisibility=hidden"]
         return compile_source(SOURCES / "dlopen_clock.c", self.directory / "dlopen_clock.so", flags)
 
@@ -84,7 +95,7 @@ class Stage:
         return 2 if self.is_smoke else wanted
 
     def environment(self, shape: Shape) -> Environment:
-        """The environment with the SDK of this shape, made at first use."""
+        """Return the environment with the SDK of this shape, made at first use."""
         if shape not in self._environments:
             self._environments[shape] = self._make_environment(shape)
         return self._environments[shape]
@@ -112,7 +123,7 @@ class Stage:
 
 
 def make_stage(directory: Path, *, is_smoke: bool) -> Stage:
-    """A fresh stage; what an earlier run left in `directory` goes."""
+    """Make a fresh stage; leftovers of an earlier run in `directory` go."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return Stage(directory, is_smoke)
@@ -127,13 +138,16 @@ def _write_bare_package(directory: Path) -> None:
 
 
 def pkgconf(option: str, library: str) -> list[str]:
-    """Flags for a library. CalledProcessError where it is not there."""
+    """Return flags for a library.
+
+    Raise CalledProcessError where the library is not there.
+    """
     program = "pkgconf" if shutil.which("pkgconf") else "pkg-config"
     return shlex.split(subprocess.check_output([program, option, library], text=True, stderr=subprocess.DEVNULL))
 
 
 def compile_source(source: Path, target: Path, flags: list[str]) -> Path:
-    """Compiles a program or, with -shared, a library."""
+    """Compile a program or, with -shared, a library; return its path."""
     command = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", str(source), "-o", str(target), *flags]
     subprocess.run(command, check=True)
     return target

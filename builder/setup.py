@@ -1,6 +1,7 @@
-"""What pyproject.toml cannot say: the version, and the requirements, which name the loader of the same version.
+"""The facts that pyproject.toml cannot state: the version, and the requirements.
 
-In a clone the version stands in the loader's header alone. A source distribution has it in its PKG-INFO.
+The requirements name the loader of the same version. In a clone the version stands in the loader's header alone. A
+source distribution has the version in PKG-INFO.
 """
 
 import re
@@ -16,7 +17,10 @@ PLACES = (
 
 
 def read_version() -> str:
-    """From the first place that is there."""
+    """Return the version from the first place that exists.
+
+    Raise SystemExit if no place has a version.
+    """
     for path, pattern in PLACES:
         if path.is_file() and (match := re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)):
             return match.group(1)
@@ -26,7 +30,7 @@ def read_version() -> str:
 
 VERSION = read_version()
 
-# Why each of these is here: docs/dependencies.md.
+# docs/dependencies.md has the reason for each requirement.
 REQUIREMENTS = (
     f"rocm-sdk-loader=={VERSION}",
     "packaging>=24.2",

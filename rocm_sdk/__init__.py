@@ -1,10 +1,11 @@
-"""Finds, orders, preloads and checks AMD's ROCm libraries that are installed as Python wheels.
+"""The package that finds, orders, preloads and checks AMD's ROCm libraries that are installed as Python wheels.
 
     import rocm_sdk
+
     rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hipsparse"], check_version="7.*")
 
-This module runs inside `import torch`. It imports the extension and nothing else; the rest of the package is imported
-when it is used.
+This module runs inside `import torch`. The extension is its only import; the rest of the package is imported when it is
+used.
 """
 
 import os
@@ -90,30 +91,30 @@ if TYPE_CHECKING:
     __version__: str
 
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
-        """What is wrong with the ROCm libraries of a process, by default this one."""
+        """Return what is wrong with the ROCm libraries of a process, by default this one."""
 
     def coverage(
         gpus: Iterable[str] | None = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
     ) -> Coverage:
-        """Which libraries of the SDK, or of a directory, have code for which GPUs, by default this machine's."""
+        """Return which libraries of the SDK, or of a directory, have code for which GPUs, by default this machine's."""
 
     def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
-        """The ROCm libraries that are in a process, by default this one, whatever brought them in."""
+        """Return the ROCm libraries that are in a process, by default this one, whatever brought them in."""
 
     def find_headers(name: str, *, extract: bool = True) -> FileLocation:
-        """The directory to include headers from, of a library or a header."""
+        """Return the directory to include headers from, of a library or a header."""
 
     def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
-        """The static library of a name."""
+        """Return the static library of a name."""
 
     def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
-        """The device library of a name."""
+        """Return the device library of a name."""
 
     def find_tool(name: str, *, extract: bool = True) -> FileLocation:
-        """The program of a name."""
+        """Return the program of a name."""
 
     def rocm_home() -> Path:
-        """The directory that serves other tools as ROCM_HOME."""
+        """Return the directory that serves other tools as ROCM_HOME."""
 
     _ALL_CDLLS: CdllsByShortname
 
@@ -134,7 +135,7 @@ _MODULES = {
     "rocm_home": "_devel",
 }
 
-# Those that are not imported above are in errors, or among what the extension makes when it is asked for first.
+# Names that are not imported above are in errors, or among what the extension makes when it is asked for first.
 __all__ = [  # noqa: PLE0604 - each name stands once
     "BadArchiveError",
     "BadLibraryError",
@@ -194,8 +195,9 @@ __all__ = [  # noqa: PLE0604 - each name stands once
 
 
 def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: str | None = None) -> "list[Path]":
-    """The files of the libraries, in the order of the names. Optional libraries that are not installed are skipped.
+    """Return the files of the libraries, in the order of the names.
 
+    Optional libraries that are not installed are skipped.
     overrides: files in place of the SDK's own, by shortname.
     fallback: where to take a whole ROCm from if no package is installed, in place of ROCM_SDK_FALLBACK.
 
@@ -225,26 +227,26 @@ def initialize_process(
     fallback: str | None = None,
     **future: object,
 ) -> None:
-    """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
+    """Prepare the process for code that uses ROCm: preload libraries and check the SDK's version.
 
     preload_shortnames: names of the catalog. The libraries are loaded in this order, each with its dependencies.
-    rtld_global: whether their symbols join the global scope. None: all but those of libraries that would take each
-        other's place, or that of another package's copy (`rocm-sdk tree` says which, and why). True: those too, with a
-        RocmSdkWarning. Those of compiler libraries never do.
+    rtld_global: whether their symbols join the global scope. None: the symbols of all libraries, except libraries that
+        would take each other's place, or the place of another package's copy (`rocm-sdk tree` says which, and why).
+        True: the symbols of these too, with a RocmSdkWarning. The symbols of compiler libraries never join it.
     env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (names separated by `,` or `;`) adds
         libraries.
     check_version: the expected version of the SDK: a text in which `*` matches any characters, or a compiled pattern
         that must match its beginning.
     fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
     unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1: all (True) or none (False).
-        None: those that programs are known to open by such a name; ROCM_SDK_UNVERSIONED_NAMES=1 is all, =0 none.
+        None: libraries that programs are known to open by such a name; ROCM_SDK_UNVERSIONED_NAMES=1 is all, =0 none.
     overrides: files to use in place of the SDK's own, by shortname; they count before ROCM_SDK_LIBRARY_<shortname>.
     fallback: where to take a whole ROCm from if no package of the SDK is installed, in place of ROCM_SDK_FALLBACK:
         "prefix:/opt/rocm", "conda", "system", with `,` between; "" is none.
 
-    Unknown keyword arguments are ignored: callers may be newer than this package. One that is probably a misspelt known
-    one causes a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are already
-    loaded are reused.
+    Unknown keyword arguments are ignored: callers may be newer than this package. An unknown argument that is probably
+    a misspelt known one causes a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that
+    are already loaded are reused.
     """
     if future:
         from .base.misspelt import warn_of_misspelt
@@ -282,7 +284,10 @@ def _preload_from_environment(names: str, **options: "Any") -> None:
 
 
 def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: bool) -> None:
-    """version: None if the SDK has packages and no metadata."""
+    """Warn, or raise VersionMismatchError, if the SDK's version is not the wanted one.
+
+    version: None if the SDK has packages and no metadata.
+    """
     known = version or ""
     if isinstance(wanted, str):
         matches, text, requirement = _matches_wildcard(known, wanted), wanted, f"rocm=={wanted}"
@@ -296,7 +301,7 @@ def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: 
     from .problems import problem
 
     fix = problem("E-PKG-015", requirement=requirement).fix
-    # Tests of callers look for the first words, which are those of the established loader.
+    # Tests of callers look for the first words, which are the words of the established loader.
     expectation = f"The program was compiled against a ROCm version matching {text!r}"
     told = "does not say its version" if version is None else f"has version {version}"
     message = f"{expectation}, and the installed SDK {told}"
@@ -312,7 +317,7 @@ def _sdk_version() -> str | None:
 
 
 def _matches_wildcard(text: str, wildcard: str) -> bool:
-    """Whether the whole `text` matches `wildcard`, in which `*` matches any characters."""
+    """Return whether the whole `text` matches `wildcard`, in which `*` matches any characters."""
     first, *rest = wildcard.split("*")
     if not rest:
         return text == wildcard
@@ -331,7 +336,10 @@ def __dir__() -> list[str]:
 
 
 def _module(name: str) -> object:
-    """A module of the package, by its name in it. As importlib.import_module, whose import takes as long as many."""
+    """Import a module of the package by its name in it, and return it.
+
+    importlib.import_module does the same; its import takes as long as the imports of many modules.
+    """
     import sys
 
     __import__(f"rocm_sdk.{name}")

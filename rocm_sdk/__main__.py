@@ -1,4 +1,4 @@
-"""`python -m rocm_sdk`, and the entry point of the command `rocm-sdk`, which is the same."""
+"""The program `python -m rocm_sdk`, and the entry point of the command `rocm-sdk`, which is the same."""
 
 import gc
 import sys
@@ -13,15 +13,15 @@ _OBJECTS = 50_000  # between two collections; 700 by default, so one for each fe
 
 
 def main(arguments: "list[str] | None" = None) -> int:
-    """Runs the command; says which file it is if one takes the place of a module."""
+    """Run the command, and return its exit status. Say which file it is if one takes the place of a module."""
     return _run(arguments) if arguments is not None else as_process(lambda: _run(None))
 
 
 def as_process(run: "Callable[[], int]") -> int:
-    """What `run` returns, for a process that ends then.
+    """Return what `run` returns, for a process that ends then.
 
-    Modules that are imported leave no garbage, and what is left in the end goes with the process: looking for garbage
-    took a tenth to a quarter of a command.
+    Imported modules leave no garbage, and what is left in the end goes with the process: looking for garbage took a
+    tenth to a quarter of a command.
     """
     gc.set_threshold(_OBJECTS)
     try:

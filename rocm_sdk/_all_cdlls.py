@@ -1,7 +1,7 @@
-"""`rocm_sdk._ALL_CDLLS`: the preloaded libraries as ctypes.CDLL objects, by shortname.
+"""The preloaded libraries as ctypes.CDLL objects, by shortname: `rocm_sdk._ALL_CDLLS`.
 
-Programs read it and clear it. The extension keeps its own record of handles. A CDLL object is created, and ctypes
-imported, when an entry is read.
+Programs read the mapping and clear it. The extension keeps its own record of handles. A CDLL object is created, and
+ctypes imported, when an entry is read.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CdllsByShortname(MutableMapping[str, "CDLL"]):
-    """Behaves as a dictionary.
+    """A mapping that behaves as a dictionary.
 
     Removing an entry unloads nothing; the next preload of the library adds it again.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def get_devel_root() -> Path:
-    """The directory of the development tree, which the first call extracts.
+    """Return the directory of the development tree, which the first call extracts.
 
     Raises PackageNotInstalledError (ModuleNotFoundError) if rocm-sdk-devel is not installed, SystemManagedError
     (ImportError) if pip could not remove the tree, DevelopmentTreeError (OSError) if it cannot be made. Prints nothing,
@@ -25,20 +25,22 @@ def get_devel_root() -> Path:
 
 
 def rocm_home() -> Path:
-    """The directory that serves other tools as ROCM_HOME and ROCM_PATH.
+    """Return the directory that serves other tools as ROCM_HOME and ROCM_PATH.
 
-    It is the development tree, which the first call extracts, if rocm-sdk-devel is installed, else the directory of the
-    core package. Raises PackageNotInstalledError if no SDK is installed, and what get_devel_root raises.
+    The directory is the development tree, which the first call extracts, if rocm-sdk-devel is installed, else the
+    directory of the core package. Raises PackageNotInstalledError if no SDK is installed, and the errors of
+    get_devel_root.
     """
     return Path(home_directory(_make_reporter))
 
 
 def find_headers(name: str, *, extract: bool = True) -> FileLocation:
-    """The directory to include headers from, of a library or a header: "hip", "rocblas", "hip/hip_runtime.h".
+    """Return the directory to include headers from, of a library or a header.
 
-    extract: extract the development tree if the runtime packages do not have it. Raises LibraryNotFoundError
-    (FileNotFoundError) that says what was tried, UnknownLibraryError (ModuleNotFoundError) for what is not a name, and
-    what get_devel_root raises. The same holds for the functions below.
+    name: "hip", "rocblas", "hip/hip_runtime.h". extract: extract the development tree if the runtime packages do not
+    have the header. Raises LibraryNotFoundError (FileNotFoundError) that says what was tried, UnknownLibraryError
+    (ModuleNotFoundError) for a text that cannot be a name, and the errors of get_devel_root. The same holds for the
+    functions below.
     """
     from .devel.named_files import HEADERS, find
 
@@ -46,30 +48,31 @@ def find_headers(name: str, *, extract: bool = True) -> FileLocation:
 
 
 def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
-    """The static library of a name: "rocblas" is librocblas.a."""
+    """Return the static library of a name: "rocblas" is librocblas.a."""
     from .devel.named_files import STATIC_LIBRARY, find
 
     return find(STATIC_LIBRARY, name, _make_reporter if extract else None)
 
 
 def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
-    """The device library of a name: "ocml" is ocml.bc."""
+    """Return the device library of a name: "ocml" is ocml.bc."""
     from .devel.named_files import BITCODE, find
 
     return find(BITCODE, name, _make_reporter if extract else None)
 
 
 def find_tool(name: str, *, extract: bool = True) -> FileLocation:
-    """The program of a name: "hipcc", "rocminfo", "clang++"."""
+    """Return the program of a name: "hipcc", "rocminfo", "clang++"."""
     from .devel.named_files import TOOL, find
 
     return find(TOOL, name, _make_reporter if extract else None)
 
 
 def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_version: str) -> int:
-    """Links the files of device packages in `site` into the tree `devel_dir`; returns how many links are new.
+    """Link the files of device packages in `site` into the tree `devel_dir`. Return how many links are new.
 
-    expected_version: of the SDK; packages of other versions are skipped with a warning, post-releases aside.
+    expected_version: the version of the SDK; packages of other versions are skipped with a warning, post-releases
+    aside.
     """
     site, tree = os.path.abspath(site), os.path.abspath(devel_dir)
     if is_current(site, tree, expected_version):
@@ -85,7 +88,10 @@ def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_ve
 
 
 def _without_post_release(version: str) -> str:
-    """A version without its post-release: `7.14.0.post1` is `7.14.0`. Test suites of the established loader call it."""
+    """Return a version without its post-release: `7.14.0.post1` is `7.14.0`.
+
+    Tests of the established loader call it.
+    """
     from .installed.distributions import without_post_release
 
     return without_post_release(version)

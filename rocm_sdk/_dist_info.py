@@ -49,11 +49,11 @@ class PackageEntry:
 
     @property
     def is_target_specific(self) -> bool:
-        """Whether there is a package for each target family."""
+        """True if there is a package for each target family."""
         return _FAMILY in self.dist_package_template
 
     def get_dist_package_name(self, target_family: str | None = None) -> str:
-        """The name of the distribution. Raises ValueError if it needs a target family and there is none."""
+        """Return the name of the distribution. Raise ValueError if it needs a target family and there is none."""
         if not self.is_target_specific:
             return self.dist_package_template
         if target_family is None:
@@ -61,23 +61,23 @@ class PackageEntry:
         return self.dist_package_template.replace(_FAMILY, target_family.partition(":")[0])
 
     def get_dist_package_require(self, target_family: str | None = None) -> str:
-        """The requirement that pins the distribution to the SDK's version."""
+        """Return the requirement that pins the distribution to the SDK's version."""
         return f"{self.get_dist_package_name(target_family)}=={_fact('__version__')}"
 
     def get_py_package_name(self, target_family: str | None = None) -> str:
-        """The name of the platform package, the importable directory with the files."""
+        """Return the name of the platform package, the importable directory with the files."""
         if self.is_target_specific and target_family is None:
             target_family = determine_target_family()
         distribution = self.get_dist_package_name(target_family)
         return f"_{distribution.replace('-', '_')}{_nonce()}"
 
     def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
-        """The platform package's module spec, whose `origin` is its `__init__.py`; None if it is not installed."""
+        """Return the platform package's module spec, whose `origin` is `__init__.py`; None if it is not installed."""
         name, root = self.get_py_package_name(target_family), _native.sdk_root()
         return find_spec(name) if root is None else PathFinder.find_spec(name, [root])
 
     def has_py_package(self, target_family: str | None = None) -> bool:
-        """Whether the platform package is installed."""
+        """Return whether the platform package is installed."""
         return self.get_py_package(target_family) is not None
 
     def __repr__(self) -> str:
@@ -109,10 +109,10 @@ class LibraryEntry:
 
 
 def discover_current_target_family() -> str | None:
-    """The target family of the SDK that supports the GPUs of this machine; None if none does.
+    """Return the target family of the SDK that supports the GPUs of this machine; None if none does.
 
-    One GPU decides: a visible one before a hidden one, a discrete one before an integrated one, then the one with more
-    memory, then the first KFD node. A RocmSdkWarning is issued if other visible GPUs need another family.
+    A single GPU decides: a visible one before a hidden one, a discrete one before an integrated one, then the one with
+    more memory, then the first KFD node. A RocmSdkWarning is issued if other visible GPUs need another family.
     """
     try:
         family, other, _ = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
@@ -129,9 +129,9 @@ def discover_current_target_family() -> str | None:
 
 
 def determine_target_family() -> str:
-    """The target family to use: ROCM_SDK_TARGET_FAMILY, else the machine's, else the SDK's default.
+    """Return the target family to use: ROCM_SDK_TARGET_FAMILY, else the machine's, else the SDK's default.
 
-    Raises ValueError if the SDK does not offer it.
+    Raises ValueError if the SDK does not offer that family.
     """
     wanted = os.environ.get("ROCM_SDK_TARGET_FAMILY") or discover_current_target_family()
     family = wanted or _fact("DEFAULT_TARGET_FAMILY")

@@ -1,8 +1,8 @@
 """The exceptions and warnings of rocm_sdk.
 
 Each exception is a RocmSdkError and also the built-in exception that callers of the established API catch. The
-extension creates them from the C library's errors. They may hold text of any file. Their texts (`str`, a traceback, a
-printed warning) are harmless; their attributes are exact.
+extension creates them from the C library's errors. Exceptions may hold text of any file. Their texts (`str`, a
+traceback, a printed warning) are harmless; their attributes are exact.
 """
 
 from .base.value_text import harmless
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ._native import Code
 
     class Described(Protocol):
-        """What this module uses of a rocm_sdk.Problem, which is in a higher layer."""
+        """The part of a rocm_sdk.Problem, which is in a higher layer, that this module uses."""
 
         @property
         def facts(self) -> dict[str, str]:
-            """The values that its texts name."""
+            """The values that the problem's texts name."""
 
 
 class RocmSdkError(Exception):
@@ -62,21 +62,21 @@ class RocmSdkError(Exception):
 
 
 class UnknownLibraryError(RocmSdkError, ModuleNotFoundError):
-    """No library has this shortname."""
+    """The error for a shortname that no library has."""
 
     code = "E-API-004"
 
 
 class PackageNotInstalledError(RocmSdkError, ModuleNotFoundError):
-    """The package of the SDK that contains the library is not installed."""
+    """The error for a library whose package of the SDK is not installed."""
 
     code = "E-PKG-014"
 
 
 class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):
-    """The package is installed, but does not contain the library.
+    """The error for a library that its package, which is installed, does not contain.
 
-    An IndexError too, as the next two: torch's compile_kernel takes the library that is in the process if
+    The class is an IndexError too, as the next two: torch's compile_kernel takes the library that is in the process if
     find_libraries raises one.
     """
 
@@ -84,91 +84,97 @@ class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):
 
 
 class LibraryAccessError(RocmSdkError, OSError, IndexError):
-    """A file or directory of the SDK cannot be read."""
+    """The error for a file or directory of the SDK that cannot be read."""
 
     code = "E-FILE-007"
 
 
 class BadLibraryError(RocmSdkError, OSError, IndexError):
-    """A file is damaged, is not a shared library, or is one for another machine."""
+    """The error for a file that is damaged, is not a shared library, or is one for another machine."""
 
     code = "E-LIB-006"
 
 
 class LibraryLoadError(RocmSdkError, OSError):
-    """The dynamic linker refused a library."""
+    """The error for a library that the dynamic linker refuses."""
 
     code = "E-LIB-001"
 
 
 class BadMetadataError(RocmSdkError, ValueError):
-    """The SDK's `_dist_info.py` or `dist_info.json` is damaged."""
+    """The error for a damaged `_dist_info.py` or `dist_info.json` of the SDK."""
 
     code = "E-PKG-013"
 
 
 class VersionMismatchError(RocmSdkError, RuntimeError):
-    """The SDK has another version than the caller asked for."""
+    """The error for an SDK of another version than the caller asked for."""
 
     code = "E-PKG-015"
 
 
 class EnvironmentOverrideError(RocmSdkError, RuntimeError):
-    """An environment variable asks for something that fails; the cause is chained."""
+    """The error for an environment variable that asks for something that fails; the cause is chained."""
 
     code = "E-ENV-007"
 
 
 class TopologyError(RocmSdkError, OSError):
-    """The kernel's files about the GPUs are damaged, or change while they are read."""
+    """The error for files of the kernel about the GPUs that are damaged, or change while they are read."""
 
     code = "E-GPU-004"
 
 
 class UnknownTargetError(RocmSdkError, ValueError):
-    """No gfx target or target family has this name, or the target does not have the feature."""
+    """The error for a name that no gfx target or target family has, or a feature that the target does not have."""
 
     code = "E-GPU-005"
 
 
 class EmptySelectionError(RocmSdkError, ValueError):
-    """No gfx target to build for. Never an empty list, because build systems replace it by a default."""
+    """The error for a selection without a gfx target to build for.
+
+    The selection is never an empty list instead, because build systems replace it by a default.
+    """
 
     code = "E-GPU-006"
 
 
 class UnsupportedTargetError(RocmSdkError, ValueError):
-    """The installed libraries have no device code for a target that was asked for."""
+    """The error for a target that was asked for, and that the installed libraries have no device code for."""
 
     code = "E-GPU-002"
 
 
 class RewriteError(RocmSdkError, ValueError):
-    """A file of GPU code cannot be rewritten; nothing was changed."""
+    """The error for a file of GPU code that cannot be rewritten; nothing was changed."""
 
     code = "E-CODE-010"
 
 
 class DevelopmentTreeError(RocmSdkError, OSError):
-    """The development tree cannot be made or changed: not enough disk space, no permission, or a concurrent change."""
+    """The error for a development tree that cannot be made or changed.
+
+    The causes are too little disk space, no permission, or a concurrent change.
+    """
 
     code = "E-DEVEL-008"
 
 
 class BadArchiveError(RocmSdkError, ValueError):
-    """The archive of the development tree is damaged, or has a member that is not allowed."""
+    """The error for an archive of the development tree that is damaged, or has a member that is not allowed."""
 
     code = "E-DEVEL-009"
 
 
 class DevelopmentTreeLockedError(RocmSdkError, TimeoutError):
-    """Another process works on the development tree for longer than the time limit."""
+    """The error for a development tree on which another process works for longer than the time limit."""
 
     code = "E-DEVEL-010"
 
 
 class SystemManagedError(RocmSdkError, ImportError):
-    """The development package has no RECORD, so pip could not remove the tree."""
+    """The error for a development package without a RECORD, so that pip could not remove the tree."""
 
     code = "E-DEVEL-011"
 
@@ -181,15 +187,15 @@ class RocmSdkWarning(UserWarning):
 
 
 class RocmLibraryConflictWarning(RocmSdkWarning):
-    """A library of the SDK is already loaded from outside the SDK, or in another version."""
+    """The warning that a library of the SDK is already loaded from outside the SDK, or in another version."""
 
 
 class VersionMismatchWarning(RocmSdkWarning):
-    """The SDK has another version than the caller asked for."""
+    """The warning that the SDK has another version than the caller asked for."""
 
 
 def warn(message: str, category: type[RocmSdkWarning]) -> None:
-    """Issues a warning that points at the line, outside this package, whose call led to it.
+    """Issue a warning that points at the line, outside this package, whose call led to it.
 
     The command shows warnings itself: a module that the call passes through may have a function `show_warning`.
     """

@@ -23,12 +23,12 @@ __all__ = ["Target", "choose_family", "compatibility", "expand", "families_of", 
 
 
 def lookup(name: str) -> Target:
-    """The target of this name. Features after the name are allowed and ignored."""
+    """Return the target of this name. Features after the name are allowed and ignored."""
     return _native.target(name)
 
 
 def expand(names: str) -> tuple[str, ...]:
-    """The targets of a list, in order, each once.
+    """Return the targets of a list, in order, each once.
 
     names: targets and families, separated by `,` or `;`. Families have several spellings: gfx94X-dcgpu, gfx9_4,
         gfx9-4, gfx94x. Targets may have features (gfx942:xnack-), which are kept.
@@ -40,7 +40,7 @@ def expand(names: str) -> tuple[str, ...]:
 
 
 def refuse_no_target(option: str, selection: str) -> None:
-    """EmptySelectionError for a list of targets that names none. option: what has the list."""
+    """Raise EmptySelectionError for a list of targets that names none. option: the name of the option with the list."""
     if not listed(selection):
         from rocm_sdk import EmptySelectionError
 
@@ -48,22 +48,22 @@ def refuse_no_target(option: str, selection: str) -> None:
 
 
 def families_of(target: str) -> tuple[str, ...]:
-    """The packaging families of a target, its own name first; empty if ROCm is not built for it."""
+    """Return the packaging families of a target, its own name first; empty if ROCm is not built for it."""
     return _native.families_of(target)
 
 
 def package_owner(target: str) -> str:
-    """The target whose packages support this one, mostly itself."""
+    """Return the target whose packages support this one, mostly itself."""
     return _native.target(target).package_owner
 
 
 def table() -> tuple[Target, ...]:
-    """All known targets."""
+    """Return all known targets."""
     return _native.targets()
 
 
 def choose_family(families: "Iterable[str]") -> tuple[str, str] | None:
-    """The family, of those given, that the GPUs of this machine need, and the target of the GPU that decides it.
+    """Return the family, of the given ones, that the GPUs of this machine need, and the target of the deciding GPU.
 
     A visible GPU goes before a hidden one, a discrete one before an integrated one, then more memory, then the order of
     the kernel. GPUs that no family fits do not count; None if none is left. Raises TopologyError as gpus() does.
@@ -75,7 +75,7 @@ def choose_family(families: "Iterable[str]") -> tuple[str, str] | None:
 def compatibility(
     code: str, gpu: str, *, generic_version: int | None = None, unofficial: bool = False
 ) -> "Compatibility":
-    """Whether a GPU runs code that was compiled for a target.
+    """Return whether a GPU runs code that was compiled for a target.
 
     code: the target of the code ("gfx90a:xnack-", "gfx11-generic", "amdgcnspirv").
     gpu: the target that ROCm presents for the GPU (`Gpu.target`). Where it leaves a feature of its processor open, as

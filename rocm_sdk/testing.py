@@ -1,8 +1,8 @@
 """A small SDK of stand-in libraries, for tests of frameworks on machines without ROCm and without a GPU.
 
 `pytest_plugins = ["rocm_sdk.testing"]` in a conftest.py brings the fixture `sample_rocm_sdk`. A C compiler makes the
-libraries: each has the SONAME, the package and the needs of a library of ROCm 7, and no function. What a process has
-loaded stays in it, so a test that loads something does it in a child: `SampleSdk.run`.
+libraries: each has the SONAME, the package and the needs of a library of ROCm 7, and no function. Loaded libraries stay
+in their process, so a test that loads something does it in a child: `SampleSdk.run`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_COMPILER = "no C compiler, which makes the stand-in libraries: install gcc, 
 
 
 class StandIn(NamedTuple):
-    """A library of ROCm 7: its short name, SONAME and package, and the short names of what it needs."""
+    """A library of ROCm 7: its short name, SONAME and package, and the short names of the libraries that it needs."""
 
     shortname: str
     soname: str
@@ -69,7 +69,8 @@ _ROWS = {row.shortname: row for row in STAND_INS}
 class SampleSdk:
     """The SDK in a directory that is laid out as site-packages.
 
-    path: the directory, which ROCM_SDK_ROOT names. version: of the SDK. A test may change what is in the directory.
+    path: the directory, which ROCM_SDK_ROOT names. version: the version of the SDK. A test may change the content of
+    the directory.
     """
 
     version = VERSION
@@ -84,12 +85,18 @@ class SampleSdk:
         return kept | {"ROCM_SDK_ROOT": str(self.path)}
 
     def library(self, shortname: str) -> Path:
-        """Return the file of a library, which is there unless the test has removed it; KeyError for another name."""
+        """Return the file of a library, which is there unless the test has removed it.
+
+        Raise KeyError for another name.
+        """
         row = _ROWS[shortname]
         return self.path / f"_rocm_sdk_{row.package}/lib" / row.soname
 
     def compile(self, shortname: str, source: str) -> Path:
-        """Make a library again, with the functions of a C source; RuntimeError with what the compiler says."""
+        """Make a library again, with the functions of a C source, and return its file.
+
+        Raises RuntimeError with what the compiler says.
+        """
         row = _ROWS[shortname]
         file = self.library(shortname)
         file.unlink(missing_ok=True)
@@ -102,7 +109,7 @@ class SampleSdk:
 
 
 def write_sample_sdk(directory: Path) -> SampleSdk:
-    """Write the SDK into a new directory; RuntimeError without a C compiler, or if it fails."""
+    """Write the SDK into a new directory, and return it. Raise RuntimeError without a C compiler, or if it fails."""
     for package in _PACKAGES:
         (directory / f"_rocm_sdk_{package}/lib").mkdir(parents=True)
         (directory / f"_rocm_sdk_{package}/__init__.py").touch()
@@ -137,7 +144,7 @@ def _made_rocm_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sample_rocm_sdk(_made_rocm_sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleSdk:
-    """A copy of the SDK for one test, which ROCM_SDK_ROOT names meanwhile."""
+    """Return a copy of the SDK for one test, which ROCM_SDK_ROOT names meanwhile."""
     site = tmp_path / "rocm-site-packages"
     shutil.copytree(_made_rocm_sdk, site)
     monkeypatch.setenv("ROCM_SDK_ROOT", str(site))

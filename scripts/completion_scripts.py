@@ -1,6 +1,6 @@
-"""The scripts with which shells complete both programs, which shtab makes of their parsers.
+"""The scripts with which shells complete both programs; shtab makes the scripts from the parsers of the programs.
 
-They are files of the distributions, so that no user needs shtab, and the TAB key starts no program.
+The scripts are files of the distributions, so that no user needs shtab, and the TAB key starts no program.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ SHELLS = ("bash", "zsh", "fish")
 class _Program(NamedTuple):
     """A row of _PROGRAMS."""
 
-    directory: str  # of its scripts
+    directory: str  # the directory of the scripts
     make_parser: Callable[[], ArgumentParser]
 
 
 def build_parser() -> ArgumentParser:
-    """That of rocm-sdk-build, with all of its commands."""
+    """Return the parser of rocm-sdk-build with all of its commands."""
     parser = ArgumentParser(prog="rocm-sdk-build")
     add_commands(parser)
     return parser
@@ -38,7 +38,7 @@ _PROGRAMS = {
 
 
 def scripts() -> Iterator[tuple[str, str]]:
-    """Each file, and its content."""
+    """Yield the path and the content of each script."""
     for program, row in _PROGRAMS.items():
         for shell in SHELLS:
             yield f"{row.directory}/{shell}", _script(program, row.make_parser(), shell)
@@ -67,7 +67,7 @@ def _script(program: str, parser: ArgumentParser, shell: str) -> str:
 
 
 def _arguments(parser: ArgumentParser) -> Iterator[tuple[str, Action]]:
-    """The name of each command, and its arguments."""
+    """Yield the name of each command with each of its arguments."""
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
             for name, command in action.choices.items():
@@ -150,7 +150,7 @@ _VALUES = {
     ("rocm-sdk-build", "init-module", "shortnames"): _shortnames,
 }
 
-# What help calls a value -> the values.
+# The name of a value in the help -> the values.
 _VALUES_OF = {"FAMILIES": _families, "TARGETS": _targets}
 _FILES = frozenset({"FILE", "FILE|DIRECTORY|WHEEL|DISTRIBUTION", "PLACE", "WHEEL"})
 _DIRECTORIES = frozenset({"DIR", "ROOT"})

@@ -1,4 +1,6 @@
-"""Writes what is generated from tables, for who has rocm_sdk: python scripts/generated.py [--check]
+"""The writer of all text that is generated from tables, for a Python that has rocm_sdk.
+
+usage: python scripts/generated.py [--check]
 
 | generated | from |
 |---|---|
@@ -8,7 +10,7 @@
 | the commands and options in builder/man/rocm-sdk-build.1 | the table of its commands, and their parsers |
 | completions/ in rocm_sdk/cli, rocm_sdk_build/commands | the parsers of both programs (completion_scripts.py) |
 
-With --check it writes nothing, and fails where a file differs.
+With --check the script writes nothing, and fails where a file differs.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 class Region(NamedTuple):
-    """Lines of a file between two lines, which stay, and what is to be there."""
+    """A part of a file between two lines, which stay, and the text that belongs there."""
 
     file: str
     first: str
@@ -59,7 +61,7 @@ class Region(NamedTuple):
 
 
 def regions() -> Iterator[Region]:
-    """All that is generated."""
+    """Yield every region that is generated."""
     yield Region(HEADER, "typedef enum rsdk_code {\n", "} rsdk_code;\n", _enumerators())
     yield Region(STUB, "Code = Literal[\n", "]\n", "".join(f'    "{name}",\n' for name in _codes().values()))
     yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
@@ -73,7 +75,10 @@ def regions() -> Iterator[Region]:
 
 @cache
 def _codes() -> dict[int, str]:
-    """The name of each value, in the order of the values."""
+    """Return the name of each code by its value, in the order of the values.
+
+    Raise SystemExit unless the values are 1 to the number of codes, each once.
+    """
     rows = _ROW.findall(_text(TABLE))
     names = {int(value): "-".join(parts) for value, *parts in rows}
     if len(names) != len(rows) or sorted(names) != list(range(1, len(rows) + 1)):
@@ -123,7 +128,10 @@ def _literal(words: list[str]) -> str:
 
 @cache
 def _words_of(name: str) -> list[str]:
-    """The words of a function that names values, or of a table of names, in their order."""
+    """Return the words of a function that names values, or of a table of names, in their order.
+
+    Raise SystemExit if the C sources have no function or table with that name.
+    """
     for path in sorted((ROOT / "csrc").glob("*/*.c")):
         text = path.read_text(encoding="utf-8")
         body = text.partition(f"\nconst char *{name}(")[2].partition("\n}\n")[0]
@@ -143,7 +151,10 @@ def _commands(summaries: Mapping[str, str]) -> Iterator[str]:
 
 
 def _manual(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The arguments and options of a program in roff: its own, of its commands, and once what each of them has."""
+    """Yield the arguments and options of a program in roff.
+
+    The options of the program come first, then the options of its commands, and once the options of every command.
+    """
     yield from _options(parser, "")
     yield ".SS Every command\n"
     for action in _common():
@@ -158,7 +169,10 @@ def _common() -> list[argparse.Action]:
 
 
 def _options(parser: argparse.ArgumentParser, command: str) -> Iterator[str]:
-    """The arguments and options of a command in roff, then those of its commands; not what every command has."""
+    """Yield the arguments and options of a command in roff, then the ones of its subcommands.
+
+    Options that every command has are left out.
+    """
     without = {"help", *(each.dest for each in _common())}
     actions = [each for each in parser._actions if each.dest not in without]
     commands = [each for each in actions if isinstance(each, argparse._SubParsersAction)]
@@ -173,7 +187,7 @@ def _options(parser: argparse.ArgumentParser, command: str) -> Iterator[str]:
 
 
 def _synopsis(action: argparse.Action) -> str:
-    """`--format FORM`: the names bold, what follows them in italics."""
+    """Return a synopsis such as `--format FORM` in roff: the names bold, the value in italics."""
     formatter = argparse.HelpFormatter("")
     default = action.dest.upper() if action.option_strings else action.dest
     value = "" if action.nargs == 0 else formatter._format_args(action, default)
@@ -200,7 +214,10 @@ def _text(file: str) -> str:
 
 
 def generated() -> dict[str, str]:
-    """The content that each file is to have."""
+    """Return the content that each file is to have.
+
+    Raise SystemExit if a file lacks the lines around a region.
+    """
     files: dict[str, str] = {}
     for region in regions():
         text = files.get(region.file, _text(region.file))
@@ -213,7 +230,7 @@ def generated() -> dict[str, str]:
 
 
 def main() -> int:
-    """Writes the files, or compares them."""
+    """Write the files that differ; with --check compare the files only, and return 1 if one differs."""
     differing = {file: text for file, text in generated().items() if text != _text(file)}
     for file, text in differing.items():
         if "--check" in sys.argv[1:]:

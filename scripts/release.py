@@ -1,7 +1,10 @@
-"""Makes a release: checks everything, then writes dist/. The first check that fails ends it, and says what to do.
+"""The making of a release: all checks, then the files in dist/.
 
-The tests and the builds are tasks of make. Two clones of the last commit build all files, which must be equal. What is
-left out is named, and then dist/ stays as it is: the files are in build/release/trial, without the text of a tag.
+The first check that fails ends the script, and says what to do.
+
+The tests and the builds are tasks of make. Two clones of the last commit build all files, which must be equal. The
+script names the tasks that are left out, and then dist/ stays as it is: the files are in build/release/trial, without
+the text of a tag.
 
 usage: release.py VERSION [--without TASK]...      TASK: tests, lint, twice
 """
@@ -30,15 +33,15 @@ TASKS = ("tests", "lint", "twice")
 
 
 class Step(NamedTuple):
-    """One check or task."""
+    """A check or task of a release."""
 
     name: str
     run: Callable[[], object]
-    task: str = ""  # by which it can be left out
+    task: str = ""  # the name by which the step can be left out
 
 
 def steps(version: str) -> list[Step]:
-    """All, in their order: what is quick and often wrong comes first."""
+    """Return all steps in their order: quick steps that are often wrong come first."""
     made = FIRST / "build/wheels"
     return [
         Step("the version", lambda: check_version(version)),
@@ -62,7 +65,10 @@ def steps(version: str) -> list[Step]:
 
 
 def main(words: list[str]) -> int:
-    """0: there is a release; 1: not; 2: wrong usage; 3: something was left out."""
+    """Take all steps and publish the files; return the exit status.
+
+    The status is 0 if there is a release, 1 if a step fails, 2 for wrong usage, and 3 if something was left out.
+    """
     parser = argparse.ArgumentParser(
         prog="make release", description="Check everything and make the files of a release."
     )
@@ -85,7 +91,7 @@ def main(words: list[str]) -> int:
 
 
 def take(step: Step, without: list[str]) -> None:
-    """Runs a step, and says so before and afterwards."""
+    """Run a step, and say so before and afterwards."""
     if step.task in without:
         print(f"release: {step.name}: LEFT OUT ({step.task})", flush=True)
         return
@@ -96,7 +102,10 @@ def take(step: Step, without: list[str]) -> None:
 
 
 def check_version(version: str) -> None:
-    """It is one, it is that of the sources, and no other commit has its tag."""
+    """Check that the version is valid, that the sources have the same version, and that no other commit has its tag.
+
+    The version must not be lower than the highest version that has a tag.
+    """
     if re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version) is None:
         raise ReleaseError(f"{version!r} is no version", "write three numbers: make release VERSION=1.2.3")
     match = re.search(r'^#define RSDK_VERSION "(.*)"$', HEADER.read_text(encoding="utf-8"), re.MULTILINE)
@@ -113,25 +122,28 @@ def check_version(version: str) -> None:
 
 
 def check_clean() -> None:
-    """The commit has everything."""
+    """Check that the commit has all changes of the clone."""
     if changed := git("status", "--porcelain").splitlines():
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise ReleaseError(f"not committed: {changed[0][3:]}{more}", "commit it, or put it aside: git stash -u")
 
 
 def section(version: str) -> Section:
-    """That of this version."""
+    """Return the section of the changelog about this version."""
     return section_of((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
 
 
 def build(clone: Path, zone: str) -> None:
-    """Clones the last commit and makes all files there. Downloads of this clone, and its tools, serve there too."""
+    """Clone the last commit and make all files there.
+
+    The clone uses the downloads and the tools of this clone.
+    """
     shutil.rmtree(clone, ignore_errors=True)
     clone.parent.mkdir(parents=True, exist_ok=True)
     git("clone", "--quiet", str(ROOT), str(clone))
     sources = clone / "build/portable/sources"
     sources.mkdir(parents=True)
-    for archive in (ROOT / "build/portable/sources").glob("*.tar.*"):  # their SHA-256 is checked when they are used
+    for archive in (ROOT / "build/portable/sources").glob("*.tar.*"):  # each use checks the SHA-256
         shutil.copy(archive, sources)
     if (ROOT / "build/venv-release").is_dir():
         (clone / "build/venv-release").symlink_to(ROOT / "build/venv-release")
@@ -139,7 +151,7 @@ def build(clone: Path, zone: str) -> None:
 
 
 def publish(version: str, *, is_whole: bool) -> Path:
-    """Puts the files where they go, and writes what belongs to them. Returns the place."""
+    """Put the files where they go, and write what belongs to them; return the place."""
     made, place = FIRST / "build/wheels", ROOT / "dist" if is_whole else WORK / "trial"
     new, old = WORK / "new", WORK / "old"
     for stale in (new, old):
@@ -164,7 +176,7 @@ def publish(version: str, *, is_whole: bool) -> Path:
 
 
 def git(*words: str) -> str:
-    """Runs git in the clone."""
+    """Run git in the clone, and return its standard output."""
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ReleaseError(f"git {words[0]} fails: {done.stderr.strip()}", "run it in a clone of the repository")
@@ -172,8 +184,8 @@ def git(*words: str) -> str:
 
 
 def make(directory: Path, task: str, **variables: str) -> None:
-    """Runs a task of make, and shows what it says."""
-    # The variables with which this make was called are not meant for that one.
+    """Run a task of make, and show its output."""
+    # The variables with which this make was called are not meant for the make of the task.
     inherited = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
     done = subprocess.run(["make", "-C", str(directory), task], env={**inherited, **variables}, check=False)
     if done.returncode:

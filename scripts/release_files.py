@@ -1,4 +1,4 @@
-"""What the files of a release must be: complete, installable, licensed, equal when built twice.
+"""The checks of a release's files, which must be complete, installable, licensed, and equal when built twice.
 
 Each check raises ReleaseError.
 """
@@ -23,7 +23,7 @@ ARCHITECTURES = ("x86_64", "aarch64")
 
 
 def check_names(directory: Path, version: str) -> None:
-    """Exactly the files that a release has."""
+    """Check that the directory has exactly the files of a release."""
     patterns = [rf"{name}-{re.escape(version)}\.tar\.gz" for name in (LOADER, BUILDER, PROVIDER)]
     patterns += [rf"{name}-{re.escape(version)}-py3-none-any\.whl" for name in (BUILDER, PROVIDER)]
     for architecture in ARCHITECTURES:
@@ -42,7 +42,7 @@ def check_names(directory: Path, version: str) -> None:
 
 
 def check_equal(first: Path, second: Path) -> None:
-    """Two builds have the same files with the same bytes."""
+    """Check that two builds have the same files with the same bytes."""
     one, other = digests(first), digests(second)
     if different := sorted(name for name in {*one, *other} if one.get(name) != other.get(name)):
         places = f"{first} and {second}"
@@ -50,32 +50,32 @@ def check_equal(first: Path, second: Path) -> None:
 
 
 def digests(directory: Path) -> dict[str, str]:
-    """SHA-256 of each file, by its name."""
+    """Return the SHA-256 of each file by the name of the file."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.iterdir())}
 
 
 def packages(directory: Path) -> list[Path]:
-    """What an index takes: all files but the objects."""
+    """Return the files that an index takes: all files except the objects."""
     return [path for path in sorted(directory.iterdir()) if not path.name.endswith("-objects.tar.gz")]
 
 
 def loader_wheels(directory: Path) -> list[Path]:
-    """The wheels with compiled code."""
+    """Return the wheels with compiled code."""
     return sorted(directory.glob(f"{LOADER}-*.whl"))
 
 
 def check_metadata(directory: Path) -> None:
-    """`twine check`: an index accepts metadata and description."""
+    """Check with `twine check` that an index accepts metadata and description."""
     run_module("twine", ["check", "--strict", *map(str, packages(directory))])
 
 
 def check_stable_abi(directory: Path) -> None:
-    """`abi3audit`: the extensions use the limited API alone."""
+    """Check with `abi3audit` that the extensions use the limited API alone."""
     run_module("abi3audit", ["--strict", "--summary", *map(str, loader_wheels(directory))])
 
 
 def check_platforms(directory: Path) -> None:
-    """`auditwheel show`: each wheel has a tag whose policy it keeps."""
+    """Check with `auditwheel show` that each wheel has a tag whose policy the wheel keeps."""
     for wheel in loader_wheels(directory):
         said = run_module("auditwheel", ["show", str(wheel)])
         found = re.search(r'the following platform tag:\s+"(\w+)"', said)
@@ -85,7 +85,7 @@ def check_platforms(directory: Path) -> None:
 
 
 def check_licences(directory: Path) -> None:
-    """Each package says its licence, and has each file that it names as such."""
+    """Check that each package states its licence, and has each file that its metadata name as a licence file."""
     for path in packages(directory):
         names, metadata, place = read_metadata(path)
         fields = Parser().parsestr(metadata)
@@ -97,8 +97,11 @@ def check_licences(directory: Path) -> None:
 
 
 def check_sboms(directory: Path) -> None:
-    """Wheels with compiled code say what is compiled in, and have the licences of that; the others, from which source
-    distribution of the release they were built."""
+    """Check that each wheel's bill of materials names the sources of the wheel.
+
+    A wheel with compiled code names what is compiled in, and has the licences of these libraries. Every other wheel
+    names the source distribution of the release from which the wheel was built.
+    """
     for path in sorted(directory.glob("*.whl")):
         names, metadata, place = read_metadata(path)
         project = path.name.partition("-")[0]
@@ -121,7 +124,7 @@ def check_sboms(directory: Path) -> None:
 
 
 def read_metadata(path: Path) -> tuple[set[str], str, str]:
-    """The names in a package, its METADATA or PKG-INFO, and the directory that has its licences."""
+    """Return the names in a package, its METADATA or PKG-INFO, and the directory that has its licences."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as wheel:
             (name,) = (name for name in wheel.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
@@ -134,7 +137,10 @@ def read_metadata(path: Path) -> tuple[set[str], str, str]:
 
 
 def check_installation(directory: Path, scratch: Path) -> None:
-    """The packages install for this machine without an index, and the command answers. Dependencies are not needed."""
+    """Check that the packages install on this machine without an index, and that the command answers.
+
+    Dependencies are not needed.
+    """
     python = scratch / "bin/python"
     run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(scratch)])
     no_index = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--find-links", str(directory)]
@@ -146,12 +152,15 @@ def check_installation(directory: Path, scratch: Path) -> None:
 
 
 def run_module(module: str, words: Sequence[str]) -> str:
-    """Runs a tool of this environment, which has them pinned; returns what it said."""
+    """Run a tool of this environment, which pins its version; return the output of the tool."""
     return run([sys.executable, "-m", module, *words])
 
 
 def run(command: Sequence[str]) -> str:
-    """Runs a command; returns its standard output. ReleaseError with all that it said if it fails."""
+    """Run a command and return its standard output.
+
+    Raise ReleaseError with all output of the command if the command fails.
+    """
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         name = " ".join(each.rpartition("/")[2] if each.startswith("/") else each for each in command)

@@ -1,4 +1,4 @@
-"""The section of the changelog that a release has, as its notes and as the text of its tag."""
+"""The section of the changelog that a release has, as the notes of the release and as the text of its tag."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _TITLES = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 
 
 class ReleaseError(Exception):
-    """Why there can be no release: what is wrong, and what to do."""
+    """The reason why there can be no release: what is wrong, and what to do."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(f"{message}\n  fix: {fix}")
 
 
 class Section(NamedTuple):
-    """One section of the changelog."""
+    """A section of the changelog."""
 
     version: str
     date: str  # 2026-11-23
@@ -26,7 +26,10 @@ class Section(NamedTuple):
 
 
 def section_of(text: str, version: str) -> Section:
-    """The section of a version, which must be the first one, complete and dated. ReleaseError says what it lacks."""
+    """Return the section of a version, which must be the first section, complete and dated.
+
+    Raise ReleaseError with what the section lacks.
+    """
     sections = re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     if sections and sections[0][0] == "[Unreleased]" and not sections[0][1].strip():
         sections.pop(0)
@@ -48,11 +51,14 @@ def section_of(text: str, version: str) -> Section:
 
 
 def notes_text(section: Section, address: str) -> str:
-    """The notes of a release: the section, whose links lead into the repository at its tag. address: of its files."""
+    """Return the notes of a release: the section, whose links lead into the repository at its tag.
+
+    `address` is the address of the repository's files at that tag; "" leaves relative links as they are.
+    """
     body = re.sub(r"\]\((?!https?:|#)([^)]+)\)", rf"]({address}\1)", section.body)
     return f"{body}\n"
 
 
 def tag_text(section: Section) -> str:
-    """The text of the annotated tag: plain, since `git tag` drops lines that begin with `#`."""
+    """Return the text of the annotated tag: plain, since `git tag` drops lines that begin with `#`."""
     return f"rocm_sdk {section.version}\n\n" + re.sub(r"^#+ (.*)$", r"\1:", section.body, flags=re.MULTILINE) + "\n"

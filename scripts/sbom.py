@@ -1,4 +1,4 @@
-"""The software bill of materials of a wheel of ours, in the form of CycloneDX 1.6: what it was made from.
+"""The software bill of materials of a wheel of ours, in the form of CycloneDX 1.6: what the wheel was made from.
 
 The wheels of the loader name what is compiled into them, the others the source distribution that they were built from.
 Serial number and date depend on the sources alone, so that the same sources give the same bytes.
@@ -15,31 +15,31 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
-_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "rocm-sdk-loader")  # of serial numbers, which are UUIDs of version 5
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "rocm-sdk-loader")  # of serial numbers: UUIDs, version 5
 
 
 class Source(Protocol):
-    """What it needs to know of the sources of a library that is inside."""
+    """The facts that the bill of materials needs about the sources of a library that is inside."""
 
     @property
     def name(self) -> str:
-        """As its authors call it."""
+        """The name by which the authors call the library."""
 
     @property
     def version(self) -> str:
-        """Of the release."""
+        """The version of the release."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where they are."""
+        """The addresses of the sources."""
 
     @property
     def sha256(self) -> str:
-        """Of the archive."""
+        """The SHA-256 of the archive."""
 
     @property
     def spdx(self) -> str:
-        """The expression of their licence."""
+        """The SPDX expression of the sources' licence."""
 
 
 def sbom_text(  # noqa: PLR0917 - each is a fact of the wheel
@@ -50,9 +50,10 @@ def sbom_text(  # noqa: PLR0917 - each is a fact of the wheel
     date: int,
     files: Iterable[Path] = (),
 ) -> str:
-    """The document. distribution: a name on PyPI; licence: an SPDX expression; date: of the sources, in seconds.
+    """Return the document.
 
-    files: source distributions that the wheel was built from.
+    `distribution` is a name on PyPI, `licence` an SPDX expression, and `date` the date of the sources in seconds since
+    1970. `files` are the source distributions that the wheel was built from.
     """
     own = f"pkg:pypi/{distribution}@{version}"
     inside = [*(_component(source) for source in sources), *(_file(path) for path in files)]

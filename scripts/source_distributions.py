@@ -1,8 +1,10 @@
-"""Builds the source distributions of loader, rocm-sdk-build and variant provider, and the wheels of the last two.
+"""The build of the source distributions of loader, rocm-sdk-build and variant provider.
 
-The same sources give the same bytes, wherever and whenever that is: setuptools would put dates, owners and modes of the
-files here into a source distribution, so that it is packed anew. Each wheel has a bill of materials (PEP 770), which
-names the source distribution that it was built from.
+The script also builds the wheels of the last two.
+
+The same sources give the same bytes in every place and at every time. setuptools would put dates, owners and modes of
+the files here into a source distribution, so that the script packs each distribution anew. Each wheel has a bill of
+materials (PEP 770), which names the source distribution that the wheel was built from.
 
 usage: source_distributions.py [DIRECTORY]      default: build/wheels
 """
@@ -23,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(words: list[str]) -> int:
-    """Builds them and prints their paths."""
+    """Build the distributions and print the paths of all files in the output directory."""
     output = Path(words[0] if words else ROOT / "build/wheels").absolute()
     output.mkdir(parents=True, exist_ok=True)
     os.umask(0o022)
@@ -40,7 +42,7 @@ def main(words: list[str]) -> int:
 
 
 def pack(source: Path, output: Path, scratch: Path, date: str) -> Path:
-    """Writes a source distribution; returns its files, in a directory below `scratch`."""
+    """Write a source distribution; return the directory of its files, which is below `scratch`."""
     build("--sdist", source, scratch / "plain", scratch, date)
     (archive,) = (scratch / "plain").iterdir()
     shutil.unpack_archive(archive, scratch / "files")
@@ -50,7 +52,10 @@ def pack(source: Path, output: Path, scratch: Path, date: str) -> Path:
 
 
 def add_sbom(scratch: Path, archive: Path, output: Path, date: str) -> None:
-    """Writes the wheel in `scratch` to the output, with the source distribution that it was built from in its SBOM."""
+    """Write the wheel in `scratch` to the output, with the source distribution in its SBOM.
+
+    The wheel was built from that source distribution.
+    """
     (wheel,) = (scratch / "wheel").iterdir()
     run(["wheel", "unpack", "--dest", str(scratch / "unpacked"), str(wheel)], date)
     (tree,) = (scratch / "unpacked").iterdir()
@@ -63,7 +68,7 @@ def add_sbom(scratch: Path, archive: Path, output: Path, date: str) -> None:
 
 
 def build(kind: str, source: Path, output: Path, scratch: Path, date: str) -> None:
-    """Runs `python -m build` with what is installed here, which the caller has pinned."""
+    """Run `python -m build` with the tools that are installed here, which the caller has pinned."""
     base = scratch / "setuptools"
     base.mkdir(exist_ok=True)
     settings = (
@@ -75,7 +80,7 @@ def build(kind: str, source: Path, output: Path, scratch: Path, date: str) -> No
 
 
 def run(words: list[str], date: str, **variables: str) -> None:
-    """Runs `python -m ...` of this environment. If it fails, prints what it said and exits."""
+    """Run `python -m ...` of this environment; if the command fails, print its output and exit."""
     done = subprocess.run(
         [sys.executable, "-m", *words],
         env={**os.environ, "SOURCE_DATE_EPOCH": date, **variables},

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Run tasks of `make help`, each in a clone of its own, in which no task before it has made or installed anything.
+"""The tasks of `make help`, each run in a clone of its own, in which no task before has made or installed anything.
 
 usage: tasks_alone.py [TASK...]      default: all that _LEFT_OUT does not name
 
-The clones have what is committed. One whose task fails is kept, with the task's output in FILE.log beside it. The exit
-status is 1 if a task fails, 2 for a word that is no task.
+The clones have what is committed. The clone of a task that fails is kept, with the task's output in FILE.log beside the
+clone. The exit status is 1 if a task fails, 2 for a word that is no task.
 """
 
 import re
@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_LAST_LINES = 5  # of the output of a task that fails
+_LAST_LINES = 5  # lines of the output of a task that fails
 
-# Task -> why it is not run without being named.
+# Task -> reason why the task does not run unless the user names it.
 _LEFT_OUT = {
     "help": "makes nothing",
     "setup": "installs packages of the system for all tasks",
@@ -37,7 +37,7 @@ def tasks() -> list[str]:
 
 
 def run_alone(task: str, directory: Path) -> int:
-    """Run a task in a new clone below a directory, and print how it ended; the exit status of make."""
+    """Run a task in a new clone below a directory, and print how the task ended; return the exit status of make."""
     clone, log = directory / task, directory / f"{task}.log"
     start = time.monotonic()
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
@@ -56,7 +56,10 @@ def run_alone(task: str, directory: Path) -> int:
 
 
 def main(words: list[str]) -> int:
-    """Run the named tasks, or all."""
+    """Run the named tasks, or all tasks if none is named.
+
+    Return 0 if all tasks succeed, 1 if a task fails, and 2 for a word that is no task.
+    """
     known = tasks()
     if unknown := [word for word in words if word not in known]:
         print(f"tasks_alone.py: no task of make help: {', '.join(unknown)}", file=sys.stderr)

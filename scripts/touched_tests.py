@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print the tests of what changed since a commit, as words for pytest, by the table `touched.tsv`.
+"""The tests of the files that changed since a commit, as words for pytest, by the table `touched.tsv`.
 
 usage: touched_tests.py COMMIT      e.g. origin/main
 
@@ -23,7 +23,7 @@ def read_table() -> dict[str, list[str]]:
 
 
 def changed_files(commit: str) -> list[str]:
-    """Return the files that differ from a commit, those that git does not track yet among them.
+    """Return the files that differ from a commit, including files that git does not track yet.
 
     Raises:
         subprocess.CalledProcessError: git does not know the commit; git has said so.
@@ -37,7 +37,7 @@ def changed_files(commit: str) -> list[str]:
 
 
 def tests_of(files: Iterable[str], table: Mapping[str, list[str]]) -> list[str]:
-    """Return what is below tests/ of these files, without what lies in another of the answers.
+    """Return the tests of these files as paths below tests/, without paths that lie in another path of the answer.
 
     Raises:
         LookupError: the table has no row for a file.

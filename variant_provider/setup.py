@@ -1,6 +1,6 @@
-"""What pyproject.toml cannot say: the version, and the requirement of the loader of the same version.
+"""The facts that pyproject.toml cannot state: the version, and the requirement of the loader of the same version.
 
-In a clone the version stands in the loader's header alone. A source distribution has it in its PKG-INFO.
+In a clone the version stands in the loader's header alone. A source distribution has the version in PKG-INFO.
 """
 
 import re
@@ -16,7 +16,10 @@ PLACES = (
 
 
 def read_version() -> str:
-    """From the first place that is there."""
+    """Return the version from the first place that exists.
+
+    Raise SystemExit if no place has a version.
+    """
     for path, pattern in PLACES:
         if path.is_file() and (match := re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)):
             return match.group(1)

@@ -1,4 +1,4 @@
-"""Makes wheels of a ROCm SDK from files that were built elsewhere: artifacts, a prefix or Debian's packages.
+"""The maker of wheels of a ROCm SDK from files that were built elsewhere: artifacts, a prefix or Debian's packages.
 
-Needs no ROCm. ELF files are read by the loader, rocm_sdk.
+The package needs no ROCm. The loader, rocm_sdk, reads ELF files.
 """

@@ -11,9 +11,10 @@ from .errors import PackagingError
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build") -> int:
-    """Runs one command; 0 if it worked; if not, 1 or for wrong usage 2, with cause and fix on standard error.
+    """Run a command; return 0 if the command worked.
 
-    program: how messages begin.
+    After a failure return 1, or 2 for wrong usage, with cause and fix on standard error. `program` is the name with
+    which messages begin.
     """
     from rocm_sdk.__main__ import as_process
 
@@ -42,7 +43,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
         options = _parse(arguments)
         take_output_options(options)
         return flushed(_run_command(options))
-    except SystemExit as ended:  # of argparse
+    except SystemExit as ended:  # argparse has ended the command
         return flushed(ended.code if isinstance(ended.code, int) else 1)
     except KeyboardInterrupt as interruption:
         complain(f"interrupted{f': {interruption}' if interruption.args else ''}")
@@ -69,13 +70,13 @@ def _run(arguments: Sequence[str], program: str) -> int:
 
 
 def _run_command(options: argparse.Namespace) -> int:
-    """The status of a command, which can be ended by a signal at any time, and tells of its steps."""
+    """Return the status of a command, which tells of its steps, and which a signal can end at any time."""
     import logging
 
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.terminal.output_options import given
 
-    # All on a terminal or with -v, and with -q only what the user should know.
+    # The log shows all steps on a terminal or with -v, and with -q only what the user should know.
     tells_all = given.verbose or (sys.stderr.isatty() and not given.quiet)
     logging.basicConfig(format="%(message)s")
     logging.getLogger().setLevel(logging.INFO if tells_all else logging.WARNING)
@@ -84,7 +85,10 @@ def _run_command(options: argparse.Namespace) -> int:
 
 
 def _fix_of_requirements() -> str:
-    """Return the command that installs what is required. pip does so for a package that it does not install again."""
+    """Return the command that installs the requirements.
+
+    pip installs the requirements of a package also if it does not install the package again.
+    """
     import shlex
     from importlib.util import find_spec
 
@@ -102,13 +106,16 @@ def _complain(message: str, fix: str | None) -> None:
     first, *others = message.split("\n")
     complain(first)
     for line in others:
-        print(harmless(line), file=sys.stderr)  # it may hold what a file has, or a program says
+        print(harmless(line), file=sys.stderr)  # the line may hold the content of a file, or the words of a program
     if fix:
         complain_fix(fix)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Wrong usage ends the process with status 2; a misspelt command or option gets a suggestion."""
+    """Return the arguments of a command.
+
+    Wrong usage ends the process with status 2; a misspelt command or option gets a suggestion.
+    """
     from rocm_sdk import loader_version
     from rocm_sdk.terminal.usage import Parser, help_asked, parse_words
 
@@ -118,7 +125,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command;"
         " rocm-sdk-build help options, what all have.",
     )
-    own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
+    own = f"rocm-sdk-build {loader_version}"  # rocm-sdk-build requires the loader of its own version
     parser.add_argument("-V", "--version", action="version", version=own)
     words = help_asked(arguments, "rocm-sdk-build") or ["--help"]
     add_commands(parser, [word for word in words if not word.startswith("-")][:1])

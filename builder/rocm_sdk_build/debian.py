@@ -1,7 +1,7 @@
-"""Makes an SDK of Debian's ROCm: fetches and unpacks packages, which then are the roots of a prefix.
+"""The maker of an SDK of Debian's ROCm, which fetches and unpacks packages to use them as the roots of a prefix.
 
-Everything is kept in a cache directory, and made anew only if its input changed. One process at a time works on a
-cache. The next run removes what a killed run has left there.
+A cache directory keeps all files, which are made anew only if their input changed. A single process at a time works on
+a cache. The next run removes the leftovers of a killed run from the cache.
 """
 
 from __future__ import annotations
@@ -54,37 +54,38 @@ from .packages.platform_tag import checked_tag
 
 _log = logging.getLogger(__name__)
 
+_LOCK_SECONDS = 3600.0  # the time that another process may work in the same cache: it fetches and unpacks gigabytes
 # Packages with the libraries that every system has.
-_LOCK_SECONDS = 3600.0  # that another process may work in the same cache: it fetches and unpacks gigabytes
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 
 
 class Source(NamedTuple):
-    """Packages of Debian, and where they are kept."""
+    """The packages of Debian that an SDK is made from, and the directory that keeps them."""
 
     cache: Path
     suite: str | None = None  # None: the release of this system, from its own sources
-    mirror: str | None = None  # address of the suite's packages; None: Debian's
-    names: tuple[str, ...] = ()  # of the packages with libraries and tools, with or without number; (): all
+    mirror: str | None = None  # address of the suite's packages; None: Debian's address
+    names: tuple[str, ...] = ()  # names of packages with libraries and tools, with or without number; (): all
 
     @property
     def directory(self) -> Path:
-        """What the cache has for the suite."""
+        """The directory of the cache for the suite."""
         return self.cache if self.suite is None else self.cache / release_of(self.suite).suite
 
 
 class Packages(NamedTuple):
-    """The packages that an SDK is made of."""
+    """The packages from which an SDK is made."""
 
     release: Release
     found: list[DebianPackage]
-    version: str  # upstream's of HIP
+    version: str  # the upstream version of HIP
 
 
 def build_site(source: Source, shape: Shape, version: str | None = None) -> Path:
-    """The SDK as pip installs it: a directory like site-packages below the cache, of hard links, for reading only.
+    """Make the SDK as pip installs it; return its directory, which is for reading only.
 
-    version: of the packages, by default Debian's. PackagingError or OSError if it cannot be made.
+    The directory is like site-packages, below the cache, and consists of hard links. `version` is the version of the
+    packages, by default Debian's. Raise PackagingError or OSError if the SDK cannot be made.
     """
     with _locked(source):
         apt = apt_of(source)
@@ -104,15 +105,16 @@ def build_site(source: Source, shape: Shape, version: str | None = None) -> Path
 def build_wheels(
     source: Source, wish: prefix.Wish, rules: Path | None = None, *, keeps_unpacked: bool = False
 ) -> list[Path]:
-    """The SDK's packages in the directory `wish.packages.dist`, which is made if need be.
+    """Make the SDK's packages in the directory `wish.packages.dist`, which is made if need be; return their files.
 
-    wish: without roots; its version may be empty, which asks for Debian's. rules: a table in place of the established
-    one. keeps_unpacked: the files of Debian's packages stay in the cache. Errors as of build_site.
+    `wish` is without roots; its version may be empty, which asks for Debian's. `rules` is a table in place of the
+    established table. With `keeps_unpacked` the files of Debian's packages stay in the cache. Raise PackagingError or
+    OSError if the packages cannot be made.
     """
     place = wish.packages.dist or wish.packages.output
     with _locked(source), output_directory(place):
         with scratch_directory(place):
-            pass  # a place that takes no files is refused before a gigabyte is downloaded
+            pass  # the scratch directory fails, before a gigabyte is downloaded, if the place takes no files
         apt = apt_of(source)
         packages = resolve_packages(apt, source)
         version = _checked(wish.packages.version or packages.version)
@@ -131,19 +133,28 @@ def build_wheels(
 
 
 def apt_of(source: Source) -> Apt:
-    """apt for the packages; PackagingError for a release that is not known."""
+    """Return apt for the packages.
+
+    Raise PackagingError if the release is not known.
+    """
     if source.suite is None:
         return Apt(source.directory)
     return Apt(source.directory, release_of(source.suite).suite, source.mirror)
 
 
 def release_of_source(source: Source) -> Release:
-    """PackagingError if it is not one that is known."""
+    """Return the release of the packages.
+
+    Raise PackagingError if the release is not known.
+    """
     return release_of(source.suite) if source.suite is not None else _release_of_this_system()
 
 
 def resolve_packages(apt: Apt, source: Source) -> Packages:
-    """Debian's packages of ROCm and what they depend on, as apt would install them, and those to develop with."""
+    """Return Debian's packages of ROCm and their dependencies, as apt would install them, and packages to develop with.
+
+    The log names the packages that are left out.
+    """
     release = release_of_source(source)
     complaint = apt.update()
     try:
@@ -167,7 +178,10 @@ def resolve_packages(apt: Apt, source: Source) -> Packages:
 
 
 def _choice(apt: Apt, release: Release, names: tuple[str, ...]) -> Choice:
-    """What is chosen, with what its -dev packages depend on. Errors as of choose."""
+    """Return the chosen packages, with the dependencies of their -dev packages.
+
+    The errors are the same as for `choose`.
+    """
     available = apt.available(named(release, apt.names()))
     choice = choose(release, names, available)
     while names:
@@ -180,7 +194,10 @@ def _choice(apt: Apt, release: Release, names: tuple[str, ...]) -> Choice:
 
 
 def _release_of_this_system() -> Release:
-    """PackagingError if it is not one that is known."""
+    """Return the release of this system.
+
+    Raise PackagingError if the release is not known.
+    """
     try:
         system = platform.freedesktop_os_release()
     except OSError:
@@ -193,7 +210,10 @@ def _release_of_this_system() -> Release:
 
 
 def _checked(version: str) -> str:
-    """PackagingError if it is not a version in the form that PEP 440 prefers."""
+    """Return the version.
+
+    Raise PackagingError if the version is not in the form that PEP 440 prefers.
+    """
     try:
         canonical = str(Version(version))
     except InvalidVersion as error:
@@ -217,7 +237,7 @@ def _build(
 
 
 def _made_before(note: Path, output: Path, key: str) -> list[Path]:
-    """The packages, if an earlier run has made all of them with this key, as its note says."""
+    """Return the packages, if an earlier run has made all of them with this key, as its note says, or []."""
     try:
         paths = [output / name for name in note.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
@@ -227,7 +247,7 @@ def _made_before(note: Path, output: Path, key: str) -> list[Path]:
 
 
 def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
-    """A digest of everything that the result depends on: packages, choices, tools and this code."""
+    """Return a digest of everything that the result depends on: packages, choices, tools and this code."""
     names = [package.store_name for package in packages.found]
     places = wish.packages._replace(output=Path(), dist=None, jobs=0, is_checked=True, brings_loader=False)
     choices = repr(wish._replace(packages=places))

@@ -2,9 +2,12 @@
 
 
 class PackagingError(Exception):
-    """Making packages failed. `str()` says what happened to which file; `fix` what to do, or is empty."""
+    """The error of a failure to make packages.
 
-    status = 1  # of the command
+    `str()` says what happened to which file; `fix` says what to do, or is empty.
+    """
+
+    status = 1  # exit status of the command
 
     def __init__(self, message: str, fix: str = "") -> None:
         super().__init__(message)
@@ -12,15 +15,15 @@ class PackagingError(Exception):
 
 
 class WrongUsageError(PackagingError):
-    """Words of the command line stand for nothing, do not go together, or lack."""
+    """The error for words of the command line that stand for nothing, do not go together, or lack."""
 
     status = 2
 
 
 class AbsentInputError(WrongUsageError):
-    """A file or directory that the command line names is not there."""
+    """The error for a file or directory that the command line names and that is not there."""
 
 
 def raise_error(error: OSError) -> None:
-    """For a walk through a directory, which would leave out what it cannot list."""
+    """Raise the error of a walk through a directory, which would leave out a directory that it cannot list."""
     raise error

@@ -4,5 +4,5 @@ import os
 
 
 def get_hook_dirs() -> list[str]:
-    """The directory of the hooks."""
+    """Return the directory of the hooks."""
     return [os.path.dirname(__file__)]

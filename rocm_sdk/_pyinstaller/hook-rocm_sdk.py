@@ -1,4 +1,4 @@
-"""What a frozen program with rocm_sdk needs: modules that are imported by name, and the SDK's packages as they are.
+"""The needs of a frozen program with rocm_sdk: modules that are imported by name, and the SDK's packages as they are.
 
 The packages are found as directories on sys.path, so their files stay files, in their layout.
 """
@@ -18,7 +18,7 @@ _LARGE = 500_000_000  # bytes
 
 
 def _files_below(directory: str) -> Iterator[tuple[str, str]]:
-    """Each file of a package, and the directory of the program that it goes to."""
+    """Yield each file of a package, and the directory of the program that it goes to."""
     site = os.path.dirname(directory)
     for root, directories, names in walk(directory):
         directories[:] = [name for name in directories if name != "__pycache__"]
@@ -40,7 +40,10 @@ def _package_files() -> Iterator[tuple[str, str]]:
 
 
 def _is_of_programs(module: str) -> bool:
-    """Not what PyInstaller and tests import: rocm_sdk.testing would bring pytest along."""
+    """Return whether a module is for programs, and not for PyInstaller or tests.
+
+    The module rocm_sdk.testing would bring pytest along.
+    """
     return module != "rocm_sdk.testing" and "_pyinstaller" not in module
 
 

@@ -1,4 +1,4 @@
-"""`python -m rocm_sdk.adoption`: the same as `rocm-sdk adopt`, if that command belongs to the other distribution."""
+"""The program `python -m rocm_sdk.adoption`: `rocm-sdk adopt`, if that command belongs to the other distribution."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from .command import DESCRIPTION, add_arguments, run
 
 
 def main() -> int:
-    """Parses the arguments of the process; returns the exit status."""
+    """Parse the arguments of the process, run the command, and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m rocm_sdk.adoption", description=DESCRIPTION)
     add_arguments(parser)
     try:

@@ -1,4 +1,4 @@
-"""Takes over the files that both distributions claim, and gives them back.
+"""The take-over of the files that both distributions claim, and the way back.
 
 Each file that changes is replaced in one step, by a new file that is renamed over it; installed files may be hard links
 into an installer's cache, and are never written to. Replaced files are kept in `rocm-X.dist-info/adopted/`, which
@@ -54,10 +54,10 @@ class Adoption(NamedTuple):
 
 
 def adopt(site: Path = SITE) -> Adoption:
-    """Makes this distribution the only owner of its files in a site-packages directory, and restores overwritten ones.
+    """Make this distribution the only owner of its files in a directory, and restore overwritten ones.
 
-    Changes nothing if that is already so. Raises AdoptionError or OSError if it cannot be done; the steps until then
-    are kept, and the next call continues.
+    site: a site-packages directory. Nothing is changed if that is already so. Returns the adoption. Raises
+    AdoptionError or OSError if it cannot be done; the steps until then are kept, and the next call continues.
     """
     with _locked(site):
         before = state(site)
@@ -75,9 +75,9 @@ def adopt(site: Path = SITE) -> Adoption:
 
 
 def undo(site: Path = SITE) -> Adoption:
-    """Restores RECORD and metadata of `rocm`, and its files that were replaced, and makes it the owner of these.
+    """Restore RECORD and metadata of `rocm`, and its files that were replaced, and make it the owner of these.
 
-    Changes nothing if there is no adoption. Errors as of adopt().
+    Nothing is changed if there is no adoption. Raises the errors of adopt().
     """
     with _locked(site):
         ours, theirs = own(site), find_theirs(site)
@@ -107,10 +107,10 @@ def undo(site: Path = SITE) -> Adoption:
 
 
 def _give_back(ours: Installed, theirs: Installed, kept: list[str]) -> None:
-    """Removes from our RECORD the files of which `rocm` has its own content again, so that it owns them alone.
+    """Remove from our RECORD the files of which `rocm` has its own content again, so that it owns them alone.
 
-    Done before they are put back: after an interruption the next call finds this done, or all files still kept. The
-    whole RECORD is kept for the next adoption.
+    The removal comes before they are put back: after an interruption the next call finds this done, or all files still
+    kept. The whole RECORD is kept for the next adoption.
     """
     kept_record = theirs.dist_info / _KEPT / quote(theirs.name_of("RECORD"), safe="")
     back = theirs._replace(rows=rows_in(kept_record)).rows_by_name()
@@ -135,7 +135,7 @@ def _give_back(ours: Installed, theirs: Installed, kept: list[str]) -> None:
 
 
 def _give_command_back(ours: Installed) -> tuple[str, str]:
-    """Takes the command out of our entry points, and keeps these; the names of both files."""
+    """Take the command out of our entry points, and keep these. Return the names of both files."""
     name, whole = ours.name_of("entry_points.txt"), ours.name_of(WHOLE_ENTRY_POINTS)
     if _read(ours.site / whole) is None:
         _replace(ours.site, whole, entry_points(ours))
@@ -158,7 +158,7 @@ def _listed_by_ours(site: Path) -> list[str]:
 
 
 def _kept_names(theirs: Installed) -> list[str]:
-    """The names of the kept files. Raises AdoptionError if one of them names something that is not kept."""
+    """Return the names of the kept files. Raise AdoptionError if one of them names something that is not kept."""
     names = []
     for quoted in _names_in(theirs):
         name = unquote(quoted)
@@ -182,7 +182,10 @@ def _put_back(theirs: Installed, name: str) -> None:
 
 
 def _place(site: Path, name: str) -> tuple[Path, str]:
-    """The directory that a name of RECORD must not leave, site-packages or that of the commands; and the name in it."""
+    """Return the directory that a name of RECORD must not leave, and the name in it.
+
+    The directory is site-packages, or the directory of the commands.
+    """
     if own_files.is_script(name) and own_files.is_script_directory((site / name).parent):
         return (site / name).parent, posixpath.basename(name)
     try:
@@ -205,7 +208,7 @@ def _sources(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _released(before: State) -> tuple[str, ...]:
-    """The names that are removed from `rocm`: those that both claim, and compiled files of our modules."""
+    """Return the names that are removed from `rocm`: names that both claim, and compiled files of our modules."""
     if before.theirs is None:
         return ()
     compiled = tuple(compiled_names(name) for name in before.ours.rows_by_name() if name.endswith(".py"))
@@ -226,7 +229,7 @@ def _own_content(ours: Installed, name: str) -> bytes:
 
 
 def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten: list[str]) -> None:
-    """Keeps the files that will be replaced, removes `released` from the RECORD of `rocm`, and edits its metadata."""
+    """Keep the files that will be replaced, remove `released` from the RECORD of `rocm`, and edit its metadata."""
     edited = {
         theirs.name_of("METADATA"): metadata.with_loader((theirs.dist_info / "METADATA").read_bytes()),
         theirs.name_of("entry_points.txt"): metadata.without_command(entry_points(theirs)),
@@ -246,7 +249,7 @@ def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten:
 
 
 def _keep(theirs: Installed, names: list[str]) -> list[str]:
-    """Copies files to where undo() finds them, unless an earlier call did; returns the names of all kept files."""
+    """Copy files to where undo() finds them, unless an earlier call did. Return the names of all kept files."""
     for name in names:
         copy = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
         if not (theirs.site / copy).exists():
@@ -258,13 +261,13 @@ def _keep(theirs: Installed, names: list[str]) -> list[str]:
 
 
 def _names_in(theirs: Installed) -> list[str]:
-    """The kept files, without the partial ones of a killed call, which the next call overwrites."""
+    """Return the kept files, without the partial ones of a killed call, which the next call overwrites."""
     names = _listed(theirs.site, theirs.name_of(_KEPT))
     return sorted(name for name in names if not name.endswith(_PARTIAL))
 
 
 def _listed(site: Path, directory: str) -> list[str]:
-    """The names in a directory inside site-packages; [] if there is none."""
+    """Return the names in a directory inside site-packages; [] if there is none."""
     try:
         with parent_inside(str(site), f"{directory}/x") as (descriptor, _):
             return os.listdir(descriptor)
@@ -273,7 +276,7 @@ def _listed(site: Path, directory: str) -> list[str]:
 
 
 def _remove_partial(distribution: Installed) -> None:
-    """Removes the partial files that a killed call has left beside the files of a distribution."""
+    """Remove the partial files that a killed call has left beside the files of a distribution."""
     names = [*distribution.rows_by_name(), *map(distribution.name_of, ("RECORD", WHOLE_RECORD, WHOLE_ENTRY_POINTS))]
     kept = _listed(distribution.site, distribution.name_of(_KEPT))
     names += [distribution.name_of(f"{_KEPT}/{name.removesuffix(_PARTIAL)}") for name in kept]
@@ -285,7 +288,7 @@ def _remove_partial(distribution: Installed) -> None:
 
 
 def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
-    """Lists all our files again. The wrapper of the command may be one that another installer wrote."""
+    """List all our files again. The wrapper of the command may be one that another installer wrote."""
     rows = tuple(row_of(row.path, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
     _take_command_back(ours)
@@ -299,7 +302,7 @@ def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
 
 
 def _replace(site: Path, name: str, content: bytes, *, is_program: bool = False) -> None:
-    """Replaces a file by a new one in one step: whoever opens it finds the old or the new one."""
+    """Replace a file by a new one in one step: whoever opens it finds the old or the new one."""
     directory, inner = _place(site, name)
     with parent_inside(str(directory), inner, make_mode=0o777) as (parent, last):
         partial = f"{last}{_PARTIAL}"
@@ -315,7 +318,7 @@ def _replace(site: Path, name: str, content: bytes, *, is_program: bool = False)
 
 
 def _remove_compiled(site: Path, name: str) -> None:
-    """Removes the compiled files of the replaced file."""
+    """Remove the compiled files of the replaced file."""
     if not name.endswith(".py"):
         return
     directory, beginning = posixpath.split(posixpath.normpath(compiled_names(name)))
@@ -334,7 +337,7 @@ def _read(path: Path) -> bytes | None:
 
 @contextmanager
 def _locked(site: Path) -> Iterator[None]:
-    """Holds a lock on the directory, if its file system can lock directories (NFS cannot).
+    """Yield with a lock on the directory, if its file system can lock directories (NFS cannot).
 
     Raises AdoptionError where another process holds it for longer than the limit.
     """

@@ -19,14 +19,14 @@ uninstalled."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What to do instead of adopting."""
+    """Add the options: the work in place of adopting."""
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--check", action="store_true", help="change nothing; status 1 if there is something to do")
     instead.add_argument("--undo", action="store_true", help="give the files back to rocm")
 
 
 def run(options: Namespace) -> int:
-    """Adopts, undoes or checks, and prints in one line what was done or is to be done."""
+    """Adopt, undo or check, and print in one line what was done or is to be done. Return the exit status."""
     try:
         return _check() if options.check else _change(options.undo)
     except OSError as error:
@@ -61,7 +61,7 @@ def _change(undoes: bool) -> int:
 
 
 def _reinstall(requirement: str) -> str:
-    """The command that installs rocm again ("rocm==7.10.0"), from the index that has the version."""
+    """Return the command that installs rocm again ("rocm==7.10.0"), from the index that has the version."""
     from rocm_sdk._native import problem_texts
 
     distribution, _, version = requirement.partition("==")

@@ -1,9 +1,9 @@
-"""Why an adoption is refused."""
+"""The error for a refused adoption."""
 
 from rocm_sdk.errors import RocmSdkError
 
 
 class AdoptionError(RocmSdkError):
-    """The environment does not allow an adoption, or a file cannot be restored."""
+    """The error for an environment that does not allow an adoption, or a file that cannot be restored."""
 
     code = "E-PKG-006"

@@ -21,20 +21,20 @@ class Installed(NamedTuple):
 
     @property
     def distribution(self) -> Distribution:
-        """What METADATA says of it."""
+        """The distribution as METADATA describes it."""
         return Distribution(str(self.dist_info))
 
     def name_of(self, file: str) -> str:
-        """The path of a file of the dist-info directory in RECORD."""
+        """Return the path of a file of the dist-info directory in RECORD."""
         return f"{self.dist_info.name}/{file}"
 
     def rows_by_name(self) -> dict[str, Row]:
-        """The rows by normalised path, which two distributions spell the same."""
+        """Return the rows by normalised path, which two distributions spell the same."""
         return {posixpath.normpath(row.path): row for row in self.rows}
 
 
 def find(site: Path, name: str) -> Installed | None:
-    """The distribution in `site` whose dist-info directory begins with `name`; None if it is not installed.
+    """Return the distribution in `site` whose dist-info directory begins with `name`; None if it is not installed.
 
     Raises AdoptionError if there are several, or it has no RECORD.
     """
@@ -59,7 +59,7 @@ def find(site: Path, name: str) -> Installed | None:
 
 
 def rows_in(record: Path) -> tuple[Row, ...]:
-    """The rows of a RECORD file. Raises OSError, and AdoptionError if the file is not a RECORD."""
+    """Return the rows of a RECORD file. Raise OSError, and AdoptionError if the file is not a RECORD."""
     try:
         return tuple(read_record(str(record)).rows)
     except ValueError as error:
@@ -69,7 +69,7 @@ def rows_in(record: Path) -> tuple[Row, ...]:
 
 
 def holds(path: Path, expected: Row) -> bool:
-    """Whether the file exists as it was installed; False also if it is not a file."""
+    """Return whether the file exists as it was installed; False also if it is not a file."""
     try:
         return row_of(expected.path, path.read_bytes())[1:] == expected[1:]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):

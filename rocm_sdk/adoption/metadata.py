@@ -1,6 +1,6 @@
 """The two files of a dist-info directory that an adoption edits: METADATA and entry_points.txt.
 
-They are edited as lines, not parsed and rewritten: everything else stays the same, byte for byte.
+The files are edited as lines, not parsed and rewritten: everything else stays the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ _COMMAND = re.compile(rb"[ \t]*rocm-sdk[ \t]*=")
 
 
 def requires_loader(content: bytes) -> bool:
-    """Whether a METADATA requires rocm-sdk-loader."""
+    """Return whether a METADATA requires rocm-sdk-loader."""
     return any(_REQUIRES_LOADER.match(line) for line in _headers(content))
 
 
 def with_loader(content: bytes) -> bytes:
-    """METADATA with a last header that requires rocm-sdk-loader."""
+    """Return METADATA with a last header that requires rocm-sdk-loader."""
     if requires_loader(content):
         return content
     headers = _headers(content)
@@ -31,12 +31,12 @@ def with_loader(content: bytes) -> bytes:
 
 
 def has_command(content: bytes) -> bool:
-    """Whether an entry_points.txt defines the command rocm-sdk."""
+    """Return whether an entry_points.txt defines the command rocm-sdk."""
     return without_command(content) != content
 
 
 def without_command(content: bytes) -> bytes:
-    """entry_points.txt without the command rocm-sdk."""
+    """Return entry_points.txt without the command rocm-sdk."""
     section, kept = b"", []
     for line in content.splitlines(keepends=True):
         if line.lstrip().startswith(b"["):

@@ -1,6 +1,6 @@
-"""Copies of the files that AMD's distribution `rocm` has too, in an archive that the build puts beside this module.
+"""The copies of the files that AMD's distribution `rocm` has too, in an archive that the build puts beside this module.
 
-A file that `rocm` overwrote or removed is restored from it without a network.
+A file that `rocm` overwrote or removed is restored from the archive without a network.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST_LINE = 127  # bytes that every kernel reads of the first line
 
 
 def read(site: Path, name: str) -> bytes | None:
-    """The content of one of our files, named as in RECORD; None if there is no copy of it.
+    """Return the content of one of our files, named as in RECORD; None if there is no copy of it.
 
     For the command, it is the installed wrapper, if that works: each installer writes its own form.
     """
@@ -38,7 +38,10 @@ def read(site: Path, name: str) -> bytes | None:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether a file is a wrapper, of pip, of uv or of ours, that starts this interpreter and calls our function."""
+    """Return whether a file is a wrapper that starts this interpreter and calls our function.
+
+    The wrapper may be pip's, uv's or ours.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         is_program = os.access(path, os.X_OK)
@@ -48,7 +51,7 @@ def is_sound(path: Path) -> bool:
 
 
 def _beginnings() -> Iterator[str]:
-    """The first lines of a wrapper that start this interpreter, under each of its names beside it."""
+    """Yield the first lines of a wrapper that start this interpreter, under each of its names beside it."""
     directory = os.path.dirname(sys.executable)
     for name in os.listdir(directory):
         interpreter = os.path.join(directory, name)
@@ -69,8 +72,9 @@ def _fits_first_line(interpreter: str) -> bool:
 
 
 def wrapper(interpreter: str) -> bytes:
-    """A wrapper for an interpreter. If the first line cannot name it, a line for the shell does, which Python skips.
+    """Return a wrapper for an interpreter.
 
+    If the first line cannot name it, a line for the shell does, which Python skips.
     Raises AdoptionError for a path that neither can hold.
     """
     if _fits_first_line(interpreter):
@@ -83,11 +87,14 @@ def wrapper(interpreter: str) -> bytes:
 
 
 def is_script(name: str) -> bool:
-    """Whether it is the command, in the scripts directory outside of site-packages."""
+    """Return whether a name is the command, in the scripts directory outside of site-packages."""
     return name.startswith("../") and name.endswith("/bin/rocm-sdk")
 
 
 def is_script_directory(directory: Path) -> bool:
-    """Whether it has this interpreter's commands. `pip install --target` writes paths that lead elsewhere."""
+    """Return whether a directory has this interpreter's commands.
+
+    `pip install --target` writes paths that lead elsewhere.
+    """
     schemes = (sysconfig.get_path("scripts", scheme) for scheme in sysconfig.get_scheme_names())
     return os.path.realpath(directory) in map(os.path.realpath, schemes)

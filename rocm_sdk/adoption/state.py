@@ -1,4 +1,4 @@
-"""Which distribution owns the files that both install. `rocm-sdk adopt` and `rocm-sdk test` begin here."""
+"""The ownership of the files that both distributions install. `rocm-sdk adopt` and `rocm-sdk test` begin here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SITE = Path(__file__).parents[2]  # the site-packages directory that this copy i
 
 
 class State(NamedTuple):
-    """The state of a site-packages directory. Names are those of RECORD, relative to it."""
+    """The state of a site-packages directory. Names are RECORD's, relative to the directory."""
 
     ours: Installed
     theirs: Installed | None  # None: `rocm` is not installed there
@@ -32,7 +32,7 @@ class State(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        """What is wrong, in a sentence; None if each file has one owner, and ours are as they were installed."""
+        """The problem, in a sentence; None if each file has one owner, and ours are as they were installed."""
         ours = self.ours.distribution.requirement
         theirs = "" if self.theirs is None else self.theirs.distribution.requirement
         if theirs and self.shared:
@@ -50,13 +50,16 @@ class State(NamedTuple):
 
 
 def find_theirs(site: Path) -> Installed | None:
-    """AMD's distribution `rocm`; None if it is not installed, or an empty placeholder, with which we share nothing."""
+    """Return AMD's distribution `rocm`; None if it is not installed, or an empty placeholder.
+
+    Nothing is shared with a placeholder.
+    """
     found = find(site, THEIRS)
     return None if found is None or found.distribution.is_placeholder else found
 
 
 def state(site: Path = SITE) -> State:
-    """Reads the distributions `rocm` and ours in a site-packages directory; changes nothing.
+    """Read the distributions `rocm` and ours in a site-packages directory, and return their state; change nothing.
 
     Raises AdoptionError if ours is not installed there as a regular installation.
     """
@@ -81,7 +84,7 @@ def state(site: Path = SITE) -> State:
 
 
 def own(site: Path) -> Installed | None:
-    """Our distribution, with the rows that it was installed with; None if it is not installed there."""
+    """Return our distribution, with the rows that it was installed with; None if it is not installed there."""
     ours = find(site, OURS)
     if ours is None:
         return None
@@ -92,7 +95,7 @@ def own(site: Path) -> Installed | None:
 
 
 def entry_points(distribution: Installed) -> bytes:
-    """Its entry_points.txt; empty if there is none."""
+    """Return the entry_points.txt of a distribution; empty if there is none."""
     try:
         return (distribution.dist_info / "entry_points.txt").read_bytes()
     except FileNotFoundError:
@@ -100,7 +103,7 @@ def entry_points(distribution: Installed) -> bytes:
 
 
 def compiled_names(name: str) -> str:
-    """The beginning of the names of a module's compiled files."""
+    """Return the beginning of the names of a module's compiled files."""
     path = PurePosixPath(name)
     return f"{path.parent}/__pycache__/{path.stem}."
 

@@ -6,15 +6,15 @@ from rocm_sdk.errors import BadArchiveError, LibraryAccessError
 
 
 def refusal(name: str, why: str) -> LibraryAccessError:
-    """The error for a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     return LibraryAccessError(f"{name}: cannot read: {why}", None, name, "E-FILE-007")
 
 
 def damage(name: str, why: str, fix: str = "get the archive again") -> BadArchiveError:
-    """The error for an archive, or a member of one, that is not what it claims to be."""
+    """Return the error for an archive, or a member of an archive, that is not as it claims to be."""
     return BadArchiveError(f"{name}: {why}", fix, name, "E-CODE-004", detail=why)
 
 
 def unread(name: str, why: str, fix: str = "unpack it and ask about the directory") -> BadArchiveError:
-    """The error for an archive, or a member of one, of a form that is not read. It may be sound."""
+    """Return the error for an archive, or a member of an archive, whose form is not read; the archive may be sound."""
     return damage(name, why, fix)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class FileLocation(NamedTuple):
-    """Where a file of the SDK is, or a directory of headers.
+    """The place of a file of the SDK, or of a directory of headers.
 
     package is `core`, `libraries` or `devel`; found_via is `file name` or `directory name`.
     """

@@ -1,4 +1,4 @@
-"""Reads files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
+"""The readers of files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHUNK = 1 << 20  # bytes
 
 
 class NotAFileError(OSError):
-    """The path is not a regular file."""
+    """The error for a path that is not a regular file."""
 
     def __init__(self, path: str) -> None:
         super().__init__(errno.EINVAL, "it is not a regular file", path)
@@ -25,7 +25,7 @@ class NotAFileError(OSError):
 
 
 def open_file(path: str) -> BinaryIO:
-    """Opens a regular file. Raises NotAFileError for anything else, another OSError if it cannot be opened."""
+    """Open a regular file. Raise NotAFileError for anything else, another OSError if it cannot be opened."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -34,13 +34,13 @@ def open_file(path: str) -> BinaryIO:
 
 
 def read_beginning(path: str, limit: int) -> bytes:
-    """The first `limit` bytes of a regular file; errors as of open_file."""
+    """Read the first `limit` bytes of a regular file. Raise the errors of open_file."""
     with open_file(path) as file:
         return beginning_of(file, limit)
 
 
 def beginning_of(file: BinaryIO, limit: int) -> bytes:
-    """The next `limit` bytes of a file. It takes the memory of what is there, unlike read(limit)."""
+    """Read the next `limit` bytes of a file, with memory for the bytes that are there alone, unlike read(limit)."""
     chunks = []
     while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
         chunks.append(chunk)
@@ -49,9 +49,10 @@ def beginning_of(file: BinaryIO, limit: int) -> bytes:
 
 
 def installed_file(path: str) -> str:
-    """The file that an installed path stands for: uv installs absolute links into its cache (--link-mode symlink).
+    """Return the file that an installed path stands for.
 
-    Relative links are the packager's, and stay what they are.
+    uv installs absolute links into its cache (--link-mode symlink), which are followed. Relative links are the
+    packager's, and stay as they are.
     """
     try:
         return os.path.realpath(path) if os.path.isabs(os.readlink(path)) else path
@@ -60,13 +61,13 @@ def installed_file(path: str) -> str:
 
 
 def chunks_of(file: BinaryIO) -> Iterator[bytes]:
-    """The rest of a file, in chunks."""
+    """Yield the rest of a file, in chunks."""
     while chunk := file.read(_CHUNK):
         yield chunk
 
 
 def names_in(directory: str) -> list[str]:
-    """The names in a directory, sorted; [] if it cannot be listed."""
+    """Return the names in a directory, sorted; [] if it cannot be listed."""
     try:
         return sorted(os.listdir(directory))
     except OSError:
@@ -74,5 +75,5 @@ def names_in(directory: str) -> list[str]:
 
 
 def is_below(path: str, directory: str) -> bool:
-    """Whether a path is the directory, or in it. Both are normalised."""
+    """Return whether a path is the directory, or in it. Both are normalised."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")

@@ -6,7 +6,7 @@ _VARIABLE = "CS_GNU_LIBC_VERSION"
 
 
 def glibc_version() -> str:
-    """ "2.36"; "" if it is another C library."""
+    """Return the version of glibc, as "2.36"; "" if it is another C library."""
     try:
         name, _, version = (os.confstr(_VARIABLE) or "").partition(" ")
     except (ValueError, OSError):
@@ -15,7 +15,10 @@ def glibc_version() -> str:
 
 
 def numbers_of(version: str) -> tuple[int, ...]:
-    """The numbers of a version of glibc, to compare it with others: (2, 36) of "2.36"; () if it begins with none."""
+    """Return the numbers of a version of glibc, to compare it with others.
+
+    The numbers of "2.36" are (2, 36). A version that begins with no number has none: ().
+    """
     numbers: list[int] = []
     for part in version.split("."):
         digits = part[: next((i for i, sign in enumerate(part) if not sign.isdecimal()), len(part))]

@@ -1,7 +1,7 @@
-"""The pages that commands write: one look for all of them, light and dark, on paper too, and nothing from elsewhere.
+"""The form of the pages that commands write: alike for all, light and dark, on paper too, with nothing from elsewhere.
 
-They need no script. A table is as wide as the page; in a narrow window each row is a card, whose cells have the
-headings before them. What is wider than the window scrolls by itself, also by keyboard.
+Pages need no script. A table is as wide as the page; in a narrow window each row is a card, whose cells have the
+headings before them. A part that is wider than the window scrolls by itself, also by keyboard.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ code, pre { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 
 
 def element_text(value: object) -> str:
-    """A value as the text of an element: nothing in it is markup, or moves a terminal."""
+    """Return a value as the text of an element: nothing in it is markup, or moves a terminal."""
     return escape(harmless(str(value)))
 
 
 def page(title: str, about: str, parts: Iterable[str], style: str = "") -> Iterator[str]:
-    """A page, in parts. title, about: texts; about says what was looked at, and the time is added.
+    """Yield a page, in parts.
 
-    parts: HTML. style: CSS beside that of all.
+    title, about: texts; about says what was looked at, and the time is added. parts: HTML. style: CSS beside the style
+    of all pages.
     """
     head = element_text(title)
     yield (
@@ -67,7 +68,10 @@ def page(title: str, about: str, parts: Iterable[str], style: str = "") -> Itera
 def table(
     label: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()
 ) -> Iterator[str]:
-    """A table, in parts. label: what it shows, for who hears the page. rows: HTML. numbers: headings of numbers."""
+    """Yield a table, in parts.
+
+    label: a name of the content, for who hears the page. rows: HTML. numbers: the headings of columns of numbers.
+    """
     kinds = [' class="number"' if each in numbers else "" for each in headings]
     head = "".join(f'<th scope="col"{kind}>{escape(each)}</th>' for each, kind in zip(headings, kinds, strict=True))
     yield f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
@@ -80,5 +84,5 @@ def table(
 
 
 def bar(share: float, kind: str = "") -> str:
-    """A bar, as a part of the cell that it is in. share: from 0 to 1; kind: "kept", or what is left out."""
+    """Return a bar, as a part of its cell. share: from 0 to 1; kind: "kept", or a word for a part that is left out."""
     return f'<span class="bar {kind}" style="width:{share:.2%}"></span>'

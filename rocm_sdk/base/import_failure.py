@@ -1,4 +1,4 @@
-"""Explains why the extension cannot be imported. This module imports nothing that needs the extension."""
+"""The reason why the extension cannot be imported. This module imports nothing that needs the extension."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from .own_wheels import install_command
 
 
 def explained(error: ImportError) -> ImportError:
-    """The error with a fix added; the same error if no fix is known."""
+    """Return the error with a fix added; the same error if no fix is known."""
     text = str(error)
     directory = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # of rocm_sdk
     if not os.path.isdir(directory):

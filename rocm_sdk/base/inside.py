@@ -1,4 +1,4 @@
-"""Reaches files by names that were read from a disk, and never leaves the directory that the names are relative to.
+"""The way to files by names that were read from a disk, which never leaves the directory they are relative to.
 
 Manifests, RECORDs and lists are files like any other: whoever may write them chooses the names. A name is walked part
 by part; a symbolic link in place of a directory or of the file is an error.
@@ -17,16 +17,19 @@ from .files import NotAFileError, beginning_of
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
-# Raises an exception if an opened file or directory, of this descriptor, is not to be used.
+# A function that raises an exception if an opened file or directory, of this descriptor, is not to be used.
 Admit = Callable[[int], None]
 
 
 class UnsafeNameError(ValueError):
-    """A name that does not name something inside a directory."""
+    """The error for a name that does not name something inside a directory."""
 
 
 def parts_of(name: str) -> list[str]:
-    """The parts of a relative name. Raises UnsafeNameError for an absolute name, and for an empty part, . or .. ."""
+    """Return the parts of a relative name.
+
+    Raise UnsafeNameError for an absolute name, and for an empty part, . or .. .
+    """
     parts = name.split("/")
     if "" in parts or "." in parts or ".." in parts or "\0" in name:
         raise UnsafeNameError(f"{name!r} is not a name inside a directory")
@@ -37,7 +40,7 @@ def parts_of(name: str) -> list[str]:
 def parent_inside(
     directory: str, name: str, *, make_mode: int | None = None, admit: Admit | None = None
 ) -> Iterator[tuple[int, str]]:
-    """The descriptor of the directory that holds `name` inside `directory`, and the last part of the name.
+    """Yield the descriptor of the directory that holds `name` inside `directory`, and the last part of the name.
 
     make_mode: the mode of directories that are made where they are missing; None: none are made. admit: called with
     each directory inside. Raises UnsafeNameError, NotADirectoryError for a symbolic link, and other OSErrors.
@@ -60,7 +63,7 @@ def parent_inside(
 
 
 def open_inside(directory: str, name: str, admit: Admit | None = None) -> BinaryIO:
-    """Opens a regular file for reading. Errors as of parent_inside; NotAFileError if it is something else."""
+    """Open a regular file for reading. Raise the errors of parent_inside, and NotAFileError for anything else."""
     with parent_inside(directory, name, admit=admit) as (parent, last):
         descriptor = _open(last, _FILE, parent, f"{directory}/{name}")
     try:
@@ -75,7 +78,7 @@ def open_inside(directory: str, name: str, admit: Admit | None = None) -> Binary
 
 
 def read_inside(directory: str, name: str, limit: int, admit: Admit | None = None) -> bytes:
-    """The content of a regular file. Errors as of open_inside, and ValueError if it is larger than `limit` bytes."""
+    """Read a regular file. Raise the errors of open_inside, and ValueError if it is larger than `limit` bytes."""
     with open_inside(directory, name, admit) as file:
         data = beginning_of(file, limit + 1)
     if len(data) > limit:

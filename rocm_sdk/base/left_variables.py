@@ -1,4 +1,4 @@
-"""Whether a parent may have left a variable that leads somewhere. Imports nothing: commands ask at their start."""
+"""A look for variables of a parent that lead somewhere. The module imports nothing: commands ask at their start."""
 
 from rocm_sdk._native import inherited_variables
 
@@ -8,5 +8,8 @@ if TYPE_CHECKING:
 
 
 def may_lead_out(variables: "Container[str]") -> bool:
-    """Whether one of the table is set whose value leads to a file or directory. variables: the names of those set."""
+    """Return whether a variable of the table is set whose value leads to a file or directory.
+
+    variables: the names of the variables that are set.
+    """
     return any(name in variables for name, kind, *_ in inherited_variables() if kind != "switch")

@@ -1,4 +1,4 @@
-"""Waiting for a lock on a file or directory, with a limit."""
+"""A wait for a lock on a file or directory, with a limit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ _INTERVAL = 0.1  # seconds between two tries
 
 
 def lock_within(descriptor: int, seconds: float) -> bool:
-    """Lock exclusively (flock(2)) what a descriptor leads to.
+    """Lock the file or directory of a descriptor exclusively (flock(2)). Return False if others hold it for too long.
 
-    seconds: that it waits for others. Returns False where they hold it for longer. Raises OSError where the file system
-    has no locks.
+    seconds: the time to wait for others. Raises OSError where the file system has no locks.
     """
     end = time.monotonic() + seconds
     while not (is_locked := _try(descriptor)) and time.monotonic() < end:

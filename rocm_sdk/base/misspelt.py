@@ -1,4 +1,4 @@
-"""Unknown keyword arguments: some belong to a later release, some are misspelt."""
+"""A check of unknown keyword arguments: some belong to a later release, some are misspelt."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,7 +6,7 @@ from rocm_sdk.errors import RocmSdkWarning, warn
 
 
 def warn_of_misspelt(names: Iterable[str], function: Callable[..., object]) -> None:
-    """Warns of each name that is one edit away from a keyword argument of the function."""
+    """Warn of each name that is one edit away from a keyword argument of the function."""
     for name in names:
         for each in function.__kwdefaults__ or ():
             if _is_one_edit_away(name, each):
@@ -14,7 +14,10 @@ def warn_of_misspelt(names: Iterable[str], function: Callable[..., object]) -> N
 
 
 def _is_one_edit_away(one: str, other: str) -> bool:
-    """Whether the texts differ by one letter (added, removed or replaced), or by two neighbours that are swapped."""
+    """Return whether the texts differ by one letter, or by two neighbours that are swapped.
+
+    The letter is added, removed or replaced.
+    """
     length = len(_common_beginning(one, other))
     one, other = one[length:], other[length:]
     length = len(_common_beginning(one[::-1], other[::-1]))

@@ -1,4 +1,4 @@
-"""Moves files and directories in one step, tells which ones the file system does not move, and waits for the disk."""
+"""The moves of files and directories in one step, a test for unmovable directories, and waits for the disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RENAME_EXCHANGE = 2
 
 
 def exchange(one: str, other: str) -> None:
-    """Gives each of two files or directories the name of the other, in one step.
+    """Give each of two files or directories the name of the other, in one step.
 
     Raises OSError: EINVAL if the file system has no exchange, EXDEV if overlayfs holds a directory in a lower layer,
     ENOSYS if the C library has no renameat2 (glibc before 2.28).
@@ -21,7 +21,10 @@ def exchange(one: str, other: str) -> None:
 
 
 def move_to_free_name(path: str, name: str) -> None:
-    """Gives a file the name, which must be free until that moment. FileExistsError: something else has got it."""
+    """Give a file the name, which must be free until that moment.
+
+    Raise FileExistsError if something else has got it.
+    """
     try:
         _renameat2(path, name, _RENAME_NOREPLACE)
     except OSError as error:
@@ -45,10 +48,12 @@ def _renameat2(one: str, other: str, flag: int) -> None:
 
 
 def refusal_to_move(directory: str, obstacle: str) -> int:
-    """The error number of renaming `directory`: ENOTEMPTY or EEXIST if it could be moved, EXDEV in a lower layer.
+    """Return the error number of renaming `directory`.
+
+    The number is ENOTEMPTY or EEXIST if the directory could be moved, EXDEV in a lower layer.
 
     obstacle: a place for a directory that is not empty, on the same file system. overlayfs refuses before it looks at
-    it; any other answer is that it is not empty. So nothing is ever renamed.
+    the obstacle; any other answer is that the obstacle is not empty. So nothing is ever renamed.
     """
     os.makedirs(os.path.join(obstacle, "content"), exist_ok=True)
     try:
@@ -59,12 +64,12 @@ def refusal_to_move(directory: str, obstacle: str) -> int:
 
 
 def sync_directory(path: str) -> None:
-    """Waits until the names in the directory `path` are on its disk."""
+    """Wait until the names in the directory `path` are on its disk."""
     _sync(path, os.O_DIRECTORY)
 
 
 def sync_file(path: str) -> None:
-    """Waits until the content of the file `path` is on its disk."""
+    """Wait until the content of the file `path` is on its disk."""
     _sync(path, 0)
 
 
@@ -77,7 +82,7 @@ def _sync(path: str, flag: int) -> None:
 
 
 def sync_file_system(path: str) -> None:
-    """Waits until everything written to the file system of `path` is on its disk."""
+    """Wait until everything written to the file system of `path` is on its disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:

@@ -1,6 +1,6 @@
-"""NamedTuple without the module typing, whose import takes longer than most commands.
+"""A NamedTuple without the module typing, whose import takes longer than most commands.
 
-Type checkers see typing.NamedTuple; at run time the class has of it what this package uses.
+Type checkers see typing.NamedTuple; at run time the class has the part of it that this package uses.
 """
 
 __all__ = ["NamedTuple"]

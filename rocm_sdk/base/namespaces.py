@@ -1,4 +1,4 @@
-"""Calls of the kernel for namespaces and mounts, which Python has not: namespaces(7), mount(2), prctl(2).
+"""The calls of the kernel for namespaces and mounts that Python lacks: namespaces(7), mount(2), prctl(2).
 
 Each raises OSError with the call as its file name.
 """
@@ -25,7 +25,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(what: str, name: str, *arguments: Any) -> int:
-    """A call of the C library. OSError with `what` if it returns -1."""
+    """Call a function of the C library, and return its result. Raise OSError with `what` if that is -1."""
     result: int = getattr(libc, name)(*arguments)
     if result == -1:
         number = ctypes.get_errno()
@@ -34,28 +34,28 @@ def call(what: str, name: str, *arguments: Any) -> int:
 
 
 def unshare(flags: int, what: str) -> None:
-    """Leaves the namespaces of the parent."""
+    """Leave the namespaces of the parent."""
     call(what, "unshare", flags)
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    """Mounts a file system, or changes a mount."""
+    """Mount a file system, or change a mount."""
     words = [os.fsencode(each) or None for each in (source, target, kind)]
     call(f"mount {target}", "mount", *words, ctypes.c_ulong(flags), os.fsencode(options) or None)
 
 
 def prctl(option: int, argument: int, what: str) -> None:
-    """Changes a property of this process."""
+    """Change a property of this process."""
     call(what, "prctl", option, *map(ctypes.c_ulong, (argument, 0, 0, 0)))
 
 
 def die_with_parent() -> None:
-    """The kernel kills this process when its parent ends."""
+    """Let the kernel kill this process when its parent ends."""
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "prctl PR_SET_PDEATHSIG")
 
 
 def become_root_of_namespace() -> None:
-    """Goes into a user namespace in which this user, who is its only one, may mount."""
+    """Enter a user namespace in which this user, who is its only one, may mount."""
     user, group = os.geteuid(), os.getegid()
     unshare(CLONE_NEWUSER, "unshare --user")
     die_with_parent()
@@ -64,13 +64,13 @@ def become_root_of_namespace() -> None:
 
 
 def be_private() -> None:
-    """Goes into a mount namespace whose changes no other one sees."""
+    """Enter a mount namespace whose changes no other namespace sees."""
     unshare(CLONE_NEWNS, "unshare --mount")
     mount("none", "/", "", MS_REC | MS_PRIVATE)
 
 
 def mounts() -> Iterator[tuple[str, list[str]]]:
-    """The mount points that this process sees, and the options of each. Raises OSError."""
+    """Yield the mount points that this process sees, with the options of each. Raise OSError."""
     with open("/proc/self/mountinfo", "rb") as file:
         for line in file:
             words = line.split()
@@ -79,6 +79,6 @@ def mounts() -> Iterator[tuple[str, list[str]]]:
 
 
 def refuse(error: OSError) -> None:
-    """Prints what this system refuses, as a line of JSON, for the process that has started this one."""
+    """Print the call that this system refuses, as a line of JSON, for the process that has started this one."""
     told = f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
     print(json.dumps({"refused": told}), flush=True)

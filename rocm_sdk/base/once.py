@@ -1,6 +1,7 @@
-"""A property that is computed when it is first used, without functools, whose import takes longer than most commands.
+"""A property that is computed when it is first used.
 
-Type checkers see functools.cached_property; at run time the class has of it what this package uses.
+The module does without functools, whose import takes longer than most commands. Type checkers see
+functools.cached_property; at run time the class has the part of it that this package uses.
 """
 
 __all__ = ["once"]
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     class once:  # noqa: N801 - a decorator
-        """Keeps the value in the instance, under the name of the property; an exception is not kept."""
+        """A property that keeps its value in the instance, under its own name; an exception is not kept."""
 
         def __init__(self, function):
             self._function = function

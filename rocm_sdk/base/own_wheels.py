@@ -1,13 +1,16 @@
-"""Where the distributions of this project come from: they are on no index yet, and a source tree makes their wheels.
+"""The source of this project's distributions: they are on no index yet, and a source tree makes their wheels.
 
-The one place that says so. It imports nothing of this package: the message of a failed import uses it too.
+No other module says so. This one imports nothing of this package: the message of a failed import uses it too.
 """
 
-# A wheel of rocm-sdk-build needs that of the loader of the same version beside it.
+# A wheel of rocm-sdk-build needs the loader's wheel of the same version beside it.
 _FILES = {"rocm-sdk-loader": "rocm_sdk_loader-*.whl", "rocm-sdk-build": "rocm_sdk_*.whl"}
 
 
 def install_command(distribution: str, *, pip: str = "pip", again: bool = False) -> str:
-    """The command that installs "rocm-sdk-loader" or "rocm-sdk-build", or installs it again over what is damaged."""
+    """Return the command that installs "rocm-sdk-loader" or "rocm-sdk-build".
+
+    again: install it again, over what is damaged.
+    """
     options = "--force-reinstall --no-deps " if again else ""
     return f"make wheel && {pip} install {options}build/wheel/{_FILES[distribution]}  # in the source tree of rocm_sdk"

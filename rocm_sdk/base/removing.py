@@ -1,4 +1,4 @@
-"""Removes directories, however deep: without recursion or paths that grow, and with one directory open at a time."""
+"""The removal of directories, however deep: without recursion or growing paths, with one directory open at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Level(NamedTuple):
 
 
 def remove(path: str) -> None:
-    """Removes a file, a symbolic link, or a directory with its content. Does nothing if there is nothing."""
+    """Remove a file, a symbolic link, or a directory with its content. Do nothing if there is nothing."""
     try:
         is_directory = stat.S_ISDIR(os.lstat(path).st_mode)
     except FileNotFoundError:
@@ -31,7 +31,7 @@ def remove(path: str) -> None:
 
 
 def remove_directory(directory: str) -> None:
-    """Removes a directory and its content, unwritable directories included. Does nothing if there is none.
+    """Remove a directory and its content, unwritable directories included. Do nothing if there is none.
 
     Raises NotADirectoryError for anything else, symbolic links included, and OSError if a directory is moved meanwhile.
     """
@@ -59,7 +59,10 @@ def remove_directory(directory: str) -> None:
 
 
 def _level(name: str, descriptor: int) -> _Level:
-    """Removes everything but directories from an open directory."""
+    """Remove everything except directories from an open directory.
+
+    Return the level, with the directories that are left.
+    """
     directories = []
     with os.scandir(descriptor) as entries:
         names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
@@ -72,7 +75,7 @@ def _level(name: str, descriptor: int) -> _Level:
 
 
 def _open_writable(name: str, parent: int | None) -> int:
-    """Opens a directory, and lets its owner change it."""
+    """Open a directory, and let its owner change it."""
     try:
         descriptor = os.open(name, _DIRECTORY, dir_fd=parent)
     except PermissionError:

@@ -1,6 +1,7 @@
-"""Scratch directories, which are removed at the end of their block. The next run removes those of killed runs.
+"""The scratch directories of commands, which are removed at the end of their block.
 
-Each holds a file that its process has locked, and that is removed last.
+The next run removes the directories of killed runs. Each holds a file that its process has locked, and that is removed
+last.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ _DEFERRED = (*_ENDING, signal.SIGINT)  # while a directory is made or removed
 
 @contextmanager
 def scratch_directory(place: Path, prefix: str) -> Iterator[Path]:
-    """A new directory in `place`, which is made if need be. Unused ones with the prefix are removed there first."""
+    """Yield a new directory in `place`, which is made if need be.
+
+    Directories in `place` that have the prefix and that nobody uses are removed first.
+    """
     place.mkdir(parents=True, exist_ok=True)
     for path in place.glob(f"{prefix}*"):
         _remove_abandoned(path)
@@ -43,7 +47,7 @@ def scratch_directory(place: Path, prefix: str) -> Iterator[Path]:
                 yield directory
             finally:
                 try:
-                    signal.pthread_sigmask(signal.SIG_BLOCK, _DEFERRED)  # raises what one that came before it raises
+                    signal.pthread_sigmask(signal.SIG_BLOCK, _DEFERRED)  # raises what a signal before it raises
                 finally:
                     _remove(directory)
     finally:
@@ -51,7 +55,7 @@ def scratch_directory(place: Path, prefix: str) -> Iterator[Path]:
 
 
 class _EndedError(BaseException):
-    """A signal ends the process."""
+    """The exception for a signal that ends the process."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -60,7 +64,7 @@ class _EndedError(BaseException):
 
 @contextmanager
 def removed_at_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
+    """Yield, and let SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
 
     A signal that the process ignores stays ignored. In other threads than the main one nothing can be done.
     """
@@ -83,7 +87,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 def _make(place: Path, prefix: str) -> tuple[Path, BinaryIO]:
-    """A directory, and the file that is locked in it."""
+    """Make a directory. Return it, and the file that is locked in it."""
     while True:
         try:
             directory = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
@@ -100,7 +104,10 @@ def _make(place: Path, prefix: str) -> tuple[Path, BinaryIO]:
 
 
 def _locked(directory: Path) -> BinaryIO | None:
-    """A new file in it, which is locked and has our mark; None if another run has removed it meanwhile."""
+    """Make the lock file in a directory, locked and with our mark.
+
+    Return None if another run has removed it meanwhile.
+    """
     with ExitStack() as block:
         lock = block.enter_context((directory / _LOCK).open("xb", buffering=0))
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -112,7 +119,7 @@ def _locked(directory: Path) -> BinaryIO | None:
 
 
 def _remove_abandoned(directory: Path) -> None:
-    """Removes a directory that is ours, has our mark, and that no process has locked."""
+    """Remove a directory if it is ours, has our mark, and no process has locked it."""
     try:
         facts = directory.lstat()
         if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
@@ -139,7 +146,7 @@ def _remove_abandoned(directory: Path) -> None:
 
 
 def _remove(directory: Path) -> None:
-    """Removes the locked file after all others.
+    """Remove the files of a scratch directory, the locked one last, and the directory.
 
     The next run removes what is left if this run is killed meanwhile, or if a compiler of a killed run still writes.
     """

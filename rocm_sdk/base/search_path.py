@@ -1,4 +1,4 @@
-"""Lists in variables, and search paths of libraries, as the dynamic linker reads them."""
+"""The lists in variables, and search paths of libraries, as the dynamic linker reads them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ _FURTHER_SEPARATORS = {"LD_LIBRARY_PATH": ";", "LD_PRELOAD": " "}  # beside the 
 
 
 def entries_of(variable: str, value: str) -> list[str]:
-    """The entries of the list that a variable has, without empty ones."""
+    """Return the entries of the list that a variable has, without empty ones."""
     other = _FURTHER_SEPARATORS.get(variable, ":")
     return [entry for entry in value.replace(other, ":").split(":") if entry]
 
 
 def expanded(entry: str, library: str) -> str | None:
-    """An entry of DT_RPATH or DT_RUNPATH with the directory of its library for $ORIGIN, not normalised.
+    """Return an entry of DT_RPATH or DT_RUNPATH with the directory of its library for $ORIGIN, not normalised.
 
-    library: its path. None if the entry names what only the linker knows: $LIB, $PLATFORM.
+    library: the path of the library. The result is None if the entry names what only the linker knows: $LIB, $PLATFORM.
     """
     parts = entry.replace("${ORIGIN}", "$ORIGIN").split("$ORIGIN")
     return None if any("$" in part for part in parts) else os.path.dirname(library).join(parts)

@@ -1,5 +1,7 @@
-"""A file that takes the place of a module: one of the name of a module of Python's standard library, which whatever
-imports that module gets, or a .pyc of another source than the module's.
+"""The search for a file that takes the place of a module.
+
+Such a file has the name of a module of Python's standard library, and whatever imports that module gets the file; or it
+is a .pyc of another source than the module's.
 """
 
 import os
@@ -16,7 +18,7 @@ _FLAGS, _HASH = slice(4, 8), slice(8, 16)  # bytes of a .pyc
 
 
 class Shadow(NamedTuple):
-    """Such a file."""
+    """A file that takes the place of a module."""
 
     name: str  # of the module
     path: str
@@ -24,7 +26,7 @@ class Shadow(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """What brings its directory into the search path of Python."""
+        """The name of what brings the file's directory into the search path of Python."""
         directory = os.path.dirname(os.path.abspath(self.path))
         entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         is_named = any(entry and os.path.abspath(entry) == directory for entry in entries)
@@ -32,27 +34,27 @@ class Shadow(NamedTuple):
 
     @property
     def replaced(self) -> str:
-        """What it takes the place of, before the name."""
+        """The words for what the file takes the place of, which stand before the name."""
         return "Python's module" if self.source is None else "the source of the module"
 
     @property
     def repair(self) -> "str | None":
-        """The command that helps; None: it is for the user to say where the file goes."""
+        """The command that helps; None if the user has to say where the file goes."""
         from .value_text import quoted_for_shell
 
         return None if self.source is None else f"rm {quoted_for_shell(self.path)}"
 
     @property
     def facts(self) -> "dict[str, object]":
-        """Those of a problem."""
+        """The facts of a problem with this file."""
         return {"name": self.name, "variable": self.variable, "replaced": self.replaced, "repair": self.repair}
 
 
 def shadow_behind(error: BaseException) -> "Shadow | None":
-    """The file that an exception comes from, or whose module it names; None if there is none.
+    """Return the file that an exception comes from, or whose module it names; None if there is none.
 
-    Python removes a module that raises while it is imported: the traceback has its file. Of a module that lacks
-    something the message has the name.
+    Python removes a module that raises while it is imported: the traceback has its file. If a module lacks something,
+    the message has the module's name.
     """
     paths = (*_files_of(error), *_imported(str(error)))
     found = next((each for each in map(_shadow_of, paths) if each is not None), None)
@@ -67,7 +69,7 @@ def shadow_behind(error: BaseException) -> "Shadow | None":
 
 
 def stale_code_of(source: str) -> "Shadow | None":
-    """The .pyc that Python takes for a source without comparing them, if it was made of another one."""
+    """Return the .pyc that Python takes for a source without comparing them, if another source made it; else None."""
     from importlib.util import cache_from_source, source_hash
 
     try:
@@ -84,7 +86,7 @@ def stale_code_of(source: str) -> "Shadow | None":
 
 
 def _named(error: BaseException) -> "Iterator[str]":
-    """The file that an ImportError names."""
+    """Yield the file that an ImportError names."""
     path = getattr(error, "path", None)
     if isinstance(path, str):
         yield path
@@ -98,7 +100,7 @@ def _files_of(error: BaseException) -> "Iterator[str]":
 
 
 def _imported(message: str) -> "Iterator[str]":
-    """The files of modules that a message names."""
+    """Yield the files of modules that a message names."""
     for name in sys.stdlib_module_names.intersection(message.replace("'", " ").split()):
         path = getattr(sys.modules.get(name), "__file__", None)
         if isinstance(path, str):
@@ -116,5 +118,5 @@ def _shadow_of(path: str) -> "Shadow | None":
 
 
 def _is_of_packages(directory: str) -> bool:
-    """Whether modules there have a package's name before theirs, as those of this one."""
+    """Return whether modules in the directory have a package's name before theirs, as the modules of this package."""
     return os.path.isfile(os.path.join(directory, "__init__.py"))

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 # The directory that has this package, for an interpreter that is to import it.
 PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# For an interpreter without -P. The first entry is the current directory, from which nothing is imported yet, unlike by
-# Python 3.13, which imports linecache before the first line of -c.
+# For an interpreter without -P. The first entry is the current directory, from which nothing is imported yet. Python
+# 3.13 would import linecache from it before the first line of -c.
 _WITHOUT_CURRENT_DIRECTORY = "import sys; del sys.path[0]"
 _MODULE = "import runpy; runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
 _FIRST_WITH_SAFE_PATH = 11  # the minor version whose interpreter has -P
 
-# Variable -> what stands before the entries that do not depend on the current directory. The linker replaces $ORIGIN.
+# Variable -> the beginnings of entries that do not depend on the current directory. The linker replaces $ORIGIN.
 _LISTS = {
     "PATH": ("/",),
     "PYTHONPATH": ("/",),
@@ -45,7 +45,7 @@ _DROPPED = ("PYTHONINSPECT",)  # at a terminal, Python 3.10 imports readline the
 
 
 class Done(NamedTuple):
-    """How a program ended: its exit status, negative for a signal, and what it printed."""
+    """The end of a program: its exit status, negative for a signal, and what it printed."""
 
     returncode: int
     stdout: str
@@ -56,19 +56,22 @@ class Done(NamedTuple):
 
 
 def question(python: str, code: str, *arguments: str) -> list[str]:
-    """The command that asks an interpreter: without the user's site-packages, and without variables for Python."""
+    """Return the command that asks an interpreter, without the user's site-packages and variables for Python."""
     return [python, "-I", "-c", code, *arguments]
 
 
 def own_code(code: str, *arguments: str) -> list[str]:
-    """The command that runs code in a new interpreter with the same modules. sys.argv[1:] are the arguments."""
+    """Return the command that runs code in a new interpreter with the same modules. sys.argv[1:] are the arguments."""
     if _has_safe_path(sys.version_info[1]):
         return [sys.executable, "-P", "-c", code, *arguments]
     return [sys.executable, "-c", f"{_WITHOUT_CURRENT_DIRECTORY}\n{code}", *arguments]
 
 
 def module_command(name: str, *arguments: str, python: str | None = None, minor: int | None = None) -> list[str]:
-    """The command that runs a module as a program. minor: of the interpreter's Python 3; both None: this one."""
+    """Return the command that runs a module as a program.
+
+    minor: the minor version of the interpreter's Python 3. python and minor are both None for this interpreter.
+    """
     python = python or sys.executable
     if _has_safe_path(sys.version_info[1] if minor is None else minor):
         return [python, "-P", "-m", name, *arguments]
@@ -83,14 +86,18 @@ def _has_safe_path(minor: int) -> bool:
 
 
 def search_path(text: str | None = None) -> list[str]:
-    """The directories in which programs are looked for: PATH, or `text` in its form, without relative entries."""
+    """Return the directories in which programs are looked for, without relative entries.
+
+    text: a list in the form of PATH; None: PATH.
+    """
     return _absolute("PATH", os.environ.get("PATH", os.defpath) if text is None else text)
 
 
 def find_program(name: str, *further: str, path: str | None = None) -> str | None:
-    """The absolute path of a program in PATH, or in further directories; None if there is none.
+    """Return the absolute path of a program in PATH, or in further directories; None if there is none.
 
-    path: replaces PATH. A name with a slash is a path, which the user chose. As shutil.which, whose module imports re.
+    path: replaces PATH. A name with a slash is a path, which the user chose. shutil.which does the same; its module
+    imports re.
     """
     directories = [""] if "/" in name else [*search_path(path), *further]
     places = (os.path.abspath(os.path.join(directory, name)) for directory in directories)
@@ -101,7 +108,7 @@ def find_program(name: str, *further: str, path: str | None = None) -> str | Non
 
 
 def environment(added: Mapping[str, str] | None = None, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables of a process that we start. base: instead of those of this process."""
+    """Return the variables of a process that we start. base: variables that replace the variables of this process."""
     variables = {**(os.environ if base is None else base), **(added or {})}
     for name in _DROPPED:
         variables.pop(name, None)
@@ -117,7 +124,7 @@ def environment(added: Mapping[str, str] | None = None, base: Mapping[str, str] 
 
 
 def _absolute(name: str, text: str) -> list[str]:
-    """The entries of a list that do not depend on the current directory."""
+    """Return the entries of a list that do not depend on the current directory."""
     return [entry for entry in entries_of(name, text) if entry.startswith(_LISTS[name])]
 
 
@@ -133,11 +140,11 @@ def run(
     given: str | None = None,
     seconds: float | None = None,
 ) -> Done:
-    """Runs a program and takes what it prints.
+    """Run a program, and return how it ended and what it printed.
 
-    variables: added to the environment. base: the whole environment instead. directory: its current directory. given:
-    its standard input, which is empty otherwise. seconds: a time limit. Raises OSError if it cannot be started, and
-    TimeoutError if it is killed at the limit.
+    variables: additions to the environment. base: the whole environment instead. directory: the program's current
+    directory. given: its standard input, which is empty otherwise. seconds: a time limit. Raises OSError if the program
+    cannot be started, and TimeoutError if it is killed at the limit.
     """
     import subprocess
 
@@ -162,7 +169,7 @@ def run(
 
 
 def run_watched(command: Sequence[str], watch: Callable[[int], None], *, base: Mapping[str, str] | None = None) -> Done:
-    """Runs a program as `run` does, and calls watch with its process ID every half second."""
+    """Run a program as `run` does, and call `watch` with its process ID every half second. Return how it ended."""
     from contextlib import suppress
     from subprocess import DEVNULL, PIPE, TimeoutExpired
 
@@ -185,12 +192,12 @@ def run_shown(
     directory: str | None = None,
     output: IO[str] | None = None,
 ) -> int:
-    """Runs a program at the user's terminal; its exit status. output: its standard output instead of ours."""
+    """Run a program at the user's terminal, and return its exit status. output: its standard output instead of ours."""
     from contextlib import suppress
 
     with begin(command, base=base, directory=directory, stdout=output) as process:
         while process.returncode is None:
-            with suppress(KeyboardInterrupt):  # it gets the signal too, and decides what becomes of it
+            with suppress(KeyboardInterrupt):  # the program gets the signal too, and decides what becomes of it
                 process.wait()
         return process.returncode
 
@@ -207,9 +214,10 @@ def begin(
     kept: Collection[int] = (),
     session: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """A process whose end and output the caller takes. Raises OSError.
+    """Start a process whose end and output the caller takes. Raise OSError.
 
-    kept: descriptors that it gets under the same numbers. session: it gets one of its own.
+    kept: descriptors that the process gets under the same numbers. session: whether the process gets a session of its
+    own.
     """
     import subprocess
 
@@ -228,16 +236,16 @@ def begin(
 
 
 def become(command: list[str], variables: Mapping[bytes, bytes]) -> NoReturn:
-    """Becomes a program, with just these variables: they are the user's. Raises OSError.
+    """Become a program, with just these variables: they are the user's. Raise OSError.
 
-    PATH among them is where it is looked for, without entries that depend on the current directory.
+    The program is looked for in PATH among the variables, without entries that depend on the current directory.
     """
     path = os.fsdecode(variables.get(b"PATH", os.fsencode(os.defpath)))
     os.execve(_executable(command[0], {"PATH": path}), command, variables)
 
 
 def _executable(name: str, variables: Mapping[str, str]) -> str:
-    """The file of a program. Raises OSError as execvp does."""
+    """Return the file of a program. Raise OSError as execvp does."""
     if "/" in name:
         return name
     path = variables.get("PATH", os.defpath)

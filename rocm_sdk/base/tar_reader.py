@@ -1,4 +1,4 @@
-"""Reads the headers of tar archives by tarfile, which takes a damaged one for the end, and any amount into memory."""
+"""A reader of tar headers on top of tarfile, which takes a damaged header for the end, and any amount into memory."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ HEADERS_LIMIT, END_LIMIT = 1 << 20, 1 << 24  # bytes
 
 
 class TarReader:
-    """The members of an archive, of which none is kept. Raises TarError, and what reading the file raises."""
+    """The members of an archive, of which none is kept.
+
+    Methods raise TarError, and the errors of reading the file.
+    """
 
     def __init__(self, file: IO[bytes], *, is_stream: bool) -> None:
-        """is_stream: the file is read once, from its beginning to its end, as what is decompressed."""
+        """Open the archive.
+
+        is_stream: whether the file is read once, from its beginning to its end, as decompressed data is.
+        """
         self._source = source = _Source(file)
         options: Any = {"fileobj": source, "mode": "r|" if is_stream else "r:", "tarinfo": _Header}
         self.archive: tarfile.TarFile = tarfile.open(**options)  # noqa: SIM115 - the file is the caller's
 
     def members(self) -> Iterator[tarfile.TarInfo]:
-        """The members, in the order of the archive."""
+        """Yield the members, in the order of the archive."""
         while (member := self.archive.next()) is not None:
             self.archive.members = []  # type: ignore[attr-defined]  # they are not needed again, and may be many
             self._source.end = self.archive.offset + HEADERS_LIMIT
             yield member
 
     def read_to_end(self) -> None:
-        """Reads the zeros behind the members: the digest of a stream comes after them."""
+        """Read the zeros behind the members: the digest of a stream comes after them."""
         self._source.end = self.archive.offset + END_LIMIT
         stream: Any = self.archive.fileobj
         if stream.read(END_LIMIT << 1).strip(b"\0"):
@@ -35,7 +41,7 @@ class TarReader:
 
 
 class _Source:
-    """The file that tarfile sees. It cannot be read further than to a place behind the last member."""
+    """The file that tarfile sees, which cannot be read further than to a place behind the last member."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self.end = file, HEADERS_LIMIT

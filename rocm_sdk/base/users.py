@@ -1,4 +1,4 @@
-"""Names of users."""
+"""The names of users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pwd
 
 
 def user_name(uid: int) -> str:
-    """The name of a user, or words with the number of one who has none."""
+    """Return the name of a user, or words with the number of a user who has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -14,5 +14,5 @@ def user_name(uid: int) -> str:
 
 
 def owner_or_root(uid: int) -> str:
-    """Who may change the mode of a file that the user with this number owns."""
+    """Return who may change the mode of a file that the user with this number owns."""
     return user_name(uid) if uid == 0 else f"{user_name(uid)} or root"

@@ -1,14 +1,14 @@
-"""How values appear in messages: on one line, sizes in decimal units, words of a command as a shell reads them."""
+"""The form of values in messages: on one line, sizes in decimal units, words of a command as a shell reads them."""
 
 _UNITS = ("kB", "MB", "GB")
 _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
 
 
 def harmless(text: str) -> str:
-    r"""A text without anything that a terminal obeys: escapes such as \x1b and \u202e replace what is not printable.
+    r"""Return a text without anything that a terminal obeys: escapes (\x1b, \u202e) replace what is not printable.
 
     Not printable are control characters and line breaks; marks without width, such as those for the direction of
-    writing; and unpaired surrogates. One that stands for a byte that is not UTF-8 is shown as the byte, \xff.
+    writing; and unpaired surrogates. A surrogate that stands for a byte that is not UTF-8 is shown as the byte, \xff.
     """
     if text.isprintable():
         return text
@@ -22,13 +22,16 @@ def _escaped(letter: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """The text with each URL in it without user and password: up to the last @, since a password may have one."""
+    """Return the text with each URL in it without user and password.
+
+    Everything up to the last @ goes, since a password may have an @.
+    """
     first, *rest = text.split("://")
     return "://".join([first, *map(_without_user, rest)])
 
 
 def _without_user(text: str) -> str:
-    """The text behind the scheme of a URL."""
+    """Return the text behind the scheme of a URL, without user and password."""
     words = text.split(maxsplit=1)
     if not words or not text.startswith(words[0]):
         return text
@@ -36,22 +39,22 @@ def _without_user(text: str) -> str:
 
 
 def one_line(value: object) -> str:
-    """A value as harmless text, with each run of blanks and line breaks as one blank."""
+    """Return a value as harmless text, with each run of blanks and line breaks as one blank."""
     return harmless(" ".join(str(value).split()))
 
 
 def counted(count: int, word: str) -> str:
-    """A number of things: "1 file", "2,000 files"."""
+    """Return a number of things, as "1 file" or "2,000 files"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def listed(text: str) -> list[str]:
-    """The names of a list with `,` or `;` between them."""
+    """Return the names of a list with `,` or `;` between them."""
     return [name.strip() for name in text.replace(";", ",").split(",") if name.strip()]
 
 
 def size_text(size: int) -> str:
-    """A size in bytes in decimal units: "18.4 kB", "206.2 GB"."""
+    """Return a size in bytes in decimal units, as "18.4 kB" or "206.2 GB"."""
     if size < 1000:
         return f"{size} bytes"
     value, unit = size / 1e3, 0
@@ -61,7 +64,7 @@ def size_text(size: int) -> str:
 
 
 def quoted_for_shell(word: str) -> str:
-    """The word as a shell reads it. As shlex.quote, whose module imports re."""
+    """Return the word as a shell reads it. shlex.quote does the same; its module imports re."""
     if word and all(each.isascii() and (each.isalnum() or each in _NO_SIGNS) for each in word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"

@@ -1,7 +1,7 @@
 """The one way to walk through a directory, for both distributions: without recursion, up to a limit of depth.
 
-os.walk calls itself for each level before Python 3.12, as pathlib and shutil do for what is below a directory. So what
-the walker accepts is safe for those, too.
+os.walk calls itself for each level before Python 3.12. pathlib and shutil do so for everything below a directory. So
+the directories that the walker accepts are safe for them, too.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ DEPTH_LIMIT = 128  # directories in each other; csrc/device_code/code_files.c ha
 def walk(
     directory: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Each directory below one, itself first, with the names of directories and of other files in it, as os.walk.
+    """Yield each directory below one, itself first, with the names of directories and of other files in it, as os.walk.
 
-    What the caller removes from the list of directories is not entered, nor are links. on_error gets the errors of
-    directories that cannot be listed, which are left out. LibraryAccessError is the one for those that lie too deep:
+    Directories that the caller removes from the list are not entered, nor are links. on_error gets the errors of
+    directories that cannot be listed, which are left out. Directories that lie too deep are a LibraryAccessError:
     without on_error it is raised.
     """
     top = os.fspath(directory)
@@ -48,13 +48,16 @@ def walk(
 
 
 def refuse_deep(directory: str | os.PathLike[str]) -> None:
-    """LibraryAccessError if directories lie too deep in this one for what calls itself for each level."""
+    """Raise LibraryAccessError if directories lie too deep in this one.
+
+    Functions that call themselves for each level are safe below the limit.
+    """
     for _ in walk(directory):
         pass
 
 
 def too_deep(path: str) -> LibraryAccessError:
-    """The error for a directory or an archive in which directories lie too deep."""
+    """Return the error for a directory or an archive in which directories lie too deep."""
     detail = f"directories lie in each other more than {DEPTH_LIMIT} deep"
     fix = "an installed ROCm has 20: remove the others"
     return LibraryAccessError(f"{path}: cannot read: {detail}", fix, path, detail=detail)

@@ -1,4 +1,4 @@
-"""Zip files and wheels. What an archive says of itself is hostile: its list of members is checked before it is read."""
+"""The opening of zip files and wheels, which may be hostile: the list of members is checked before it is read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _END_64_SIZE, _ENTRY_SIZE = 56, 46
 MEMBER_LIMIT = 1 << 17
 _LARGEST_DIRECTORY = 32 << 20  # bytes
 
-# What zipfile raises for members that are damaged, encrypted or of an unknown method; and OSError without a number.
+# The errors of zipfile for members that are damaged, encrypted or of an unknown method; and OSError without a number.
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(EOFError, ValueError, RuntimeError, LookupError, OverflowError),
@@ -29,7 +29,7 @@ DAMAGE = (
 
 
 def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
-    """The archive, whose list of members is sound. Raises BadArchiveError."""
+    """Open the archive, whose list of members is sound. Raise BadArchiveError if that list is not."""
     try:
         _check_directory(file, path)
         archive = zipfile.ZipFile(file)
@@ -42,7 +42,7 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
 
 
 def _check_directory(file: BinaryIO, path: str) -> None:
-    """Refuses a list of members that would fill the memory: zipfile reads it whole, and makes an object of each.
+    """Refuse a list of members that would fill the memory: zipfile reads it whole, and makes an object of each.
 
     The list is found as zipfile finds it.
     """
@@ -81,7 +81,7 @@ def _refuse_many(directory: bytes, path: str) -> None:
 
 
 def _refuse_overlaps(path: str, members: list[zipfile.ZipInfo]) -> None:
-    """Members that share bytes make a small file hold any amount."""
+    """Refuse members that share bytes: they make a small file hold any amount."""
     end, last = 0, ""
     for member in sorted(members, key=lambda each: each.header_offset):
         if member.header_offset < end:

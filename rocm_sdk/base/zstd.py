@@ -1,4 +1,4 @@
-"""Finds Python's module for Zstandard (PEP 784): part of Python since 3.14, a package of PyPI for earlier versions."""
+"""The choice of a module for Zstandard (PEP 784): Python's own since 3.14, a package of PyPI for earlier versions."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ ZSTD_FIX = ZSTD_INSTALL or "use a Python that was built with libzstd (Debian: li
 
 
 def import_zstd() -> Any:
-    """The module; ImportError if it is not installed."""
+    """Import the module, and return it. Raise ImportError if it is not installed."""
     return import_module(ZSTD_MODULE)

@@ -1,10 +1,10 @@
-"""Values of options, as argparse's `type` takes them. A plain call does not import argparse."""
+"""The values of options, as argparse's `type` takes them. A plain call does not import argparse."""
 
 _LARGEST_PROCESS = (1 << 31) - 1  # of pid_t
 
 
 def process_number(text: str) -> int:
-    """The number of a process."""
+    """Return the number of a process. Raise ArgumentTypeError for another text."""
     from argparse import ArgumentTypeError
 
     number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_LARGEST_PROCESS)) else 0
@@ -14,7 +14,7 @@ def process_number(text: str) -> int:
 
 
 def waiting_time(text: str) -> float:
-    """Seconds to wait: from 0 to a million."""
+    """Return the seconds to wait: from 0 to a million. Raise ArgumentTypeError for another text."""
     from argparse import ArgumentTypeError
 
     try:
@@ -27,7 +27,7 @@ def waiting_time(text: str) -> float:
 
 
 def pause(text: str) -> float:
-    """Seconds between two looks: from 0.05 to a million."""
+    """Return the seconds between two looks: from 0.05 to a million. Raise ArgumentTypeError for another text."""
     from argparse import ArgumentTypeError
 
     try:

@@ -1,4 +1,7 @@
-"""`rocm-sdk check`: whether files load with the SDK and run on the GPUs, without loading them."""
+"""The command `rocm-sdk check`, which tells whether files load with the SDK and run on the GPUs.
+
+The files are read and not loaded.
+"""
 
 import sys
 
@@ -21,11 +24,11 @@ something does not, 3 where it cannot be told, 2 for a name that stands for noth
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _CANNOT_TELL = 3
-_SHOWN = frozenset({"N-LIB-027"})  # notes on which it depends whether a program works
+_SHOWN = frozenset({"N-LIB-027"})  # notes that decide whether a program works
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """What to check, and against what."""
+    """Add the arguments: the files to check, and the SDK and GPUs to check against."""
     parser.add_argument(
         "names",
         nargs="*",
@@ -37,7 +40,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints a verdict for each name; the status says whether all work."""
+    """Print a verdict for each name. Return the status, which says whether all work."""
     if not options.names and not options.sdk:
         return _check_sdk(options)
     from rocm_sdk.base.scratch import removed_at_signals
@@ -63,7 +66,7 @@ def run(options: "Namespace") -> int:
 
 
 def _check_sdk(options: "Namespace") -> int:
-    """The verdict on the SDK, and what check-gpu says of its libraries."""
+    """Print the verdict on the SDK, and the lines of check-gpu on its libraries. Return the status."""
     from rocm_sdk.doctor.verdicts import Question, judge
     from rocm_sdk.installed.installation import current
     from rocm_sdk.terminal.progress import waiting
@@ -93,7 +96,7 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
 
 
 def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]) -> bool:
-    """Writes the page of --html; False after a message if that fails."""
+    """Write the page of --html. Return False after a message if that fails."""
     if options.html is None:
         return True
     from rocm_sdk.doctor.verdicts.page import write_page
@@ -107,7 +110,7 @@ def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]
 
 
 def _sdk_name(options: "Namespace") -> str:
-    """What files are checked against, in words."""
+    """Return words for the SDK that files are checked against."""
     from rocm_sdk.errors import PackageNotInstalledError
     from rocm_sdk.installed.installation import current
 
@@ -120,7 +123,7 @@ def _sdk_name(options: "Namespace") -> str:
 
 
 def _point_to_health() -> None:
-    """A line if something is wrong with the condition of this machine's GPUs; the verdict is not about that."""
+    """Print a line if something is wrong with the condition of this machine's GPUs; the verdict is not about that."""
     from rocm_sdk._native import gpu_health
     from rocm_sdk.base.value_text import counted
 
@@ -135,7 +138,7 @@ def _status(answers: "Iterable[bool | None]") -> int:
 
 
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
-    """each: notes, too."""
+    """Print a verdict. each: notes, too."""
     tell_wrapped(f"{verdict.subject}: {verdict.line}")
     if verdict.loads and verdict.kind != "SDK" and (verdict.loading.is_run or verdict.loading.directories):
         from .run import NOT_PASSED_ON

@@ -1,4 +1,4 @@
-"""`rocm-sdk check-gpu`: the form of `check` that is about the GPU code of the installed libraries alone."""
+"""The command `rocm-sdk check-gpu`: the form of `check` that is about the GPU code of the installed libraries alone."""
 
 import sys
 
@@ -25,7 +25,7 @@ _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The GPUs, the files and the form of the output."""
+    """Add the options: the GPUs, the files and the form of the output."""
     add_against(parser, "look at the libraries below this directory instead")
     parser.add_argument(
         "--unofficial",
@@ -35,7 +35,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints what the libraries have for each GPU; status 1 if one lacks something, or nothing was checked."""
+    """Print the code of the libraries for each GPU. Return status 1 if one lacks something, or nothing was checked."""
     from rocm_sdk.gpu_support.code_verdict import as_counted, judge_code
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.installed.installation import current
@@ -72,7 +72,7 @@ def run(options: "Namespace") -> int:
 
 
 def _known_faults(names: "list[str]", options: "Namespace", installed: "Installed | None") -> "tuple[Problem, ...]":
-    """What the GPUs are known to compute wrongly: those of the machine as they are, too."""
+    """Return what the GPUs are known to compute wrongly: the machine's as they are, too."""
     gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
     processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
     if processors.isdisjoint(row[0] for row in _native.known_faults()):

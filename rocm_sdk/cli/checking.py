@@ -1,4 +1,4 @@
-"""What the forms of a check share: the options, the GPUs that they name, and the lines of a verdict on GPU code."""
+"""The common parts of the forms of a check: the options, the GPUs that they name, and the lines on GPU code."""
 
 import sys
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rocm_sdk.problems import Problem
 
 _WIDTH = 26  # of the column of names
-_LINE = 60  # after which a list of names goes on in a line of its own
+_LINE = 60  # columns; a longer list of names goes on in a line of its own
 
 
 def add_against(parser: "ArgumentParser", sdk: str) -> None:
-    """What each form of a check is against, and the form of its output. sdk: what --sdk says of its directory."""
+    """Add the options that say what a check is against, and the form of its output. sdk: the help of --sdk."""
     parser.add_argument(
         "--gpu",
         action="append",
@@ -31,7 +31,7 @@ def add_against(parser: "ArgumentParser", sdk: str) -> None:
 
 
 def is_directory(name: str) -> bool:
-    """Whether --sdk names a directory; complains if not."""
+    """Return whether --sdk names a directory; complain if not."""
     import os
 
     if os.path.isdir(name):
@@ -48,7 +48,7 @@ def is_directory(name: str) -> bool:
 
 
 def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
-    """The target ids that --gpu names, each once, and the product name of each. Raises EmptySelectionError."""
+    """Return the target ids that --gpu names, each once, and the product name of each. Raise EmptySelectionError."""
     from rocm_sdk import _native, targets
     from rocm_sdk.base.value_text import listed
 
@@ -68,7 +68,7 @@ def _product(gpu: "Gpu") -> str:
 
 
 def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
-    """What the libraries have for each GPU, and what they lack."""
+    """Print what the libraries have for each GPU, and what they lack."""
     from rocm_sdk.gpu_support.coverage import with_code
     from rocm_sdk.gpu_support.words import SPIRV_DEPENDS
 
@@ -116,7 +116,7 @@ def _print_group(names: list[str], text: str) -> None:
 
 
 def _print_dependence() -> None:
-    """What unofficial code depends on, as far as it can be found out."""
+    """Print what unofficial code depends on, as far as it can be found out."""
     from rocm_sdk.gpu_support.comgr import comgr_tries_other_processors
 
     words = {
@@ -130,7 +130,7 @@ def _print_dependence() -> None:
 
 
 def _print_unused(found: "Coverage") -> None:
-    """The code that none of the GPUs runs."""
+    """Print the code that none of the GPUs runs."""
     unused = [each for each in found.targets if not each.used]
     if unused:
         from rocm_sdk.base.value_text import size_text
@@ -143,5 +143,5 @@ def _print_unused(found: "Coverage") -> None:
 
 
 def is_best_effort(found: "Coverage") -> bool:
-    """Whether a GPU runs code that only a patched runtime tries."""
+    """Return whether a GPU runs code that only a patched runtime tries."""
     return any(on.verdict == "best effort" for library in found.libraries for on in library.gpus)

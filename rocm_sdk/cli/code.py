@@ -1,4 +1,4 @@
-"""`rocm-sdk code`: which GPU code files hold, for which targets, and how large it is."""
+"""The command `rocm-sdk code`, which prints the GPU code that files hold, for which targets, and how large it is."""
 
 import sys
 
@@ -15,11 +15,11 @@ EXAMPLE = "rocm-sdk code librocsparse.so.0"
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _WIDTH = 100  # of the lines of targets
-_NEARLY_TOO_LARGE = 7 << 28  # bytes of code; 8 << 28 is what relocations reach
+_NEARLY_TOO_LARGE = 7 << 28  # bytes of code; relocations reach 8 << 28
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The files, and the form of the output."""
+    """Add the arguments: the files, and the form of the output."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -35,7 +35,10 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code. Or makes new files."""
+    """Print the GPU code of each file, or make new files.
+
+    Return status 1 if a file cannot be read, or none has GPU code.
+    """
     from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.gpu_code.options import is_asked_for, misuse
     from rocm_sdk.gpu_code.search import code_in
@@ -72,7 +75,10 @@ def run(options: "Namespace") -> int:
 
 
 def _tell(code: "DeviceCode", name: str | None, *, is_first: bool) -> None:
-    """name: None for programs, which get it all at the end."""
+    """Tell the code of a file, and warn of code that is nearly too large.
+
+    name: None for programs, which get it all at the end.
+    """
     if name is not None:
         _print_code(code, name, is_first=is_first)
     if code.kind == "ELF file" and code.stored_size > _NEARLY_TOO_LARGE:
@@ -83,7 +89,7 @@ def _tell(code: "DeviceCode", name: str | None, *, is_first: bool) -> None:
 
 
 def _print_code(code: "DeviceCode", name: str, *, is_first: bool) -> None:
-    """The lines of a file. What is in a directory or archive, `name`, stands below it."""
+    """Print the lines of a file. A file in a directory or archive, `name`, stands below it."""
     from rocm_sdk.base.value_text import size_text
 
     shown, indent = code.path, ""
@@ -138,7 +144,7 @@ def _print_json(found: "Iterable[DeviceCode]") -> None:
 
 
 def _document(value: object) -> object:
-    """A result type as a dictionary, with those in it."""
+    """Return a result type as a dictionary, with the result types in it."""
     fields = getattr(value, "__match_args__", None)
     if fields is not None:
         return {name: _document(getattr(value, name)) for name in fields}

@@ -1,6 +1,6 @@
-"""`rocm-sdk code FILE... --kernels`: the kernels of code objects, under their target.
+"""The command `rocm-sdk code FILE... --kernels`, which prints the kernels of code objects, under their target.
 
-Where there are many, those of one template or one generator are a line.
+Where there are many, all kernels of one template or one generator are a line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .demangled import demangled
 
 _MOST = 20  # kernels of a target that are shown each
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
-# What is shown of a kernel: the key in its metadata, and a label.
+# The facts about a kernel that are shown: the key in its metadata, and a label.
 _FACTS = (
     (".vgpr_count", "VGPRs"),
     (".sgpr_count", "SGPRs"),
@@ -31,7 +31,7 @@ _FACTS = (
 
 
 def print_kernels(names: list[str], for_programs: bool) -> int:
-    """Prints the kernels of each file; status 1 if one cannot be read, or none has any."""
+    """Print the kernels of each file. Return status 1 if a file cannot be read, or none has any."""
     found: dict[str, list[dict[str, object]]] = {name: [] for name in names}
     statuses = [attempt(name, partial(_take_kernels, name, found[name], for_programs)) for name in names]
     has_any = any(found.values())
@@ -62,7 +62,7 @@ def _take_kernels(name: str, found: list[dict[str, object]], for_programs: bool)
 
 
 def _lines(rows: list[tuple[str, Kernel]]) -> Iterator[str]:
-    """A line for each kernel; of many, a line for those whose names begin alike, with what they use at most."""
+    """Yield a line for each kernel; of many, a line for kernels whose names begin alike, with their largest numbers."""
     groups: dict[str, list[tuple[str, Kernel]]] = {}
     for row in rows:
         groups.setdefault(row[0] if len(rows) <= _MOST or given.verbose else _beginning(row[0]), []).append(row)
@@ -73,12 +73,15 @@ def _lines(rows: list[tuple[str, Kernel]]) -> Iterator[str]:
 
 
 def _beginning(name: str) -> str:
-    """What the kernels of one template have in common, or those of a generator: up to the first argument or number."""
+    """Return the beginning of a kernel's name that all kernels of its template or generator have.
+
+    The beginning ends before the first argument or number.
+    """
     return re.split(r"(?<=\w)[<(]|\d", name, maxsplit=1)[0] or name
 
 
 def _facts(kernels: list[Kernel]) -> str:
-    """What they use; of several with different numbers the least and the most."""
+    """Return the facts of kernels; of several with different numbers the least and the most."""
     said = []
     for key, word in _FACTS:
         values = [kernel.metadata[key] for kernel in kernels if isinstance(kernel.metadata.get(key), int)]

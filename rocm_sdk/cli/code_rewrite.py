@@ -1,4 +1,4 @@
-"""`rocm-sdk code FILE... --output PLACE`: new files with less code, or with the code in another container.
+"""The command `rocm-sdk code FILE... --output PLACE`, which writes new files with less code, or another container.
 
 rocm-sdk-build writes them; it runs as a process of its own, because the loader only reads.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rewrite_all(options: "Namespace") -> int:
-    """The exit status of rocm-sdk-build; 1 if it is not installed."""
+    """Run rocm-sdk-build, and return its exit status; 1 if it is not installed."""
     try:
         command = build_command("code", *given_words(), *words_of(options))
     except NotInstalledError as error:

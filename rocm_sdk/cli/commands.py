@@ -4,8 +4,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-# Subcommand -> summary. Its module is rocm_sdk.cli.NAME, "_" in it for "-", with add_arguments(parser), run(options)
-# and EXAMPLE.
+# Subcommand -> summary. The subcommand's module is rocm_sdk.cli.NAME, "_" in it for "-", with add_arguments(parser),
+# run(options) and EXAMPLE.
 COMMANDS = {
     "adopt": "take over the files that AMD's distribution rocm also installs",
     "check": "say whether a file, wheel, directory or distribution loads and runs here",
@@ -28,13 +28,13 @@ COMMANDS = {
     "version": "print the version of the installed SDK",
 }
 
-# Subcommand -> exit statuses of it alone, and what they mean.
+# Subcommand -> the exit statuses that only this subcommand has, and their meanings.
 STATUSES = {
     "check": {3: "it cannot be told"},
     "run": {126: "the program cannot be started", 127: "there is no such program"},
 }
 
-# What people come for -> the subcommands for it.
+# Purpose of the user -> the subcommands for it.
 GROUPS = {
     "load": ("run", "env", "path", "list", "version"),
     "look": ("info", "gpus", "targets", "tree", "check", "check-gpu", "code", "explain"),
@@ -43,6 +43,6 @@ GROUPS = {
 
 
 def module_of(name: str) -> "ModuleType":
-    """Imports the module of one subcommand, and no other."""
+    """Import the module of one subcommand, and no other, and return it."""
     module: ModuleType = __import__(f"{__package__}.{name.replace('-', '_')}", fromlist=["run"])
     return module

@@ -1,4 +1,4 @@
-"""`python -m rocm_sdk --cflags --libs`: what a compiler needs for an extension module that uses the capsule."""
+"""The options of `python -m rocm_sdk --cflags --libs`, for compilers of extension modules that use the capsule."""
 
 import argparse
 import shlex
@@ -18,13 +18,13 @@ OPTIONS = {
 
 
 def run(asked: "Sequence[str]") -> int:
-    """Prints the flags on one line."""
+    """Print the flags on one line, and return status 0."""
     print(shlex.quote(f"-I{get_include()}") if "--cflags" in asked else "")
     return 0
 
 
 class Alone(argparse.Action):
-    """An option of OPTIONS beside other words."""
+    """The refusal of an option of OPTIONS beside other words."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> "NoReturn":
         parser.error(f"{' and '.join(OPTIONS)} stand alone: python -m rocm_sdk {' '.join(OPTIONS)}")

@@ -1,4 +1,4 @@
-"""`rocm-sdk completion SHELL`: the script with which a shell completes this command.
+"""The command `rocm-sdk completion SHELL`, which prints the script with which a shell completes this command.
 
 scripts/completion_scripts.py makes the scripts, and they are files beside this one.
 """
@@ -19,18 +19,18 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The shell."""
+    """Add the argument: the shell."""
     parser.add_argument("shell", choices=SHELLS, help="the shell")
 
 
 def run(options: "Namespace") -> int:
-    """Prints the script."""
+    """Print the script, and return status 0."""
     print_script(__package__, options.shell)
     return 0
 
 
 def print_script(package: str, shell: str) -> None:
-    """Prints the script of a shell that lies in a package."""
+    """Print the script of a shell that lies in a package."""
     from importlib.resources import files
 
     print((files(package) / "completions" / shell).read_text(encoding="utf-8"), end="")

@@ -1,4 +1,4 @@
-"""Demangles the names of functions, by the C++ library of the system (__cxa_demangle).
+"""The names of functions as in the source, by the C++ library of the system (__cxa_demangle).
 
 Names come from untrusted files, and a short name can have a very long result. So a separate process does the work, with
 limits on memory and time.
@@ -30,7 +30,7 @@ _MANGLED = re.compile(r"_Z[A-Za-z0-9_.$]{1,4000}")
 
 
 def demangled(names: Iterable[str]) -> dict[str, str] | None:
-    """Mangled name -> name in the source; None if libstdc++ is not there or fails."""
+    """Return the names in the source by their mangled names; None if libstdc++ is not there or fails."""
     wanted = list(dict.fromkeys(filter(_MANGLED.fullmatch, names)))
     if not wanted:
         return {}

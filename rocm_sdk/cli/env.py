@@ -1,4 +1,4 @@
-"""`rocm-sdk env`: the variables that a build needs, for a shell to evaluate."""
+"""The command `rocm-sdk env`, which prints the variables that a build needs, for a shell to evaluate."""
 
 import os
 
@@ -50,8 +50,11 @@ _PREPENDED = {"CMAKE_PREFIX_PATH": "--cmake", "PKG_CONFIG_PATH": "--pkgconfig", 
 
 
 class Variables(NamedTuple):
-    """The variables to set, the entries to prepend to search paths, the variables to remove, and the options to prepend
-    to lists of options, as a shell reads them."""
+    """The variables of a build or a choice of GPUs.
+
+    assigned: variables to set. prepended: entries to prepend to search paths. removed: variables to remove. options:
+    options to prepend to lists of options, as a shell reads them.
+    """
 
     assigned: dict[str, str]
     prepended: dict[str, str]
@@ -60,7 +63,7 @@ class Variables(NamedTuple):
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The form of the output, and one more variable."""
+    """Add the options: the form of the output, and further variables."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--sh", action="store_const", dest="form", const="sh", help="for sh, bash, zsh (the default)")
     form.add_argument(
@@ -93,7 +96,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the variables."""
+    """Print the variables. Return status 2 for wrong usage, else 0."""
     if options.targets and not options.compiler:
         complain("--targets needs --compiler")
         return 2
@@ -125,7 +128,10 @@ def run(options: "Namespace") -> int:
 
 
 def _leading_out(variables: Variables) -> "list[str]":
-    """What a parent has left that leads out of the SDK: to be removed, or set to what is left of it."""
+    """Return the variables of a parent that lead out of the SDK, to be removed.
+
+    A variable that has other entries too is set to these instead.
+    """
     if not may_lead_out(os.environ):
         return []
     from rocm_sdk.installed.inherited import leading_out
@@ -137,7 +143,7 @@ def _leading_out(variables: Variables) -> "list[str]":
 
 
 def build_variables(*, opencl: bool) -> Variables:
-    """The variables of a build. Extracts the development tree if needed.
+    """Return the variables of a build. Extract the development tree if needed.
 
     Raises RocmSdkError if the development package or OpenCL is not installed.
     """
@@ -152,21 +158,21 @@ def build_variables(*, opencl: bool) -> Variables:
 
 
 def _linker_options(root: str) -> str:
-    """The directories with the needs of libraries that are linked, for a linker that knows no RPATH of them."""
+    """Return the options for the directories of libraries' needs, for a linker that knows no RPATH of the libraries."""
     from rocm_sdk.devel.layout import LIBRARY_PLACES
 
     words = []
     for place in filter(os.path.isdir, (f"{root}/{place}" for place in LIBRARY_PLACES)):
-        # Where a comma is in the path, gcc would take it for the end of a word.
+        # If a comma is in the path, gcc would take it for the end of a word.
         option = f"-Wl,-rpath-link,{place}" if "," not in place else f"-rpath-link={place}"
         words += ["-Xlinker"] * ("," in place) + [quoted_for_shell(option)]
     return " ".join(words)
 
 
 def extension_variables(*, opencl: bool) -> Variables:
-    """The variables that torch's cpp_extension needs: without them it takes the core package for ROCm's home.
+    """Return the variables that torch's cpp_extension needs: without them it takes the core package for ROCm's home.
 
-    Errors as of home_directory.
+    Raises the errors of home_directory.
     """
     from rocm_sdk.devel.root import home_directory
 
@@ -176,7 +182,7 @@ def extension_variables(*, opencl: bool) -> Variables:
     return Variables(assigned, {}, [])
 
 
-# Purpose -> its variables.
+# Purpose -> the function that returns its variables.
 PURPOSES = {"build": build_variables, "torch-extension": extension_variables}
 
 
@@ -187,10 +193,10 @@ def _reporter() -> "Reporter":
 
 
 def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
-    """HIPCXX, HIPFLAGS, HIP_PLATFORM, and HIP_CLANG_PATH for hipcc. Without HIP_PLATFORM, hipconfig assumes nvidia if
-    it finds CUDA.
+    """Return HIPCXX, HIPFLAGS, HIP_PLATFORM, and HIP_CLANG_PATH for hipcc.
 
-    Raises RocmSdkError if there is no such compiler, or the selection has no target.
+    Without HIP_PLATFORM, hipconfig assumes nvidia if it finds CUDA. Raises RocmSdkError if there is no such compiler,
+    or the selection has no target.
     """
     import shlex
 
@@ -210,7 +216,7 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
 
 
 def _targets(selection: str) -> tuple[str, ...]:
-    """The user may compile for targets that the SDK's libraries have no code for."""
+    """Return the targets of a selection. The user may compile for targets that the SDK's libraries have no code for."""
     from rocm_sdk import targets
     from rocm_sdk.errors import EmptySelectionError
     from rocm_sdk.gpu_support.selection import select
@@ -227,13 +233,13 @@ def _targets(selection: str) -> tuple[str, ...]:
 
 
 def _directories(root: str, options: dict[str, str]) -> dict[str, str]:
-    """Variable -> its directory in the tree."""
+    """Return variable -> its directory in the tree."""
     found = {name: directory_in(root, option) for name, option in options.items()}
     return {name: directory for name, directory in found.items() if directory is not None}
 
 
 def _icd_directory() -> str:
-    """The directory with the SDK's .icd file, else its OpenCL library: OCL_ICD_VENDORS allows both."""
+    """Return the directory with the SDK's .icd file, else its OpenCL library: OCL_ICD_VENDORS allows both."""
     directory = f"{package_directory('core')}/{_ICD_DIRECTORY}"
     if os.path.isdir(directory):
         return directory

@@ -1,4 +1,7 @@
-"""GPUs that are equal but for their place, as one line: "64 x gfx942 AMD Instinct MI300X, 206.2 GB each, usable"."""
+"""The grouping of GPUs that are equal except for their place, as one line.
+
+An example is "64 x gfx942 AMD Instinct MI300X, 206.2 GB each, usable".
+"""
 
 from rocm_sdk.base.value_text import size_text
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def equal_gpus(gpus: "Iterable[Gpu]") -> "list[list[Gpu]]":
-    """The GPUs in groups of equal ones, in the order of their first."""
+    """Return the GPUs in groups of equal ones, in the order of their first."""
     groups: dict[tuple[object, ...], list[Gpu]] = {}
     for gpu in gpus:
         groups.setdefault((gpu.target, gpu.name, gpu.memory, gpu.usable, reason_of(gpu)), []).append(gpu)
@@ -18,14 +21,14 @@ def equal_gpus(gpus: "Iterable[Gpu]") -> "list[list[Gpu]]":
 
 
 def reason_of(gpu: "Gpu") -> "str | None":
-    """Why a GPU cannot be used, without the name of its own device file."""
+    """Return why a GPU cannot be used, without the name of its own device file; None if it can."""
     if gpu.why_not is None or gpu.render_node is None:
         return gpu.why_not
     return gpu.why_not.replace(gpu.render_node, "")
 
 
 def lines_of(groups: "Iterable[list[Gpu]]") -> "Iterator[str]":
-    """A line for each group; a reason is that of the first GPU that has it, and is said once."""
+    """Yield a line for each group; a reason is the one of the first GPU that has it, and is said once."""
     said: set[str | None] = set()
     for group in groups:
         reason = reason_of(group[0])

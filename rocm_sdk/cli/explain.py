@@ -1,4 +1,4 @@
-"""`rocm-sdk explain`: what a problem code means, and what to do about it on this machine."""
+"""The command `rocm-sdk explain`, which prints what a problem code means, and what to do about it on this machine."""
 
 import sys
 
@@ -14,13 +14,13 @@ EXAMPLE = "rocm-sdk explain E-LIB-002"
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The code."""
+    """Add the arguments: the code, and the form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, ...}')
     parser.add_argument("code", metavar="CODE", nargs="?", help="a code such as E-LIB-002 (default: list all codes)")
 
 
 def run(options: "Namespace") -> int:
-    """Prints the page or the list; status 2 for an unknown code, with the nearest known ones."""
+    """Print the page or the list. Return status 2 for an unknown code, with the nearest known ones."""
     from rocm_sdk.problems import ALIASES, ENTRIES, in_general
 
     if options.code is None and options.json:
@@ -82,7 +82,10 @@ def _print_page(code: str) -> None:
 
 
 def _print_here(code: str) -> None:
-    """Whether this installation has the problem, as far as a test of its subjects tells, and what to do about it."""
+    """Print whether this installation has the problem, and what to do about it.
+
+    A test of the subjects that report the problem tells, as far as it can.
+    """
     found, subjects = _found_here(code)
     for each in found:
         from rocm_sdk.doctor.report.text import problem_text
@@ -94,7 +97,7 @@ def _print_here(code: str) -> None:
 
 
 def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
-    """The problems of this code, and the subjects that were tested for it."""
+    """Return the problems of this code, and the subjects that were tested for it."""
     from rocm_sdk.problems.subject_table import SUBJECTS
 
     if not any(row.may_report(code) for row in SUBJECTS.values()):

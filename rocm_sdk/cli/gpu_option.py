@@ -1,4 +1,7 @@
-"""Options that set variables of HIP for a program: `--gpu` and `--layer` choose GPUs, `--no-comgr-cache` its cache."""
+"""The options that set variables of HIP for a program.
+
+`--gpu` and `--layer` choose GPUs, `--no-comgr-cache` switches the cache of comgr off.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -6,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def add_gpu_options(parser: "ArgumentParser") -> None:
-    """Which GPUs, and the variable that chooses them; no cache of comgr."""
+    """Add the options: the GPUs, and the variable that chooses them; no cache of comgr."""
     parser.add_argument(
         "--gpu",
         metavar="GPUS",
@@ -27,7 +30,7 @@ def add_gpu_options(parser: "ArgumentParser") -> None:
 
 
 def is_misused(options: "Namespace") -> bool:
-    """Whether --layer is wrong usage; complains if so."""
+    """Return whether --layer is wrong usage; complain if so."""
     if options.layer is None:
         return False
     from rocm_sdk.gpu_support.gpu_choice import LAYERS
@@ -43,7 +46,10 @@ def is_misused(options: "Namespace") -> bool:
 
 
 def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
-    """Variable -> value, None: to be removed; nothing without an option. Raises RocmSdkError if no GPU is chosen."""
+    """Return variable -> value, None: to be removed; nothing without an option.
+
+    Raise RocmSdkError if no GPU is chosen.
+    """
     cache: dict[str, str | None] = {"AMD_COMGR_CACHE": "0"} if options.no_comgr_cache else {}
     if options.gpu is None:
         return cache

@@ -17,9 +17,9 @@ _NUMBERS = ("memory", "in use")
 
 
 def tell_gpus(gpus: "Sequence[Gpu]", *, each: bool = False, said: "Sequence[str]" = ()) -> None:
-    """Writes the table. Of more than a screen shows, a line for each kind instead, unless each is wanted.
+    """Write the table. If there are more GPUs than a screen shows, write a line for each kind, unless each is wanted.
 
-    said: what messages below it say; a reason that is in one of them is left out.
+    said: the texts of messages below the table; a reason that is in one of them is left out.
     """
     groups = equal_gpus(gpus)
     if _MOST_ROWS < len(gpus) > len(groups) and not each:

@@ -1,4 +1,4 @@
-"""`rocm-sdk gpus`: the GPUs of this machine, and why one cannot be used."""
+"""The command `rocm-sdk gpus`, which prints the GPUs of this machine, and why one cannot be used."""
 
 import sys
 
@@ -27,7 +27,7 @@ _REFUSED = frozenset({"W-GPU-016", "W-GPU-017", "W-GPU-018", "W-GPU-019"})  # /d
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The forms of the output."""
+    """Add the options: the forms of the output."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all facts, for programs")
     form.add_argument("--all", action="store_true", help="all facts about each GPU, as text")
@@ -66,7 +66,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the GPUs; status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
+    """Print the GPUs. Return status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
     if wrong := _misuse(options):
         complain(*wrong)
         return 2
@@ -96,7 +96,7 @@ def run(options: "Namespace") -> int:
 
 
 def _watch(options: "Namespace") -> int:
-    """Prints the table, and then what changes. Status 1 if there is no GPU."""
+    """Print the table, and then each change. Return status 1 if there is no GPU."""
     from .gpus_watch import Watch
 
     gpus, found, _ = _native.survey_gpus()
@@ -110,7 +110,7 @@ def _watch(options: "Namespace") -> int:
 
 
 def _misuse(options: "Namespace") -> "tuple[str, ...] | None":
-    """What is wrong with the options, and what to do; None if nothing is."""
+    """Return what is wrong with the options, and what to do; None if nothing is."""
     others = (options.arch, options.all, options.require, options.visible, options.query)
     if options.health and any(others):
         return ("--health goes with --json only",)
@@ -122,7 +122,7 @@ def _misuse(options: "Namespace") -> "tuple[str, ...] | None":
 
 
 def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]") -> int:
-    """Says why a program that needs a GPU, and may get any of them, cannot run; status 0 if it can."""
+    """Say why a program that needs a GPU, and may get any of them, cannot run. Return status 0 if it can."""
     if any(gpu.usable for gpu in gpus) and not any(problem.code in _REFUSED for problem in problems):
         return 0
     for gpu in gpus:
@@ -133,7 +133,7 @@ def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]") -> int:
 
 
 def _print_health(options: "Namespace") -> int:
-    """Prints the condition of all GPUs; status 1 if something about it is a warning, or there is no GPU."""
+    """Print the condition of all GPUs. Return status 1 if something about it is a warning, or there is no GPU."""
     from .gpus_health import print_health
 
     gpus, found, _ = _native.survey_gpus()
@@ -146,7 +146,10 @@ def _print_health(options: "Namespace") -> int:
 
 
 def print_targets() -> int:
-    """Prints the result of `rocm-sdk gpus --arch`: the real targets of all GPUs, in the order of their nodes."""
+    """Print the result of `rocm-sdk gpus --arch`. Return status 1 if there is no target.
+
+    The result is the real targets of all GPUs, in the order of their nodes.
+    """
     return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
 
 
@@ -163,7 +166,7 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
 
 
 def _said(problems: "Iterable[Problem]") -> "Sequence[str]":
-    """What is said below the table, where both are read together."""
+    """Return the texts below the table, where both are read together."""
     are_together = sys.stdout.isatty() and sys.stderr.isatty()
     return [found.cause for found in problems] if are_together else ()
 
@@ -176,7 +179,7 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
 
 
 def _fact_text(name: str, value: object) -> str:
-    """A field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
+    """Return a field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
     from rocm_sdk.base.value_text import size_text
 
     if value is None or (name in _NONE_IF_ZERO and value == 0):
@@ -200,7 +203,7 @@ def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
 
 
 def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
-    """The problems; that of WSL2 says what the SDK has for it, which costs a look at it there."""
+    """Return the problems; WSL2's says what the SDK has for it, which costs a look at the SDK there."""
     if not any(found.code == "W-GPU-020" for found in problems):
         return problems
     from rocm_sdk.gpu_support.wsl import explained
@@ -209,7 +212,7 @@ def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
 
 
 def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
-    """Each once, however many GPUs it concerns."""
+    """Print each note once, however many GPUs it concerns."""
     overridden: dict[str, list[int]] = {}
     for gpu in gpus:
         if gpu.overridden:
@@ -227,12 +230,15 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
 
 
 def _major(processor: str) -> str:
-    """The major version in the name of a processor: all but the last two digits."""
+    """Return the major version in the name of a processor: everything except the last two digits."""
     return processor.removeprefix("gfx").partition("-")[0][:-2]
 
 
 def each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
-    """What is wrong with the GPUs: what several have is one problem, and what follows from another one is none."""
+    """Return the problems of the GPUs.
+
+    A problem that several have is one, and a problem that follows from another is left out.
+    """
     if not problems:
         return ()
     from rocm_sdk.doctor.causes.following import without_followers

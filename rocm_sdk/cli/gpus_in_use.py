@@ -20,7 +20,7 @@ _HEADINGS = ("node", "process", "memory", "name")
 
 
 def wrong_query(options: "Namespace") -> tuple[str, str] | None:
-    """What is wrong with --query and --format, and what to do; None: nothing."""
+    """Return what is wrong with --query and --format, and what to do; None if nothing is."""
     from rocm_sdk import Gpu  # here: an import of the package does not make it
 
     if options.query is None:
@@ -36,7 +36,7 @@ def wrong_query(options: "Namespace") -> tuple[str, str] | None:
 
 
 def print_query(gpus: "Iterable[Gpu]", options: "Namespace") -> None:
-    """A line for each GPU. Sizes are bytes, what is unknown is empty."""
+    """Print a line for each GPU. Sizes are bytes, an unknown value is empty."""
     names = _names(options)
     lines = [] if options.format == "csv,noheader" else [",".join(names)]
     lines += [",".join(_field(gpu, name) for name in names) for gpu in gpus]
@@ -58,7 +58,7 @@ def _field(gpu: "Gpu", name: str) -> str:
 
 
 def print_processes(gpus: "Iterable[Gpu]") -> None:
-    """A table, if there are any."""
+    """Print a table of the processes, if there are any."""
     from rocm_sdk.gpu_support.in_use import gpu_processes
 
     if found := gpu_processes(gpus):

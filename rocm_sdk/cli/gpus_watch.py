@@ -1,6 +1,6 @@
-"""`rocm-sdk gpus --watch`: what changes on the GPUs of this machine, a line for each change.
+"""The command `rocm-sdk gpus --watch`, which prints a line for each change on the GPUs of this machine.
 
-It reads what `rocm-sdk gpus` and `gpus --health` read, and wakes no GPU.
+The command reads what `rocm-sdk gpus` and `gpus --health` read, and wakes no GPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST_SHARE = 100  # memory that is taken or freed is said from a hundredth of 
 
 
 class Change(NamedTuple):
-    """Something that is not as it was."""
+    """A change on a GPU or on the machine."""
 
     node: int | None  # None: the machine
     what: str  # "GPU", "usable", "memory", "process", or a check of --health
@@ -29,19 +29,19 @@ class Change(NamedTuple):
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The text for people."""
         place = "machine" if self.node is None else f"node {self.node}"
         if self.before is None:
             return f"{place}: {self.what}: {self.now}"
         return f"{place}: {self.what}: {self.now if self.now is not None else 'gone'} (before: {self.before})"
 
 
-# Node, what it is about, which of several -> what is said of it.
+# Node, what the entry is about, which of several -> the words about it.
 State = Mapping[tuple[int | None, str, str], str]
 
 
 class Watch:
-    """What was seen last. It looks for the first time when it is made."""
+    """The last look at the GPUs. The first look is at the construction."""
 
     def __init__(self, gpus: Sequence[_native.Gpu], *, is_json: bool) -> None:
         self._is_json = is_json
@@ -49,7 +49,7 @@ class Watch:
         self._nodes = [gpu.node for gpu in gpus]
 
     def go_on(self, seconds: float) -> int:
-        """Says each change until Ctrl-C, which is its usual end: status 0."""
+        """Say each change until Ctrl-C, which is its usual end. Return status 0."""
         if self._is_json:
             print(json.dumps({"time": _now(), "watched": self._nodes}), flush=True)
         try:
@@ -77,7 +77,7 @@ def _say(change: Change, *, is_json: bool) -> None:
 
 
 def state(gpus: Sequence[_native.Gpu]) -> State:
-    """What is watched, but for memory."""
+    """Return what is watched, except memory."""
     found: dict[tuple[int | None, str, str], str] = {}
     for gpu in gpus:
         found[gpu.node, "GPU", ""] = f"{gpu.processor} {gpu.name}, {gpu.pci_address}"
@@ -91,7 +91,7 @@ def state(gpus: Sequence[_native.Gpu]) -> State:
 
 
 def changes(before: State, now: State) -> Iterator[Change]:
-    """What differs, by node; of a GPU that has gone or come nothing else is said."""
+    """Yield the differences, by node; of a GPU that has gone or come nothing else is said."""
     lone = {node for node, what, _ in before.keys() ^ now.keys() if what == "GPU"}
     for key in sorted(before.keys() | now.keys(), key=lambda each: (each[0] is None, each[0] or 0, *each[1:])):
         node, what, _ = key
@@ -100,12 +100,12 @@ def changes(before: State, now: State) -> Iterator[Change]:
 
 
 def _memory(gpus: Sequence[_native.Gpu]) -> dict[int, tuple[int, int]]:
-    """Node -> the bytes that are taken of how many."""
+    """Return node -> the bytes that are taken of how many."""
     return {gpu.node: (used, gpu.memory) for gpu in gpus if (used := used_memory(gpu)) is not None}
 
 
 def _changes_of_memory(said: dict[int, tuple[int, int]], now: Mapping[int, tuple[int, int]]) -> Iterator[Change]:
-    """Those that are worth a line, since the last one that was said."""
+    """Yield the changes of memory that are worth a line, since the last one that was said."""
     for node, (used, size) in now.items():
         before, _ = said.setdefault(node, (used, size))
         if abs(used - before) * _LEAST_SHARE >= max(size, 1):

@@ -1,4 +1,4 @@
-"""`rocm-sdk info`: everything about this installation, on one screen."""
+"""The command `rocm-sdk info`, which shows everything about this installation, on one screen."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ _GPU_FACTS = ("processor", "name", "pci_address", "memory", "usable", "why_not")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The form of the output."""
+    """Add the options: the form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "loader": {}, "sdk": {}, ...}')
 
     instead = parser.add_mutually_exclusive_group()
@@ -46,7 +46,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints everything; status 1 if there is no SDK."""
+    """Print everything. Return status 1 if there is no SDK."""
     if options.sizes:
         from .info_sizes import print_sizes
 
@@ -72,7 +72,7 @@ def run(options: "Namespace") -> int:
 
 
 def collect() -> "tuple[dict[str, Any], tuple[_native.Gpu, ...]]":
-    """The document of --json, which docs/commands.md describes, and the GPUs."""
+    """Return the document of --json, which docs/commands.md describes, and the GPUs."""
     import platform
 
     problems: list[str] = []
@@ -111,7 +111,7 @@ def collect() -> "tuple[dict[str, Any], tuple[_native.Gpu, ...]]":
 
 
 def _ownership_problems() -> list[str]:
-    """Whether AMD's distribution rocm and this one claim the same files."""
+    """Return a sentence if AMD's distribution rocm and this one claim the same files; [] if not."""
     from rocm_sdk.adoption import state
     from rocm_sdk.adoption.errors import AdoptionError
 
@@ -123,7 +123,7 @@ def _ownership_problems() -> list[str]:
 
 
 def _packages(installed: Installed) -> list[dict[str, Any]]:
-    """The installed distributions of the SDK, and their platform directories."""
+    """Return the installed distributions of the SDK, and their platform directories."""
     from rocm_sdk.installed import sdk_sites
 
     found: dict[str, str] = {}
@@ -138,7 +138,10 @@ def _packages(installed: Installed) -> list[dict[str, Any]]:
 
 
 def _belongs_to(distribution: str) -> Callable[[str], bool]:
-    """Whether a platform directory belongs to this distribution: its name may end with the SDK's nonce."""
+    """Return a test whether a platform directory belongs to this distribution.
+
+    The directory's name may end with the SDK's nonce.
+    """
     prefix = f"_{distribution.replace('-', '_')}"
     return lambda directory: os.path.basename(directory).startswith(prefix)
 
@@ -149,7 +152,7 @@ def _families(sdk: dict[str, Any]) -> Iterator[str]:
 
 
 def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
-    """The facts for people."""
+    """Tell the facts for people."""
     from .gpu_table import tell_gpus
 
     sdk = facts["sdk"]
@@ -163,7 +166,7 @@ def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
         _tell_fact("targets", " ".join(sdk["targets"] or ()) or "unknown")
         _tell_fact("families", " ".join(_families(sdk)) or "none")
     _tell_fact("development", facts["devel"] or "unknown")
-    packages = [each for each in facts["packages"] if each["name"] != "rocm-sdk-loader"]  # which has a line
+    packages = [each for each in facts["packages"] if each["name"] != "rocm-sdk-loader"]  # the loader has a line
     sites = {os.path.dirname(each["directory"]) for each in packages if each["directory"]}
     site = f"{sites.pop()}/" if len(sites) == 1 else ""
     if packages:
@@ -175,7 +178,7 @@ def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
 
 
 def _tell_fact(title: str, text: str, place: str = "") -> None:
-    """A line: its title, a text, and the file or directory that it is about."""
+    """Tell a line: its title, a text, and the file or directory that it is about."""
     from rocm_sdk.terminal.output import tell_row
     from rocm_sdk.terminal.style import style
 

@@ -1,4 +1,4 @@
-"""`rocm-sdk info --build-id`: the build IDs of libraries, and where debuggers look for debug information by them."""
+"""The command `rocm-sdk info --build-id`: the build IDs of libraries, and the places of their debug information."""
 
 import os
 from functools import partial
@@ -27,7 +27,10 @@ class _File(NamedTuple):
 
 
 def print_build_ids(names: list[str], *, for_programs: bool) -> int:
-    """Prints the build IDs of libraries (short names, or files), without names of all; status 1 if a file has none."""
+    """Print the build IDs of libraries: short names, or files; without names of all.
+
+    Return status 1 if a file has none.
+    """
     installed = current()
     found: list[_File] = []
     status = max(attempt(name, partial(_add, found, installed, name)) for name in names) if names else 0
@@ -55,14 +58,14 @@ def print_build_ids(names: list[str], *, for_programs: bool) -> int:
 
 
 def _place(file: _File, directories: list[str]) -> str:
-    """The debug information that is installed, else the file in which debuggers look."""
+    """Return the debug information that is installed, else the file in which debuggers look."""
     if file.build_id is None:
         return ""
     return installed_debug_file(file.build_id, directories) or debug_file(file.build_id)
 
 
 def _add_all(found: list[_File], installed: Installed) -> bool:
-    """All shared libraries of the SDK. Whether all can be read; those that cannot are complained about."""
+    """Add all shared libraries of the SDK. Return whether all can be read; complain about the others."""
     faulty = [each for each in installed.shared_objects if each.facts is None]
     for each in faulty:
         complain(f"{each.fault} [{each.code}]")
@@ -73,7 +76,7 @@ def _add_all(found: list[_File], installed: Installed) -> bool:
 
 
 def _add(found: list[_File], installed: Installed, name: str) -> None:
-    """The library of a short name, else the file of this name; complains of a library that is not there."""
+    """Add the library of a short name, else the file of this name. Complain of a library that is not there."""
     path = name
     is_file = os.sep in name or (os.path.exists(name) and name not in shortnames_by_stem().values())
     if not is_file:

@@ -1,4 +1,4 @@
-"""`rocm-sdk info --provenance`: the sources of the SDK, the makers of its packages, the licences of its libraries."""
+"""The command `rocm-sdk info --provenance`: the sources of the SDK, the makers of its packages, the licences."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _SHORT = 12  # digits of a commit or build ID in a table
 
 
 def print_provenance(*, for_programs: bool) -> int:
-    """Prints the provenance; status 1 if there is no SDK."""
+    """Print the provenance. Return status 1 if there is no SDK."""
     found = provenance()
     if for_programs:
         tell_json(_SCHEMA, **_document(found))

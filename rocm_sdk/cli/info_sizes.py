@@ -1,4 +1,4 @@
-"""`rocm-sdk info --sizes`: how large the SDK is, by package, library and target."""
+"""The command `rocm-sdk info --sizes`: the size of the SDK, by package, library and target."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ _NUMBERS = frozenset({"size", "GPU code", "decompressed", "images"})
 
 
 def print_sizes(*, for_programs: bool) -> int:
-    """Prints the sizes; status 0."""
+    """Print the sizes, and return status 0."""
     found = sizes()
     if for_programs:
         _print_json(found)

@@ -1,6 +1,6 @@
-"""`rocm-sdk init`: extracts the development tree, updates its links, and with `--check` verifies every file.
+"""The command `rocm-sdk init`, which extracts the development tree, and updates its links.
 
-With `--record-pages` it writes the page list of the SDK instead.
+With `--check` it verifies every file, and with `--record-pages` it writes the page list of the SDK instead.
 """
 
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ _SHOWN = 20  # differences; a tree has thousands once a package is removed
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """How to extract, and whether to verify."""
+    """Add the options: how to extract, and whether to verify."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "root": "", ...}')
     parser.add_argument("--check", action="store_true", help="verify every file of the tree")
     parser.add_argument(
@@ -43,9 +43,9 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the directory of the tree; status 1 if `--check` finds a difference.
+    """Print the directory of the tree. Return status 1 if `--check` finds a difference.
 
-    With `--record-pages` it prints the path of the list; status 1 if that cannot be written.
+    With `--record-pages` it prints the path of the list, and returns status 1 if that cannot be written.
     """
     if options.record_pages:
         return _record_pages(options)
@@ -78,7 +78,7 @@ def _record_pages(options: "Namespace") -> int:
 
 
 def _differences(root: str, options: "Namespace") -> "list[Problem]":
-    """What differs from the extracted tree; prints it unless the output is for programs."""
+    """Return the differences from the extracted tree; print them unless the output is for programs."""
     from rocm_sdk.devel.verify import verify_tree
     from rocm_sdk.problems import fix_of
 

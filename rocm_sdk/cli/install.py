@@ -1,4 +1,4 @@
-"""`rocm-sdk install`: torch, JAX or the SDK for the GPUs of this machine, by pip or uv."""
+"""The command `rocm-sdk install`, which installs torch, JAX or the SDK for the GPUs of this machine, by pip or uv."""
 
 import sys
 
@@ -21,12 +21,12 @@ the exact versions that the installer finds at AMD's index. It shows what it wil
 checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
 Exit status 1 if nothing fits."""
 
-_CHECK_SECONDS = 60  # of the question whether files of this package were taken over
+_CHECK_SECONDS = 60  # the time limit of the question whether files of this package were taken over
 _FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environment")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """What, for which GPUs, of which release, and how."""
+    """Add the arguments: what to install, for which GPUs, of which release, and how."""
     parser.add_argument(
         "things", nargs="*", metavar="NAME", help="torch, torchvision, torchaudio, jax, sdk (the default), or a wheel"
     )
@@ -50,7 +50,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints or installs; status 1 with the reason on stderr if nothing fits, or if something fails."""
+    """Print or install. Return status 1 with the reason on stderr if nothing fits, or if something fails."""
     from rocm_sdk.errors import UnknownTargetError
     from rocm_sdk.installing.refusal import InstallRefusedError, WrongWordError
 
@@ -93,7 +93,10 @@ def _run(options: "Namespace") -> int:
 
 
 def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
-    """Leaves out integrated GPUs for which nothing is offered, where there is another GPU."""
+    """Run for the GPUs, without integrated ones for which nothing is offered. Return the status.
+
+    An integrated GPU is left out only where there is another GPU.
+    """
     from rocm_sdk.installing.refusal import InstallRefusedError
 
     try:
@@ -106,7 +109,7 @@ def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace
 
 
 def _warn_of_faults(gpus: "GpuChoice", options: "Namespace") -> None:
-    """Says which of the GPUs are known to compute wrongly, in the release that is asked for."""
+    """Say which of the GPUs are known to compute wrongly, in the release that is asked for."""
     from rocm_sdk import _native
     from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.gpu_support.known_faults import known_faults, processors_of
@@ -120,7 +123,7 @@ def _warn_of_faults(gpus: "GpuChoice", options: "Namespace") -> None:
 
 
 def _fitting_releases(things: list[str]) -> tuple[str, ...]:
-    """What the wheels among the things fit, the best first."""
+    """Return the releases that the wheels among the things fit, the best first."""
     if not any(thing.endswith(".whl") for thing in things):
         return ()
     from rocm_sdk.base.scratch import removed_at_signals
@@ -149,7 +152,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
     elif not options.upgrade:
         release = works(requirements, gpus.targets, destination.versions)
-        # Of the streams, a version tells `stable` alone.
+        # Among the streams, a version tells `stable` alone.
         if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")
     try:
@@ -168,7 +171,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
 
 
 def _is_adopted(adopting: list[str]) -> bool:
-    """Whether an earlier installation took the files over; False if the command does not end."""
+    """Return whether an earlier installation took the files over; False if the command does not end."""
     from rocm_sdk.base.starting import run
 
     try:
@@ -178,7 +181,10 @@ def _is_adopted(adopting: list[str]) -> bool:
 
 
 def _keep(options: "Namespace", release: str, destination: "Destination", why: str) -> int:
-    """Installs nothing, and takes over the files of this package if an earlier installation did not."""
+    """Install nothing, and take over the files of this package if an earlier installation did not.
+
+    Return the status.
+    """
     from rocm_sdk.base.starting import run_shown
     from rocm_sdk.installing.forms import in_words
 
@@ -194,7 +200,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
 
 
 def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index") -> None:
-    """Why just this, on stderr: stdout is for programs."""
+    """Say why just this is installed, on stderr: stdout is for programs."""
     for note in gpus.notes:
         complain(note)
     complain(f"ROCm {choice.release}, with the packages for {', '.join(gpus.targets)}, from {index.shown}")
@@ -205,7 +211,7 @@ def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", in
 
 
 def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
-    """Says why the text that follows on stdout has no exact versions, and what it does not know."""
+    """Say why the text that follows on stdout has no exact versions, and what it does not know."""
     for note in gpus.notes:
         complain(note)
     complain(error.message.splitlines()[0].removesuffix(":"))
@@ -232,7 +238,7 @@ def _print(options: "Namespace", choice: "Choice", destination: "Destination", i
 def _install(
     options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
 ) -> int:
-    """Shows the commands, asks, and runs them."""
+    """Show the commands, ask, and run them. Return the status."""
     from rocm_sdk.base.starting import run_shown
     from rocm_sdk.installing.asking import installing_environment, plain_options, start_directory
     from rocm_sdk.installing.forms import arguments, command, in_words
@@ -256,7 +262,10 @@ def _install(
 
 
 def _following(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
-    """What is run afterwards. AMD's `rocm` overwrites files of this package, which are taken over again."""
+    """Return the commands that are run afterwards.
+
+    AMD's `rocm` overwrites files of this package, which are taken over again.
+    """
     from rocm_sdk.base.starting import module_command
 
     checking = ["rocm_sdk", "check", "--gpu", ",".join(targets)]
@@ -267,7 +276,7 @@ def _following(targets: tuple[str, ...], destination: "Destination") -> list[lis
 
 
 def _agreed(options: "Namespace") -> bool:
-    """Whether the user wants what was shown; if not, that is said."""
+    """Return whether the user wants what was shown; say so if not."""
     if options.yes or _answered():
         return True
     complain("nothing was changed")

@@ -1,4 +1,4 @@
-"""`rocm-sdk list`: the libraries that can be asked for by a short name, and where they are."""
+"""The command `rocm-sdk list`, which prints the libraries that can be asked for by a short name, and where they are."""
 
 import sys
 
@@ -17,13 +17,13 @@ EXAMPLE = "rocm-sdk list --installed"
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """Which libraries, and the form of the output."""
+    """Add the options: the libraries, and the form of the output."""
     parser.add_argument("--installed", action="store_true", help="only those that are installed")
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "libraries": []}')
 
 
 def run(options: "Namespace") -> int:
-    """Prints a table with a line for each library; status 1 if none is to be printed."""
+    """Print a table with a line for each library. Return status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
     from rocm_sdk.installed.installation import current
 
@@ -40,7 +40,7 @@ def run(options: "Namespace") -> int:
 
 
 def _print_table(libraries: "Sequence[dict[str, Any]]", installed: "Installed") -> None:
-    """A row for each library. On a terminal those that are not installed are named below it, without columns."""
+    """Print a row for each library. On a terminal, absent libraries are named below the table, without columns."""
     from rocm_sdk.base.value_text import size_text
     from rocm_sdk.terminal.style import width_of
 
@@ -72,7 +72,7 @@ def _print_table(libraries: "Sequence[dict[str, Any]]", installed: "Installed") 
 
 
 def _places(installed: "Installed") -> "Sequence[LibraryLocation | None]":
-    """Where each library of the catalog is; None if it is not installed, or damaged."""
+    """Return the place of each library of the catalog; None if it is not installed, or damaged."""
     from rocm_sdk._native import catalog
     from rocm_sdk.errors import RocmSdkError
 

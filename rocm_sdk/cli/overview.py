@@ -1,7 +1,7 @@
-"""`rocm-sdk` without arguments: what is here in five lines, and the commands in groups.
+"""The command `rocm-sdk` without arguments: the state of this machine in five lines, and the commands in groups.
 
-It reads less than `rocm-sdk info`: no metadata of packages, and no library. So the verdict is by the names of the
-packages, and the last line names the command that looks into them.
+The command reads less than `rocm-sdk info`: no metadata of packages, and no library. So the verdict is by the names of
+the packages, and the last line names the command that looks into them.
 """
 
 import os
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Gpu, Sdk
 
 _KINDS = 3  # of GPUs that the line names
-_TYPED = 24  # columns of what to type
+_TYPED = 24  # columns of the words to type
 
 
 def run() -> int:
-    """Prints it; status 1 if there is no SDK."""
+    """Print the overview. Return status 1 if there is no SDK."""
     sdk = _native.open_sdk()
     try:
         facts = sdk.facts()
@@ -55,7 +55,7 @@ def run() -> int:
 
 
 def _built_targets(sdk: "Sdk") -> "tuple[str, ...] | None":
-    """The targets that the SDK says it was built for; None if it does not say it."""
+    """Return the targets that the SDK says it was built for; None if it does not say it."""
     try:
         return tuple(filter(None, sdk.built_targets().split(";"))) or None
     except RocmSdkError:
@@ -69,7 +69,7 @@ def _gpus_text(gpus: "Iterable[Gpu]") -> str:
 
 
 def _verdict(built: "tuple[str, ...] | None", gpus: "Sequence[Gpu]") -> tuple[str, str]:
-    """Whether the SDK was built for the GPUs, and what to type next."""
+    """Return whether the SDK was built for the GPUs, in words, and what to type next."""
     usable = [gpu for gpu in gpus if gpu.usable]
     if not usable:
         return "no GPU is usable" if gpus else "there is no GPU to run on; no library was looked at", "gpus"
@@ -94,7 +94,10 @@ def _is_built_for(built: "Iterable[str]", gpu: "Gpu") -> bool:
 
 
 def _fits(target: str, processor: str) -> bool:
-    """By the names. One that the table of targets does not have is compared as it is."""
+    """Return whether a target fits a processor, by the names.
+
+    A name that the table of targets lacks is compared as it is.
+    """
     try:
         return _native.compatibility(target, processor, None, False).fit != "none"
     except RocmSdkError:
@@ -102,5 +105,5 @@ def _fits(target: str, processor: str) -> bool:
 
 
 def _installing(gpus: "Iterable[Gpu]") -> str:
-    """What installs the SDK: without a GPU, one has to be named."""
+    """Return the words that install the SDK: without a GPU, one has to be named."""
     return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else f"install torch --gpu {EXAMPLE_GPU}"

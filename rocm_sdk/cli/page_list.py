@@ -1,4 +1,4 @@
-"""What `rocm-sdk init --record-pages` and `run --record-pages` do: they write the page list of the SDK."""
+"""The work of `rocm-sdk init --record-pages` and `run --record-pages`, which write the page list of the SDK."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELP = "write which pages of the libraries %s, for later loads to read ahead"
 
 
 def prepare(installed: Installed) -> str | None:
-    """Where the list of the SDK lies; None, and the user has been told, if it cannot be written there."""
+    """Return the place of the SDK's list; None, and the user has been told, if it cannot be written there."""
     from rocm_sdk.installed.page_list import PAGE_LIST, drop_libraries
 
     core = installed.sdk.package_directory("core")
@@ -27,7 +27,10 @@ def prepare(installed: Installed) -> str | None:
 
 
 def record(installed: Installed) -> str | None:
-    """Loads all libraries of the SDK in a process of its own, and writes the list: its path; None if that fails."""
+    """Load all libraries of the SDK in a process of its own, and write the list.
+
+    Return its path; None if that fails.
+    """
     from rocm_sdk.base.starting import run
     from rocm_sdk.installed.page_list import VARIABLE, load_command
 
@@ -43,7 +46,7 @@ def record(installed: Installed) -> str | None:
 
 
 def _identity(path: str) -> int | None:
-    """Of the file that has the name now; None: there is none. A list is a new file each time."""
+    """Return the identity of the file that has the name now; None if there is none. A list is a new file each time."""
     try:
         return os.stat(path).st_ino
     except FileNotFoundError:

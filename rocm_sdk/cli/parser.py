@@ -1,4 +1,4 @@
-"""Options, help and usage errors of all subcommands, by argparse."""
+"""The options, help and usage errors of all subcommands, by argparse."""
 
 import argparse
 from collections.abc import Callable, Collection
@@ -12,7 +12,7 @@ from .compiler_flags import OPTIONS, Alone
 
 
 def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
-    """The function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
+    """Return the function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
     words = help_asked(arguments, "rocm-sdk")
     parser = make_parser(words[:1])
     options = parse_words(parser, COMMANDS, words)
@@ -20,9 +20,9 @@ def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], ar
 
 
 def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The parser, with the arguments of the subcommands `wanted`; their modules alone are imported.
+    """Return the parser, with the arguments of the subcommands `wanted`; their modules alone are imported.
 
-    Shell completion has those of all.
+    Shell completion has the arguments of all subcommands.
     """
     parser = Parser(
         prog="rocm-sdk",

@@ -1,7 +1,7 @@
-"""`rocm-sdk path`: files of the SDK by their names, or a directory.
+"""The command `rocm-sdk path`, which prints files of the SDK by their names, or a directory.
 
-The first question about the development tree extracts it. Imports next to nothing, because build scripts call this
-often.
+The first question about the development tree extracts it. The module imports next to nothing, because build scripts
+call this command often.
 """
 
 import os
@@ -43,7 +43,7 @@ FILES = {
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The name of the library, or a directory; the form of the output."""
+    """Add the arguments: the name of the library, or a directory; the form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "path": "", ...}')
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
@@ -60,7 +60,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the path; status 1 if the SDK does not have it."""
+    """Print the path. Return status 1 if the SDK does not have it."""
     if options.directory is not None:
         return print_directory(options.directory, as_json=options.json)
     if len(options.shortnames) > 1:
@@ -79,7 +79,10 @@ def run(options: "Namespace") -> int:
 
 
 def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
-    """Print the file of each library that is there, and complain about the others; 2 if a name is unknown."""
+    """Print the file of each library that is there, and complain about the others.
+
+    Return status 2 if a name is unknown.
+    """
     from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.terminal.output import complain_of, status_of, tell_json
 
@@ -107,7 +110,7 @@ def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
 
 
 def complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:
-    """Says why a library has no file."""
+    """Say why a library has no file."""
     from rocm_sdk.terminal.output import complain  # here: most calls find what they ask for
 
     complain(f"{shortname} is {location.found_via}: this SDK does not have it")
@@ -124,7 +127,7 @@ def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
 
 
 def print_directory(option: str, *, as_json: bool = False) -> int:
-    """Prints the directory of an option in DIRECTORIES; status 1 if the SDK does not have it."""
+    """Print the directory of an option in DIRECTORIES. Return status 1 if the SDK does not have it."""
     package, candidates, summary = DIRECTORIES[option]
     package = _home_package() if package == "home" else package
     root = _development_root() if package == "devel" else package_directory(package)
@@ -145,7 +148,7 @@ def print_directory(option: str, *, as_json: bool = False) -> int:
 
 
 def directory_in(root: str, option: str) -> str | None:
-    """The directory of an option in DIRECTORIES, in the directory of its package; None if the package has none."""
+    """Return the directory of an option in DIRECTORIES, in its package's directory; None if the package has none."""
     for candidate in DIRECTORIES[option][1]:
         path = f"{root}/{candidate}" if candidate else root
         if os.path.isdir(path):

@@ -1,8 +1,8 @@
 """The options of a plain call, without argparse, whose import takes longer than most commands.
 
-A plain call has names, and options that are written in full, each with one value at most, which is any text but the
+A plain call has names, and options that are written in full, each with one value at most, which is any text except the
 empty one: `path --root`, `code FILE`, `check-gpu --gpu gfx942`. The options come from the same add_arguments(parser)
-that argparse reads. Whatever is not plain, wrong usage included, is left to argparse.
+that argparse reads. Any other call, wrong usage included, is left to argparse.
 """
 
 from rocm_sdk.terminal.output_options import add_output_options
@@ -29,11 +29,11 @@ class Options:
 
 
 class _NotPlainError(Exception):
-    """The command or the call needs argparse."""
+    """The error for a command or a call that needs argparse."""
 
 
 class _Group:
-    """Of options of which a call has at most one, or exactly one."""
+    """A group of options of which a call has at most one, or exactly one."""
 
     def __init__(self, recorder: "_Recorder", required: bool) -> None:
         self.recorder = recorder
@@ -45,11 +45,11 @@ class _Group:
 
 
 class _Recorder:
-    """Takes the arguments of a command in the place of an ArgumentParser."""
+    """A recorder that takes the arguments of a command in the place of an ArgumentParser."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
-        self.flags: dict[str, tuple[str, Any]] = {}  # option -> its name among the values, and what it gives
+        self.flags: dict[str, tuple[str, Any]] = {}  # option -> its name among the values, and the value that it gives
         self.settings: dict[str, tuple[str, bool]] = {}  # option with a value -> its name, whether values add up
         self.names: list[tuple[str, str | None]] = []  # arguments without an option: name, nargs
         self.groups: list[_Group] = []
@@ -85,7 +85,7 @@ class _Recorder:
 
 
 def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
-    """The options of a call with these words; None if argparse has to parse them."""
+    """Return the options of a call with these words; None if argparse has to parse them."""
     recorder = _Recorder()
     given: list[str] = []
     positional: list[str] = []
@@ -121,7 +121,7 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
 
 
 def _take_names(recorder: _Recorder, words: list[str], given: list[str]) -> bool:
-    """Gives the words to the one argument that takes them; False if they do not fit it, or there are several."""
+    """Give the words to the one argument that takes them. Return False if they do not fit it, or there are several."""
     if len(recorder.names) > 1 or "" in words:
         return False
     for name, nargs in recorder.names:

@@ -1,8 +1,8 @@
-"""`rocm-sdk run COMMAND...`: runs a program that finds this SDK's libraries and tools.
+"""The command `rocm-sdk run COMMAND...`, which runs a program that finds this SDK's libraries and tools.
 
 The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
-and PATH; LD_PRELOAD for files of the load plan that the linker would not find in directories; and those that choose
-GPUs, if some are chosen. Names without version are links in a directory of the run.
+and PATH; LD_PRELOAD for files of the load plan that the linker would not find in directories; and the variables that
+choose GPUs, if some are chosen. Names without version are links in a directory of the run.
 """
 
 import os
@@ -45,7 +45,7 @@ _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The program and its arguments."""
+    """Add the arguments: the options, the program and its arguments."""
     from argparse import REMAINDER
 
     from .arguments import pause
@@ -67,7 +67,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Becomes the program. Returns only if that fails: 127 or 126, as in shells; 2 if no program is named."""
+    """Become the program. Return only if that fails: 127 or 126, as in shells; 2 if no program is named."""
     from rocm_sdk.installed.installation import current
 
     if options.program is None:
@@ -104,7 +104,10 @@ def run(options: "Namespace") -> int:
 
 
 def _start(options: "Namespace", environment: dict[bytes, bytes], directories: "Callable[[], list[str]]") -> int:
-    """Becomes the program, or watches it. directories: asked in the process that becomes it."""
+    """Become the program, or watch it. Return the status if that fails, or of the watched program.
+
+    directories: asked in the process that becomes the program.
+    """
 
     def start() -> int:
         _prepend(environment, b"LD_LIBRARY_PATH", directories())
@@ -118,7 +121,7 @@ def _start(options: "Namespace", environment: dict[bytes, bytes], directories: "
 
 
 def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
-    """Removes what a parent has left that leads out of the SDK, and says so."""
+    """Remove variables that a parent has left and that lead out of the SDK, and say so."""
     variables = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
     if not may_lead_out(variables):
         return
@@ -132,7 +135,7 @@ def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
 
 
 def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:
-    """Becomes the program, or says why not."""
+    """Become the program, or say why not, and return the status."""
     try:
         _become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):
@@ -148,7 +151,10 @@ def _no_such_program(program: str, fix: str | None = None) -> int:
 
 
 class _Libraries(NamedTuple):
-    """What the dynamic linker needs to open the files of the load plan. names: linker name without version -> file."""
+    """The files and directories that the dynamic linker needs to open the files of the load plan.
+
+    names: linker name without version -> file.
+    """
 
     directories: list[str]
     files: list[str]
@@ -156,10 +162,10 @@ class _Libraries(NamedTuple):
 
 
 def _planned_libraries(installed: "Installed") -> _Libraries:
-    """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there.
+    """Return the directories of all libraries, and of needed libraries if RPATHs do not lead the linker there.
 
-    Files that it would not find there are named: those whose names differ from their SONAMEs, and those that are used
-    in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
+    Files that the linker would not find there are named: files whose names differ from their SONAMEs, and files that
+    are used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
     locations = installed.locations
     steps = load_plan(*locations).steps
@@ -190,7 +196,7 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
 
 
 def _names(steps: "Iterable[LoadStep]") -> dict[str, str]:
-    """The names without version that the plan gives, or that each library would have: linker name -> file."""
+    """Return the names without version that the plan gives, or that each library would have: linker name -> file."""
     wish = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES")
     names: dict[str, str] = {}
     for step in steps if wish != "0" else ():
@@ -202,7 +208,7 @@ def _names(steps: "Iterable[LoadStep]") -> dict[str, str]:
 
 
 def _unneeded_private_directories(installed: "Installed", steps: "Iterable[LoadStep]") -> set[str]:
-    """Directories with the SDK's own LLVM and copies of the system's libraries to which no need leads."""
+    """Return the directories with the SDK's own LLVM and copies of the system's libraries to which no need leads."""
     from rocm_sdk.installed.library_directories import is_private
 
     roots = [] if installed.fallback is not None else installed.directories
@@ -213,7 +219,10 @@ def _unneeded_private_directories(installed: "Installed", steps: "Iterable[LoadS
 
 
 def _with_all_packages(directories: list[str], installed: "Installed", program: str, tools: list[str]) -> list[str]:
-    """The directories, and behind them those of other packages, and those that a program needs a library of."""
+    """Return the directories, and behind them other packages' directories, and directories that the program needs.
+
+    A directory is needed if the program needs a library in it.
+    """
     from rocm_sdk.installed.library_directories import directories_for, open_directories, packages_of
 
     packages = [each for each in packages_of(installed) if not {":", ";"} & set(each)]
@@ -225,7 +234,7 @@ def _with_all_packages(directories: list[str], installed: "Installed", program: 
 
 
 def _links(names: dict[str, str], directories: list[str], installed: "Installed") -> list[str]:
-    """The directories of links for names that no directory has a file of."""
+    """Return the directories of links for names that no directory has a file of."""
     from rocm_sdk.installed.library_directories import packages_of
 
     from .run_names import give_names
@@ -239,7 +248,7 @@ def _links(names: dict[str, str], directories: list[str], installed: "Installed"
 
 
 def _tool_directories(installed: "Installed") -> list[str]:
-    """The directories of programs, in the development tree if it is extracted, and in the core package."""
+    """Return the directories of programs, in the development tree if it is extracted, and in the core package."""
     roots = [installed.sdk.package_directory("core")]
     with suppress(ModuleNotFoundError):
         roots.insert(0, installed.sdk.package_directory("devel"))
@@ -248,7 +257,7 @@ def _tool_directories(installed: "Installed") -> list[str]:
 
 
 def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
-    """Whether only the development tree can have a program, and it is not extracted yet."""
+    """Return whether only the development tree can have a program, and it is not extracted yet."""
     from rocm_sdk.devel.layout import PACKED, tree_state
 
     search_path = os.fsdecode(environment.get(b"PATH", os.fsencode(os.defpath)))
@@ -256,7 +265,10 @@ def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
 
 
 def _extracted_tool(program: str) -> str:
-    """The program's path in the tree, which is extracted for it. LibraryNotFoundError if it does not have it."""
+    """Return the program's path in the tree, which is extracted for it.
+
+    Raise LibraryNotFoundError if the tree lacks it.
+    """
     from rocm_sdk.devel.named_files import TOOL, find
     from rocm_sdk.terminal.progress import TerminalReporter
 
@@ -264,7 +276,7 @@ def _extracted_tool(program: str) -> str:
 
 
 def _own_environment() -> dict[bytes, bytes]:
-    """The environment that this process was started with: Python may have added LC_CTYPE to os.environ."""
+    """Return the environment that this process was started with: Python may have added LC_CTYPE to os.environ."""
     try:
         with open("/proc/self/environ", "rb") as file:
             entries = file.read().split(b"\0")

@@ -1,4 +1,4 @@
-"""Names without version for the program of `rocm-sdk run`: links in a private directory.
+"""The names without version for the program of `rocm-sdk run`: links in a private directory.
 
 The packages have no such files, and `dlopen("libamd_smi.so")` searches LD_LIBRARY_PATH. A process of its own makes the
 directory and removes it when the program ends, however that ends: the program takes the place of this process. If that
@@ -28,9 +28,10 @@ _FAILED = b"!"
 
 
 def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
-    """The directories of links for the program that this process becomes: linker name -> file.
+    """Return the directories of links for the program that this process becomes.
 
-    packages: the directories of the SDK's packages. Complains, and returns [], if no directory can be made.
+    names: linker name -> file. packages: the directories of the SDK's packages. If no directory can be made, the
+    function complains, and returns [].
     """
     if not names:
         return []
@@ -51,7 +52,7 @@ def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
 
 
 def _places() -> tuple[list[str], list[str]]:
-    """Directories in which nobody else can replace what this user makes, and why others are none."""
+    """Return the directories in which nobody else can replace what this user makes, and why others are none."""
     named = (os.environ.get(name) for name in ("TMPDIR", "XDG_RUNTIME_DIR"))
     places, refused = [], []
     for place in dict.fromkeys([*filter(None, named), *_FURTHER_PLACES]):
@@ -64,7 +65,7 @@ def _places() -> tuple[list[str], list[str]]:
 
 
 def _refusal(place: str) -> str | None:
-    """Why links cannot be in a directory; None if they can."""
+    """Return why links cannot be in a directory; None if they can."""
     real = os.path.realpath(place)
     if not os.path.isabs(place):
         return "it depends on the current directory"
@@ -84,7 +85,7 @@ def _refusal(place: str) -> str | None:
 
 
 def _is_own(facts: os.stat_result) -> bool:
-    """Whether only this user and root can rename what this user has made in a directory."""
+    """Return whether only this user and root can rename what this user has made in a directory."""
     if facts.st_uid not in {0, os.geteuid(), _overflow_user()}:
         return False
     writers = stat.S_IWOTH | (0 if facts.st_gid in {0, os.getegid()} else stat.S_IWGRP)
@@ -92,7 +93,10 @@ def _is_own(facts: os.stat_result) -> bool:
 
 
 def _overflow_user() -> int:
-    """The owner that a container shows for users whom it does not know: root of the machine, in what an image has."""
+    """Return the owner that a container shows for users whom it does not know.
+
+    For files of an image this user is root of the machine. The result is 0 if the kernel does not tell.
+    """
     with suppress(OSError, ValueError), open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
         return int(file.read())
     return 0
@@ -102,7 +106,7 @@ def _overflow_user() -> int:
 
 
 def _link(directory: str, names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
-    """Makes the links below a new directory; the directories that have the names."""
+    """Make the links below a new directory. Return the directories that have the names."""
     found: dict[str, str] = {}
     for name, path in sorted(names.items()):
         origin = os.path.dirname(path)
@@ -117,7 +121,10 @@ def _link(directory: str, names: Mapping[str, str], packages: Sequence[str]) -> 
 
 
 def _mirror(directory: str, package: str, relative: str) -> str:
-    """A directory that stands for one of a package, at the same place relative to what lies around it."""
+    """Make a directory that stands for one of a package, and return its path.
+
+    The directory has the same place relative to the directories around it.
+    """
     place, real = os.path.join(directory, os.path.basename(package)), package
     words = [] if relative == "." else relative.split("/")
     for word in [*words, None]:
@@ -138,7 +145,11 @@ def _mirror(directory: str, package: str, relative: str) -> str:
 
 
 class _Keeper(NamedTuple):
-    """What is linked, where, and for which process. ended: a descriptor that tells its end; -1: the kernel has none."""
+    """The process that keeps the links.
+
+    names, packages, places: what is linked, and where. pid: the process that the links are for. ended: a descriptor
+    that tells the end of that process; -1: the kernel has none.
+    """
 
     names: Mapping[str, str]
     packages: Sequence[str]
@@ -147,7 +158,7 @@ class _Keeper(NamedTuple):
     ended: int
 
     def keep(self, writer: int) -> None:
-        """Makes the directory in the first place that takes it, tells the program's process, and waits for its end."""
+        """Make the directory in the first place that takes it, tell the program's process, and wait for its end."""
         why = []
         for place in self.places:
             refusal = self._keep_in(place, writer)
@@ -172,7 +183,7 @@ class _Keeper(NamedTuple):
         return None
 
     def _wait(self) -> None:
-        """Waits until the program has ended."""
+        """Wait until the program has ended."""
         if self.ended >= 0:
             from select import poll
 
@@ -188,7 +199,7 @@ class _Keeper(NamedTuple):
 
 
 def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Sequence[str]) -> bytes:
-    """Starts the keeper; the directories that it has made, or why it has made none."""
+    """Start the keeper. Return the directories that it has made, or why it has made none."""
     reader, writer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -216,7 +227,7 @@ def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Seque
 
 
 def _become(keeper: _Keeper, writer: int) -> NoReturn:
-    """Becomes the keeper in a session of its own: signals of a terminal do not reach it."""
+    """Become the keeper in a session of its own: signals of a terminal do not reach it."""
     try:
         os.setsid()
         if os.fork() == 0:
@@ -228,7 +239,7 @@ def _become(keeper: _Keeper, writer: int) -> NoReturn:
 
 
 def _close_others(kept: set[int]) -> None:
-    """Closes what the caller of the command waits on: pipes for its output."""
+    """Close the files that the caller of the command waits on: pipes for its output."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) not in kept:
             with suppress(OSError):
@@ -240,7 +251,7 @@ def _close_others(kept: set[int]) -> None:
 
 
 def _start_of(pid: int) -> str | None:
-    """When a process was started, which tells it from a later one of the same number; None if it has ended."""
+    """Return when a process was started, which tells it from a later one of the same number; None if it has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""`rocm-sdk store`: manages the store that environments share (see `rocm-sdk init --store`)."""
+"""The command `rocm-sdk store`, which manages the store that environments share (see `rocm-sdk init --store`)."""
 
 import os
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ EXAMPLE = "rocm-sdk store prune --store /srv/rocm-store"
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The action, and the store."""
+    """Add the arguments: the action, and the store."""
     parser.add_argument(
         "action",
         choices=["prune", "verify"],
@@ -34,7 +34,10 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is not a store."""
+    """Remove unused files, or print damaged ones.
+
+    Return status 1 if there are any, 2 if the directory is not a store.
+    """
     from rocm_sdk.base.value_text import size_text
     from rocm_sdk.devel.store import Store
     from rocm_sdk.devel.store_directory import NotAStoreError
@@ -72,7 +75,7 @@ def run(options: "Namespace") -> int:
 
 
 def _extract_again() -> str:
-    """The command for one environment, as for an archive that is damaged."""
+    """Return the command for one environment, as for an archive that is damaged."""
     from rocm_sdk.installed.distributions import sdk_distributions
     from rocm_sdk.installed.installer import own_site
     from rocm_sdk.problems import fix_of, problem

@@ -1,4 +1,4 @@
-"""`rocm-sdk targets`: the gfx targets of the SDK and of its packages, and flags to build for them."""
+"""The command `rocm-sdk targets`: the gfx targets of the SDK and of its packages, and flags to build for them."""
 
 from rocm_sdk._native import built_targets
 from rocm_sdk.terminal.output import complain, tell, tell_json
@@ -12,7 +12,7 @@ EXAMPLE = "cmake $(rocm-sdk targets --cmake machine) .."
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The question, and the targets."""
+    """Add the arguments: the question, and the targets."""
     question = parser.add_mutually_exclusive_group()
     question.add_argument("--installed", action="store_true", help="the targets that the installed packages support")
     question.add_argument("--missing", action="store_true", help="GPUs of this machine that no package supports")
@@ -29,7 +29,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the answer in one line; status 1 if there is none, or if something is missing."""
+    """Print the answer in one line. Return status 1 if there is none, or if something is missing."""
     flags = next((name for name in _FLAGS if getattr(options, name.replace("-", "_"))), None)
     if flags is not None:
         return _print_flags(_FLAGS[flags], options.selection or "sdk", as_json=options.json)
@@ -72,7 +72,7 @@ def _torch(targets: tuple[str, ...]) -> str:
 
 
 def _use_flags(targets: tuple[str, ...]) -> str:
-    """The USE flags of Gentoo's rocm.eclass, which have no features: it builds for their modes itself."""
+    """Return the USE flags of Gentoo's rocm.eclass, which have no features: it builds for their modes itself."""
     return " ".join(dict.fromkeys(f"amdgpu_targets_{name.partition(':')[0]}" for name in targets))
 
 

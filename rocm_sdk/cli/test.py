@@ -1,4 +1,4 @@
-"""`rocm-sdk test`: checks the installation and shows how to fix what is wrong."""
+"""The command `rocm-sdk test`, which checks the installation and shows how to fix its faults."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ EXAMPLE = "rocm-sdk test --deep --report rocm-report.zip"
 
 
 def run(options: "Namespace") -> int:
-    """Prints the report; status 1 if there is an error, 130 after Ctrl-C."""
+    """Print the report. Return status 1 if there is an error, 130 after Ctrl-C."""
     if wrong := misuse(options):
         complain(wrong)
         return 2
@@ -68,7 +68,10 @@ def run(options: "Namespace") -> int:
 def _with_tried_fixes(
     tested: "Installed", found: "list[Problem]", wanted: "Options", options: "Namespace"
 ) -> "list[Problem]":
-    """Of fixes that change names, with --prove of all, it was tried what they do."""
+    """Return the problems, with the results of trying their fixes.
+
+    Fixes that change names are tried, with --prove all fixes.
+    """
     from rocm_sdk.doctor.proving.fixes import Proof, with_tried_changes
     from rocm_sdk.terminal.progress import with_progress
 
@@ -86,7 +89,7 @@ def _with_tried_fixes(
 
 
 class _Outcome(NamedTuple):
-    """What the printed report and the files are about."""
+    """The subject of the printed report and the files."""
 
     tested: "Installed"
     recorders: "list[Recorder]"
@@ -102,7 +105,7 @@ def _installation(options: "Namespace") -> "Installed":
 
 
 def _prefix(options: "Namespace") -> "Installed | None":
-    """The prefix that --sdk names; None after a message."""
+    """Return the prefix that --sdk names; None after a message."""
     from rocm_sdk.installed.installation import of_prefix
 
     if not os.path.isdir(options.sdk):
@@ -116,7 +119,7 @@ def _prefix(options: "Namespace") -> "Installed | None":
 
 
 def _destdir_of(prefix: str, named: "str | None") -> "str | None":
-    """The staging directory: the named one (None if the prefix is not in it), else that of a variable; "": none."""
+    """Return the staging directory: the named one (None if the prefix is not in it), else a variable's; "": none."""
     place = os.path.join(os.path.abspath(prefix), "")
     candidates = [named] if named is not None else [os.environ.get("DESTDIR"), os.environ.get("RPM_BUILD_ROOT")]
     for each in filter(None, candidates):
@@ -134,7 +137,7 @@ def _report(
     *,
     interrupted: bool = False,
 ) -> int:
-    """Prints the report and writes the files; the exit status."""
+    """Print the report and write the files. Return the exit status."""
     status = 130 if interrupted else int(any(each.severity == "error" for each in found))
     end = f"{'Interrupted: not everything was tested. ' if interrupted else ''}Exit status {status}."
     is_good = not any(each.severity == "error" for each in found)
@@ -189,7 +192,7 @@ def _run_subjects(tested: "Installed", wanted: "Options", recorders: "list[Recor
 
 
 def _next_tested(subjects: "Iterator[Recorder]") -> "Recorder | None":
-    """What the next subject found; None after the last."""
+    """Return the findings of the next subject; None after the last."""
     from rocm_sdk.terminal.progress import waiting
 
     with waiting("testing"):
@@ -234,7 +237,7 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
 
 
 def _write_document(pattern: str, document: str) -> None:
-    """Raises OSError."""
+    """Write the document of a report to the file that a pattern names. Raise OSError."""
     from rocm_sdk._native import report_name
     from rocm_sdk.doctor.report.complete_file import complete_file
 
@@ -243,7 +246,7 @@ def _write_document(pattern: str, document: str) -> None:
 
 
 def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
-    """Writes the requested files; False after a message if that fails."""
+    """Write the requested files. Return False after a message if that fails."""
     from rocm_sdk.doctor.report import bundle, text
     from rocm_sdk.doctor.report.complete_file import complete_file
     from rocm_sdk.doctor.report.json import as_document
@@ -275,7 +278,7 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
 
 
 def _fix(tested: "Installed", recorders: "list[Recorder]") -> bool:
-    """Repairs what can be repaired safely, and says what was done; whether there was anything."""
+    """Repair what can be repaired safely, and say what was done. Return whether there was anything."""
     from rocm_sdk.doctor.repairs import repair
 
     lines = repair(tested, recorders)

@@ -1,4 +1,4 @@
-"""`rocm-sdk test --merge DIR`: the reports of many nodes, compared."""
+"""The command `rocm-sdk test --merge DIR`, which compares the reports of many nodes."""
 
 import os
 import sys
@@ -17,7 +17,10 @@ _SHOWN = 8  # names of nodes
 
 
 def run(options: "Namespace") -> int:
-    """Prints the comparison; 1 if nodes differ, are absent or have errors, 2 for a wrong list or an empty directory."""
+    """Print the comparison. Return the status: 1 if nodes differ, are absent or have errors.
+
+    The status is 2 for a wrong list or an empty directory.
+    """
     from rocm_sdk.doctor.nodes.comparison import merge
     from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
     from rocm_sdk.doctor.nodes.reading import COUNT_LIMIT, names_of_reports

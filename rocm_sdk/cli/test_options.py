@@ -1,4 +1,4 @@
-"""The options of `rocm-sdk test`: which there are, which go together, and what they make the self test do."""
+"""The options of `rocm-sdk test`: the list of them, which go together, and their effects on the self test."""
 
 from rocm_sdk.terminal.output import complain
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """What to test, and how to report."""
+    """Add the options: what to test, and how to report."""
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--target", metavar="DIR", help="test the packages in DIR instead of this environment's")
     what.add_argument(
@@ -63,7 +63,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def _seconds(text: str) -> int:
-    """The value of --seconds: a day at most."""
+    """Return the value of --seconds: a day at most. Raise ArgumentTypeError for another text."""
     from argparse import ArgumentTypeError
 
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 86400):
@@ -71,7 +71,7 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
-# What is tested in place of an installation -> options that do nothing for it, and why.
+# Subject of a test in place of an installation -> options that do nothing for it, and why.
 _NOT_FOR = {
     "sdk": (("deep", "fix", "init"), "which reads a prefix without RECORD and changes nothing"),
     "pid": (("deep", "fix", "init", "only", "skip"), "which looks at what a process has loaded and changes nothing"),
@@ -80,7 +80,7 @@ _NOT_FOR = {
 
 
 def misuse(options: "Namespace") -> str:
-    """What is wrong with options that belong together."""
+    """Return what is wrong with options that belong together; "" if nothing is."""
     if options.prove and (refused := [name for name in ("fix", "sdk", "pid", "merge") if getattr(options, name)]):
         return f"--prove tries the fixes of an installation, and does not go with --{refused[0]}"
     for subject, (names, what) in _NOT_FOR.items():
@@ -125,7 +125,7 @@ def _misuse_of_index(options: "Namespace") -> str:
 
 
 def wanted_options(options: "Namespace") -> "Options | None":
-    """The options of the test; None after a message for a name that is neither a subject nor a code."""
+    """Return the options of the test; None after a message for a name that is neither a subject nor a code."""
     from rocm_sdk import _native
     from rocm_sdk.doctor.loading import default_parallel
     from rocm_sdk.doctor.recorder import Options

@@ -1,4 +1,4 @@
-"""`rocm-sdk version`: the version of the installed SDK."""
+"""The command `rocm-sdk version`, which prints the version of the installed SDK."""
 
 import os
 
@@ -12,12 +12,15 @@ EXAMPLE = 'pip download --no-deps "rocm==$(rocm-sdk version)"'
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The form of the output."""
+    """Add the option: the form of the output."""
     parser.add_argument("--json", action="store_true", help="for programs, with the version of the loader")
 
 
 def run(options: "Namespace") -> int:
-    """Prints the version. Raises BadMetadataError if there is none, and for a text that is not a version."""
+    """Print the version, and return status 0.
+
+    Raises BadMetadataError if there is no version, and for a text that is not one.
+    """
     sdk = open_sdk()
     facts = sdk.facts()
     version = facts["version"]

@@ -1,4 +1,4 @@
-"""`rocm-sdk run --watch`: says which library a program hangs in, while it loads or ends."""
+"""The command `rocm-sdk run --watch`, which says the library that a program hangs in, while it loads or ends."""
 
 import os
 import signal
@@ -15,9 +15,10 @@ _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def run_watched(start: Callable[[], int], seconds: float, name: str) -> int:
-    """Runs `start`, which becomes a program or returns a status, in a child; the status. Signals reach the program.
+    """Run `start`, which becomes a program or returns a status, in a child.
 
-    Each `seconds` the calls of its first thread are looked at; what lasts that long is told once.
+    Return the status. Signals reach the program. Each `seconds` the calls of its first thread are looked at; a call
+    that lasts that long is told once.
     """
     pid = os.fork()
     if pid == 0:
@@ -33,7 +34,7 @@ def run_watched(start: Callable[[], int], seconds: float, name: str) -> int:
 
 
 def _forward(number: int, pid: int) -> None:
-    with suppress(ProcessLookupError):  # the same signal has ended it, and its status was just taken
+    with suppress(ProcessLookupError):  # the same signal has ended the program, and its status was just taken
         os.kill(pid, number)
 
 
@@ -48,7 +49,7 @@ def _wait(pid: int, seconds: float, name: str) -> int:
             continue
         looked, before = time.monotonic(), seen
         seen = ""
-        with suppress(OSError):  # it ends, or the kernel lets nobody look
+        with suppress(OSError):  # the program ends, or the kernel lets nobody look
             seen = explained(_native.stack_of_process(pid)) or ""
         if seen and seen == before and seen != told:
             told = seen

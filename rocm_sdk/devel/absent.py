@@ -1,4 +1,7 @@
-"""What the packages beside a tree have and the tree lacks: it is a superset of them, but for the profiler."""
+"""The files that the packages beside a tree have and the tree lacks.
+
+A tree is a superset of the packages, except the profiler's.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .layout import DISTRIBUTION, TREE_PREFIX
 from .manifest import Entry
 from .read_json import read_json
 
-_PLATFORM = "_rocm_sdk_"  # what the names of directories with a package's files begin with
+_PLATFORM = "_rocm_sdk_"  # the beginning of the names of directories with a package's files
 _CORE, _LIBRARIES = "rocm-sdk-core", "rocm-sdk-libraries"
 _NOTES = {"__pycache__", LINKS}  # directories with files about a package
 _FACTS = {"share/therock/dist_info.json", "share/therock/libraries_dist_info.json"}  # the same, by packagers
@@ -24,10 +27,10 @@ _SHOWN = 4
 
 
 def absent_files(tree: str, entries: Iterable[Entry], installed: Installed) -> Iterator[Problem]:
-    """A problem for each package with files that the tree lacks.
+    """Yield a problem for each package with files that the tree lacks.
 
-    entries: of the tree's manifest. Packages of another release than the tree, and libraries of a family that it is
-    not for, do not count.
+    entries: the entries of the tree's manifest. Packages of another release than the tree, and libraries of a family
+    that the tree is not for, do not count.
     """
     own = installed.distribution(DISTRIBUTION)
     if own is None:
@@ -65,13 +68,15 @@ def _is(distribution: Distribution, name: str) -> bool:
 
 
 def _package_of(entry: Entry) -> str:
-    """The directory of the package that a link leads to."""
+    """Return the directory of the package that a link leads to."""
     return next((part for part in entry.target.split("/") if part != ".."), "")
 
 
 def _listed(distribution: Distribution, site: str) -> set[str] | None:
-    """The paths in the tree that a device package lists as its own; None if a list of it cannot be read, which the
-    check of its files says."""
+    """Return the paths in the tree that a device package lists as its own.
+
+    The result is None if a list of the package cannot be read, which the check of its files says.
+    """
     listed = set[str]()
     for name in (file.path for file in distribution.files):
         if is_list_of_links(name):
@@ -83,7 +88,10 @@ def _listed(distribution: Distribution, site: str) -> set[str] | None:
 
 
 def _files(distribution: Distribution, linked: set[str], site: str, *, is_of_family: bool) -> Iterator[tuple[str, str]]:
-    """Files of a package that are there and belong in the tree: their paths in site-packages, and in the tree."""
+    """Yield the files of a package that are there and belong in the tree.
+
+    Each has its path in site-packages, and its path in the tree.
+    """
     for file in distribution.files:
         path = path_in_tree(file.path)
         is_linked = is_of_family or file.path.partition("/")[0] in linked
@@ -92,8 +100,11 @@ def _files(distribution: Distribution, linked: set[str], site: str, *, is_of_fam
 
 
 def path_in_tree(name: str) -> str | None:
-    """Where the tree has a file of core, the libraries or a device package, whose path in site-packages is given; None
-    if it belongs to none of them, or is about the package."""
+    """Return the place in the tree of a file of core, the libraries or a device package.
+
+    name: the file's path in site-packages. The result is None if the file belongs to none of them, or is about the
+    package.
+    """
     package, _, path = name.partition("/")
     *directories, last = path.split("/")
     is_of_package = package.startswith(_PLATFORM) and not package.startswith(TREE_PREFIX)
@@ -102,17 +113,19 @@ def path_in_tree(name: str) -> str | None:
 
 
 def links_listed(directory: str, name: str) -> set[str]:
-    """The paths in the tree that a list of links of a device package has. Raises what damage of it raises: OSError,
-    ValueError, TypeError, KeyError."""
+    """Return the paths in the tree that a list of links of a device package has.
+
+    Damage of the list raises OSError, ValueError, TypeError or KeyError.
+    """
     return {str(link["relpath"]) for link in read_json(directory, name)["links"]}
 
 
 def is_list_of_links(name: str) -> bool:
-    """Whether a path in site-packages is that of such a list."""
+    """Return whether a path in site-packages is the path of a device package's list of links."""
     return name.endswith(".json") and posixpath.basename(posixpath.dirname(name)) == LINKS
 
 
 def told(paths: list[str]) -> str:
-    """The first of several paths, with a verb."""
+    """Return the first of several paths, with a verb."""
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     return f"{', '.join(paths[:_SHOWN])}{more} {'is' if len(paths) == 1 else 'are'}"

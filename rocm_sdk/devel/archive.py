@@ -1,6 +1,6 @@
-"""Reads the archive of a development tree: `.tar`, `.tar.xz` or `.tar.zst`, once, from its beginning to its end.
+"""The reader of the archive of a development tree: `.tar`, `.tar.xz` or `.tar.zst`, once, from beginning to end.
 
-tarfile parses the headers (`tar_header` those of plain files), and `archive_rules` says what the members may be.
+tarfile parses the headers (`tar_header` the headers of plain files), and `archive_rules` says what the members may be.
 tarfile itself takes a damaged header for the end of the archive, so this module looks for the end.
 """
 
@@ -35,7 +35,10 @@ class Archive:
     """An archive that is being read. Iterate over `members()`, and read `data_of` each file before the next one."""
 
     def __init__(self, path: str, digest: Digest | None = None) -> None:
-        """digest: the digest in RECORD, if any. The end of the archive is reached only if the file has it."""
+        """Open the archive.
+
+        digest: the digest in RECORD, if any. The end of the archive is reached only if the file has this digest.
+        """
         self.path = path
         self._digest = digest
         self._file = _HashedFile(path, digest)
@@ -58,11 +61,11 @@ class Archive:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file have been read."""
+        """The number of bytes of the file that have been read."""
         return self._file.tell()
 
     def members(self) -> Iterator[Member]:
-        """The members. Each directory comes before its content, also if the archive does not name it.
+        """Yield the members. Each directory comes before its content, also if the archive does not name it.
 
         Raises BadArchiveError for a member that such an archive must not contain, and for damaged data.
         """
@@ -76,9 +79,9 @@ class Archive:
         self._read_to_end()
 
     def headers(self) -> Iterator[tarfile.TarInfo]:
-        """The headers alone, whatever they say. Raises BadArchiveError for damaged data.
+        """Yield the headers alone, whatever they say. Raise BadArchiveError for damaged data.
 
-        Of an archive that is not compressed, the data between them is not read.
+        If the archive is not compressed, the data between the headers is not read.
         """
         while (header := self._next_header()) is not None:
             yield header
@@ -93,7 +96,7 @@ class Archive:
             size -= len(self._read_exactly(min(size, _BUFFER), name))
 
     def _next_header(self) -> tarfile.TarInfo | None:
-        """None at the end of the archive, which is a block of zeros."""
+        """Return the next header; None at the end of the archive, which is a block of zeros."""
         try:
             if self._headers is None:
                 self._headers = tarfile.TarFile(fileobj=self._source, tarinfo=Header)  # type: ignore[arg-type]
@@ -112,7 +115,7 @@ class Archive:
         return header  # type: ignore[no-any-return]
 
     def data_of(self, member: Member) -> Iterator[bytes]:
-        """The data of the last member, in chunks."""
+        """Yield the data of the last member, in chunks."""
         left = member.size
         while left:
             data = self._read_exactly(min(left, _BUFFER), member.path)
@@ -129,7 +132,7 @@ class Archive:
         return data
 
     def _read_to_end(self) -> None:
-        """Reads the blocks of zeros after the last member: the checksum of the compressed data follows them."""
+        """Read the blocks of zeros after the last member: the checksum of the compressed data follows them."""
         while block := self.read_some(_BUFFER):
             if block.strip(b"\0"):
                 raise self._damaged("there is data after its end")
@@ -137,7 +140,7 @@ class Archive:
             raise self._damaged(f"its {self._digest.algorithm} digest is not the one in RECORD")
 
     def read_some(self, size: int) -> bytes:
-        """At most `size` bytes; b"" at the end."""
+        """Return at most `size` bytes; b"" at the end."""
         try:
             data = self._stream.read(size)
         except self._damage as error:
@@ -148,7 +151,7 @@ class Archive:
         return data
 
     def tell(self) -> int:
-        """How many bytes of the uncompressed archive have been read."""
+        """Return how many bytes of the uncompressed archive have been read."""
         return self._position
 
     def _damaged(self, what: str) -> BadArchiveError:
@@ -179,7 +182,7 @@ class _Readable(Protocol):
 
 
 class _HeaderSource:
-    """The file object that tarfile sees. It reads the headers of one member, and refuses those that are too long.
+    """The file object that tarfile sees, which reads the headers of one member, and refuses headers that are too long.
 
     Some releases of tarfile read a long header in pieces.
     """
@@ -192,7 +195,7 @@ class _HeaderSource:
         self.begin()
 
     def begin(self) -> None:
-        """What is read from now on is of the next member."""
+        """Count the bytes that are read from now on to the next member."""
         self._end = self.tell() + _LONGEST_HEADERS
 
     def read(self, size: int) -> bytes:
@@ -204,7 +207,7 @@ class _HeaderSource:
 
 
 def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Exception], ...]]:
-    """The uncompressed data, and the exceptions that its reader raises for damaged data."""
+    """Return the uncompressed data, and the exceptions that its reader raises for damaged data."""
     file = io.BufferedReader(raw, _BUFFER)
     if path.endswith(".xz"):
         lzma = _import_reader("lzma", path, "xz", "use a Python that was built with liblzma (Debian: liblzma-dev)")
@@ -216,7 +219,10 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
 
 
 def _import_reader(name: str, path: str, form: str, fix: str) -> Any:
-    """Imports the module for a form of compression, when an archive needs it: not every Python has it."""
+    """Import the module for a form of compression, and return it.
+
+    The import waits until an archive needs the module: not every Python has it.
+    """
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""What the archive of a development tree may contain. No archive can write outside the tree.
+"""The rules for the content of a development tree's archive. No archive can write outside the tree.
 
 All rules concern texts: the tree is written into a new directory in which this package made every directory, so a path
 that is safe as a text is safe on the disk.
@@ -40,7 +40,7 @@ class Member(NamedTuple):
 
 
 class ArchiveRules:
-    """Checks the members of one archive, in their order."""
+    """The check of the members of one archive, in their order."""
 
     def __init__(self, archive: str) -> None:
         self.tree_name = ""
@@ -49,7 +49,7 @@ class ArchiveRules:
         self._implied: set[str] = set()
 
     def admit(self, header: TarInfo) -> list[Member]:
-        """The member, after its parent directories that no member has named. Raises BadArchiveError."""
+        """Return the member, after its parent directories that no member has named. Raise BadArchiveError."""
         path = self._path(header)
         kind, target = self._kind(header, path)
         known = self._kinds.get(path)
@@ -65,7 +65,7 @@ class ArchiveRules:
         return members
 
     def finish(self) -> None:
-        """Called after the last member. Raises BadArchiveError if the archive contains no tree."""
+        """End the check after the last member. Raise BadArchiveError if the archive contains no tree."""
         if self._kinds.get("__init__.py") != FILE:
             raise BadArchiveError(
                 f"{self._archive} contains no development tree: no {self.tree_name or TREE_PREFIX}/__init__.py",
@@ -148,10 +148,10 @@ class ArchiveRules:
 
 
 def directory_of_link(depth: int, text: str) -> str | None:
-    """What a symbolic link with `text`, `depth` directories below the tree, points into.
+    """Return the place that a symbolic link with `text`, `depth` directories below the tree, points into.
 
-    Returns "" for the tree, the name of a directory beside the tree, or None for any other place. `..` is allowed only
-    at the beginning of the text, where every directory that it leaves is a real one.
+    The result is "" for the tree, the name of a directory beside the tree, or None for any other place. `..` is allowed
+    only at the beginning of the text, where every directory that it leaves is a real one.
     """
     parts = text.split("/")
     ups = 0
@@ -168,13 +168,13 @@ def directory_of_link(depth: int, text: str) -> str | None:
 
 
 def leads_into_package(path: str, text: str, nonce: str) -> bool:
-    """Whether a symbolic link with `text` at the tree's `path` points into a platform directory beside the tree."""
+    """Return whether a symbolic link with `text` at the tree's `path` points into a platform directory beside it."""
     directory = directory_of_link(path.count("/"), text)
     return bool(directory) and is_platform_directory(str(directory), nonce)
 
 
 def is_text(text: str) -> bool:
-    """Whether it can be a file name and a row of RECORD."""
+    """Return whether a text can be a file name and a row of RECORD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -183,5 +183,5 @@ def is_text(text: str) -> bool:
 
 
 def is_platform_directory(name: str, nonce: str) -> bool:
-    """Whether this is the name of a directory of the SDK's packages with the tree's nonce."""
+    """Return whether a name is the name of a directory of the SDK's packages with the tree's nonce."""
     return re.fullmatch(rf"_rocm_(sdk_\w+|profiler\w*){re.escape(nonce)}", name, re.ASCII) is not None

@@ -1,4 +1,4 @@
-"""Compilers that are not AMD's: where they are, and which flags they need to use a development tree."""
+"""The compilers that are not AMD's: their places, and the flags that they need to use a development tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .named_files import BITCODE
 
 
 def hip_flags(root: str, targets: Iterable[str]) -> list[str]:
-    """The flags with which a clang compiles HIP against the tree at `root`, for targets such as gfx1030."""
+    """Return the flags with which a clang compiles HIP against the tree at `root`, for targets such as gfx1030."""
     flags = [f"--rocm-path={root}"]
     if (bitcode := device_libraries(root)) is not None:
         flags.append(f"--rocm-device-lib-path={bitcode}")
@@ -20,31 +20,34 @@ def hip_flags(root: str, targets: Iterable[str]) -> list[str]:
 
 
 def device_libraries(root: str) -> str | None:
-    """The directory of the tree's device libraries (bitcode); None if it has none."""
+    """Return the directory of the tree's device libraries (bitcode); None if it has none."""
     directories = (f"{root}/{directory}" for directory in BITCODE.directories)
     return next((directory for directory in directories if os.path.isdir(directory)), None)
 
 
 def driver_name(name: str) -> str:
-    """The file name of the C++ driver that belongs to `clang`, `clang-19` or the path of such a program."""
+    """Return the file name of the C++ driver that belongs to `clang`, `clang-19` or the path of such a program."""
     base = os.path.basename(name)
     return base if "++" in base else base.replace("clang", "clang++", 1)
 
 
 def find_driver(name: str) -> str | None:
-    """The path of that driver; None if there is none."""
+    """Return the path of the C++ driver that belongs to a clang; None if there is none."""
     return find_program(os.path.join(os.path.dirname(name), driver_name(name)))
 
 
 def directory_for_hipcc(driver: str) -> str | None:
-    """The directory in which hipcc finds this driver: it starts `clang++`; None if another one has that name there."""
+    """Return the directory in which hipcc finds this driver; None if another driver has its name there.
+
+    hipcc starts `clang++`.
+    """
     real = os.path.realpath(driver)
     directory = os.path.dirname(real)
     return directory if os.path.realpath(f"{directory}/clang++") == real else None
 
 
 def find_drivers() -> list[str]:
-    """The paths of clang's C++ drivers in PATH: `clang++`, then those with a version, the highest first."""
+    """Return the paths of clang's C++ drivers in PATH: `clang++`, then drivers with a version, the highest first."""
     versions = set()
     for directory in search_path():
         names = os.listdir(directory) if os.path.isdir(directory) else []

@@ -33,8 +33,8 @@ DEVICE, LINKS = "rocm-sdk-device", ".devel_links"
 class DeviceLinks(NamedTuple):
     """The result of an update of the device packages' links.
 
-    created: how many links were created or replaced. identities: of each RECORD and manifest that was read, by its path
-    relative to site-packages. notices: sentences for the user.
+    created: how many links were created or replaced. identities: the identity of each RECORD and manifest that was
+    read, by its path relative to site-packages. notices: sentences for the user.
     """
 
     created: int
@@ -43,7 +43,7 @@ class DeviceLinks(NamedTuple):
 
 
 class DeviceLinker:
-    """Updates the device links of one tree. Only for the holder of the lock.
+    """The update of the device links of one tree. Only for the holder of the lock.
 
     tree: the directory, which may still be staged. tree_name: its name in site-packages.
     """
@@ -57,7 +57,7 @@ class DeviceLinker:
         self._identities: dict[str, Identity] = {}
 
     def run(self, archived: set[str]) -> DeviceLinks:
-        """Creates missing links, replaces stale and foreign ones, removes those that no package lists any longer.
+        """Create missing links, replace stale and foreign ones, and remove links that no package lists any longer.
 
         archived: paths of the tree that came from the archive, which are not removed.
         """
@@ -73,7 +73,10 @@ class DeviceLinker:
         return DeviceLinks(created, self._identities, self._notices)
 
     def _links_of(self, distribution: Distribution) -> dict[str, str]:
-        """Path in the tree -> text of the link. Afterwards the package's RECORD lists the paths."""
+        """Return the links of a package: path in the tree -> text of the link.
+
+        Afterwards its RECORD lists the paths.
+        """
         try:
             record = Record(distribution.record)
         except FileNotFoundError:
@@ -119,12 +122,12 @@ class DeviceLinker:
                 self._notices.append(f"{path}: the link {relative} to {text} leaves the SDK's packages and is refused")
 
     def _place_of(self, path: str, name: str) -> tuple[str, str]:
-        """The directory and the name in it of an installed file. Links of the installer are followed."""
+        """Return the directory of an installed file, and the name in it. Links of the installer are followed."""
         file = installed_file(path)
         return (self._workspace.site, name) if file == path else posixpath.split(file)
 
     def _ensure(self, path: str, text: str) -> bool:
-        """Creates or replaces one link if it is not current; returns whether it did."""
+        """Create or replace one link if it is not current. Return whether that was done."""
         target = f"{self._tree}/{path}"
         if self._linker.is_current(path, text, target) or not os.path.isfile(self._linker.source(path, text)):
             return False
@@ -136,14 +139,14 @@ class DeviceLinker:
         return True
 
     def _prune(self, before: dict[str, str], wanted: dict[str, str], archived: set[str]) -> None:
-        """Removes the links of packages that are no longer installed, and writes the list of the present ones."""
+        """Remove the links of packages that are no longer installed, and write the list of the present ones."""
         stale = [path for path in before if path not in wanted and path not in archived]
         for path in stale:
             with suppress(OSError), parent_inside(self._tree, path) as (parent, last):
                 os.unlink(last, dir_fd=parent)
             self._remove_empty_parents(path)
         if stale:
-            sync_file_system(self._workspace.site)  # what is in no list any longer must not come back
+            sync_file_system(self._workspace.site)  # links that are in no list any longer must not come back
         if before != wanted:
             replace_note(self._tree, DEVICE_LINKS, json.dumps(wanted).encode(), self._workspace.staging)
 
@@ -156,7 +159,7 @@ class DeviceLinker:
 
 
 def is_device_link(path: str, text: str, nonce: str) -> bool:
-    """Whether the link `text` at the tree's `path` is one that a device package may have."""
+    """Return whether the link `text` at the tree's `path` is one that a device package may have."""
     try:
         parts_of(path)
     except UnsafeNameError:
@@ -165,7 +168,7 @@ def is_device_link(path: str, text: str, nonce: str) -> bool:
 
 
 def read_device_links(tree: str, tree_name: str) -> dict[str, str]:
-    """The device links that were created in a tree: path -> text of the link. Invalid entries are left out."""
+    """Return the device links that were created in a tree: path -> text of the link. Invalid entries are left out."""
     try:
         links = {str(path): str(text) for path, text in read_json(tree, DEVICE_LINKS).items()}
     except (OSError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Extracts an archive into a tree. Only for the holder of the lock.
+"""The extraction of an archive into a tree. Only for the holder of the lock.
 
 The order allows a kill or a power cut at any moment. RECORD lists the files first, so that pip will remove them; the
 tree appears by one rename, when all of it is on the disk; the archive, whose presence means "not complete", is removed
@@ -35,7 +35,7 @@ _LARGE = 64 << 20
 class Extraction:
     """The extraction of `archive`.
 
-    record: of the development package. store: keeps the files; None: the tree has files of its own.
+    record: the RECORD of the development package. store: keeps the files; None: the tree has files of its own.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Extraction:
         self._digest = record.digest_of(os.path.relpath(archive, workspace.site))
 
     def run(self) -> tuple[str, LinkUpdate]:
-        """Extracts the archive; returns the directory of the tree, and the state of its links."""
+        """Extract the archive. Return the directory of the tree, and the state of its links."""
         site, staging, version = self._workspace
         identity = identify(self._archive)
         progress = self._reporter.progress(f"Extracting {DISTRIBUTION} {version}", os.path.getsize(self._archive))
@@ -77,7 +77,7 @@ class Extraction:
         return tree, result
 
     def _require_owner(self, tree: str) -> None:
-        """Removes the tree if its package was uninstalled meanwhile: no RECORD would list it."""
+        """Remove the tree if its package was uninstalled meanwhile: no RECORD would list it."""
         try:
             self._record.require_unchanged()
         except DevelopmentTreeError:
@@ -103,7 +103,10 @@ class Extraction:
         return tree_name, writer.entries
 
     def _write_from_store(self, progress: Progress) -> tuple[str, list[Entry]] | None:
-        """None if the store does not know this archive, or lacks one of its files."""
+        """Write the tree from the store.
+
+        Return None if the store does not know this archive, or lacks one of its files.
+        """
         known = self._store.recall(self._digest) if self._store is not None and self._digest is not None else None
         if known is None:
             return None
@@ -121,7 +124,7 @@ class Extraction:
         return known.name, writer.entries
 
     def _report_copies(self) -> None:
-        """Reports which files could not be hard links."""
+        """Report which files could not be hard links."""
         counts = self._linker.counts
         if counts[REFLINK] or counts[COPY]:
             self._reporter.say(
@@ -148,12 +151,12 @@ class Extraction:
 
 
 def _no_data(_member: Member) -> Iterator[bytes]:
-    """The data of a member that is not a file."""
+    """Return the data of a member that is not a file: none."""
     return iter(())
 
 
 def remove_archives(site: str) -> None:
-    """The last step: everything else reaches the disk first."""
+    """Remove the archives. This step is the last: everything else reaches the disk first."""
     sync_file_system(site)
     for name in ARCHIVES:
         path = f"{site}/{MODULE}/{name}"

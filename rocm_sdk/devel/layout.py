@@ -1,4 +1,4 @@
-"""Names and places of the development tree in site-packages, and the state that it is in.
+"""The names and places of the development tree in site-packages, and the state that it is in.
 
     rocm_sdk_devel/                 what pip installed: the module with the archive
     _rocm_sdk_devel<nonce>/         the tree, extracted from it
@@ -6,7 +6,7 @@
     .rocm_sdk_devel.lock            the lock of all writers
     .rocm_sdk_devel.staging-*/      where a writer works; a leftover if nobody holds the lock
 
-Imports next to nothing: commands that scripts call often pass through here.
+The module imports next to nothing: commands that scripts call often pass through here.
 """
 
 import os
@@ -32,7 +32,7 @@ ABSENT, PACKED, EXTRACTED, INTERRUPTED, LOST = "absent", "packed", "extracted", 
 
 
 def find_site() -> str | None:
-    """The site-packages directory that holds the development package; None if it is not installed.
+    """Return the site-packages directory that holds the development package; None if it is not installed.
 
     Raises RocmSdkError if ROCM_SDK_ROOT cannot be used.
     """
@@ -43,7 +43,7 @@ def find_site() -> str | None:
 
 
 def find_archive(site: str) -> str | None:
-    """The archive that is still to be extracted; None after the extraction."""
+    """Return the archive that is still to be extracted; None after the extraction."""
     for name in ARCHIVES:
         path = f"{site}/{MODULE}/{name}"
         if os.path.exists(path):
@@ -52,14 +52,17 @@ def find_archive(site: str) -> str | None:
 
 
 def find_tree(site: str) -> str | None:
-    """The directory of the tree; None if there is none. Of several, the one that was made last."""
+    """Return the directory of the tree; None if there is none.
+
+    If there are several, it is the one that was made last.
+    """
     trees = [f"{site}/{name}" for name in os.listdir(site) if name.startswith(TREE_PREFIX)]
     made_at = {tree: _made_at(tree) for tree in trees}
     return max((tree for tree in trees if made_at[tree]), key=made_at.__getitem__, default=None)
 
 
 def _made_at(tree: str) -> int:
-    """When the tree was made, in nanoseconds; 0 if it is not a tree, or is just being removed.
+    """Return when the tree was made, in nanoseconds; 0 if it is not a tree, or is just being removed.
 
     A symbolic link is not a tree: it leads to a directory that is not ours, and nothing may be written there.
     """
@@ -72,17 +75,17 @@ def _made_at(tree: str) -> int:
 
 
 def find_leftovers(site: str) -> list[str]:
-    """Staging directories. Only the holder of the lock knows that they are leftovers."""
+    """Return the staging directories. Only the holder of the lock knows that they are leftovers."""
     return [f"{site}/{name}" for name in os.listdir(site) if name.startswith(STAGING_PREFIX)]
 
 
 def nonce_of(tree_name: str) -> str:
-    """The ending of the names of the SDK's platform directories, mostly ""."""
+    """Return the ending of the names of the SDK's platform directories, mostly ""."""
     return tree_name[len(TREE_PREFIX) :]
 
 
 def tree_state(site: str | None = None) -> str:
-    """The state of the tree in `site` (default: the directory in which the package is installed).
+    """Return the state of the tree in `site` (default: the directory in which the package is installed).
 
     ABSENT: the package is not installed. PACKED: the archive is not extracted yet. EXTRACTED: the tree is complete.
     INTERRUPTED: an extraction has begun and is not complete; another process may be working on it. LOST: neither the

@@ -1,5 +1,6 @@
-"""Gives a file a second name: a hard link; if that is refused a reflink, then a copy. A symbolic link is used if a hard
-link would silently be a copy.
+"""The ways to give a file a second name: a hard link; if that is refused a reflink, then a copy.
+
+A symbolic link is used if a hard link would silently be a copy.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rocm_sdk.base.files import installed_file
 from rocm_sdk.base.inside import parent_inside
 from rocm_sdk.base.moving import refusal_to_move
 
-# Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
+# Links in a tree's bin directory that stay symbolic: LLVM's drivers choose their work by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
 
 HARD_LINK, REFLINK, COPY, SYMBOLIC_LINK = "hard link", "reflink", "copy", "symbolic link"
@@ -27,7 +28,7 @@ _FICLONE = 0x40049409
 
 
 class FileLinker:
-    """Links files of the directories beside a tree into it. `counts` says how often each method was used.
+    """The links from a tree to files of the directories beside it. `counts` says how often each method was used.
 
     staging: a staging directory; None if nothing will be linked. Then a file that was linked by any method is right.
     """
@@ -39,7 +40,7 @@ class FileLinker:
         self._in_lower_layer: dict[str, bool] = {}
 
     def link(self, path: str, text: str, target: str) -> None:
-        """Creates `target`, the tree's `path`, for the symbolic link `text` in the archive.
+        """Create `target`, the tree's `path`, for the symbolic link `text` in the archive.
 
         Raises FileNotFoundError if the linked file does not exist. Directories and drivers stay symbolic links.
         """
@@ -54,7 +55,7 @@ class FileLinker:
         self.counts[method] += 1
 
     def replace(self, tree: str, path: str, text: str) -> None:
-        """The same in one step for the tree in the directory `tree`, in place of a file that is there.
+        """Create the file of a link in one step in the directory `tree`, in place of a file that is there.
 
         Missing directories are made. Raises NotADirectoryError or IsADirectoryError if the tree is not as it was made.
         """
@@ -64,12 +65,12 @@ class FileLinker:
             with parent_inside(tree, path, make_mode=0o777) as (parent, last):
                 os.rename(temporary, last, dst_dir_fd=parent)
         finally:
-            # There is still one if the renaming failed, or both are names of one file already.
+            # The temporary link is still there if the renaming failed, or both are names of one file already.
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
 
     def is_current(self, path: str, text: str, target: str) -> bool:
-        """Whether `target` is what `link` would create now. False also if the linked file does not exist."""
+        """Return whether `target` is what `link` would create now. False also if the linked file does not exist."""
         source = self.source(path, text)
         try:
             wanted = os.stat(installed_file(source), follow_symlinks=False)
@@ -86,7 +87,7 @@ class FileLinker:
         return os.path.samestat(wanted, found) or (_is_copy(found, wanted) and not self._can_link(source))
 
     def is_copy(self, path: str, text: str, target: str) -> bool:
-        """Whether `target` is a copy of the linked file, which a hard link could replace."""
+        """Return whether `target` is a copy of the linked file, which a hard link could replace."""
         try:
             wanted = os.stat(installed_file(self.source(path, text)), follow_symlinks=False)
             found = os.stat(target, follow_symlinks=False)
@@ -95,7 +96,7 @@ class FileLinker:
         return stat.S_ISREG(found.st_mode) and found.st_dev == wanted.st_dev and _is_copy(found, wanted)
 
     def _can_link(self, source: str) -> bool:
-        """Whether a hard link to a file can be made now; False where nothing will be linked."""
+        """Return whether a hard link to a file can be made now; False where nothing will be linked."""
         if self._staging is None:
             return False
         probe = f"{self._staging}/probe-link"
@@ -107,11 +108,14 @@ class FileLinker:
         return True
 
     def source(self, path: str, text: str) -> str:
-        """The file that the link `text` at the tree's `path` points to, by its text alone: the tree may be staged."""
+        """Return the file that the link `text` at the tree's `path` points to.
+
+        The text alone decides: the tree may be staged.
+        """
         return os.path.normpath(os.path.join(self._site, "tree", os.path.dirname(path), text))
 
     def _stays_symbolic(self, path: str, source: str, facts: os.stat_result) -> bool | None:
-        """None: unknown."""
+        """Return whether a link stays symbolic; None if that is not known."""
         if not stat.S_ISREG(facts.st_mode) or (
             os.path.dirname(path) == "bin" and os.path.basename(path) in DRIVER_LINKS
         ):
@@ -121,7 +125,10 @@ class FileLinker:
         return False if is_program else self._is_in_lower_layer(source)
 
     def _is_in_lower_layer(self, source: str) -> bool | None:
-        """Whether the package of `source` is in a lower layer of an overlayfs, where a hard link makes a copy."""
+        """Return whether the package of `source` is in a lower layer of an overlayfs, where a hard link makes a copy.
+
+        The result is None if nothing will be linked.
+        """
         if self._staging is None:
             return None
         package = os.path.join(self._site, os.path.relpath(source, self._site).partition("/")[0])
@@ -131,7 +138,7 @@ class FileLinker:
 
 
 def _cannot_move(package: str, obstacle: str) -> bool:
-    """Whether overlayfs refuses to rename `package`, as it does for a directory of a lower layer."""
+    """Return whether overlayfs refuses to rename `package`, as it does for a directory of a lower layer."""
     os.makedirs(obstacle, exist_ok=True)
     if os.stat(package).st_dev != os.stat(obstacle).st_dev:
         return False
@@ -139,7 +146,7 @@ def _cannot_move(package: str, obstacle: str) -> bool:
 
 
 def _is_copy(found: os.stat_result, wanted: os.stat_result) -> bool:
-    """Whether a file is what copying another one leaves: a file of its own, with the size and the time of the other."""
+    """Return whether a file is a copy of another one: a file of its own, with the size and the time of the other."""
     return (
         found.st_nlink == 1
         and (found.st_size, found.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns)
@@ -148,7 +155,7 @@ def _is_copy(found: os.stat_result, wanted: os.stat_result) -> bool:
 
 
 def link_or_copy(source: str, target: str) -> str:
-    """Creates the file `target` with the content of the regular file `source`; returns the method that was used."""
+    """Create the file `target` with the content of the regular file `source`. Return the method that was used."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:
@@ -161,7 +168,7 @@ def link_or_copy(source: str, target: str) -> str:
 
 
 def copy_file(original: BinaryIO, target: str) -> str:
-    """Creates the file `target` with the content of an open file; returns the method that was used."""
+    """Create the file `target` with the content of an open file. Return the method that was used."""
     facts = os.fstat(original.fileno())
     mode = 0o777 if facts.st_mode & 0o111 else 0o666
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

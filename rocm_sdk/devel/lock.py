@@ -1,8 +1,8 @@
 """The lock that every writer of a development tree holds, on this machine and, over NFS, on others.
 
-It is flock(2) on a file of its own, which is never unlinked here: otherwise two processes could hold locks on two files
-of the same name. Only pip removes it, with the package, so a process that gets the lock checks that the file is still
-in place.
+The lock is flock(2) on a file of its own, which is never unlinked here: otherwise two processes could hold locks on two
+files of the same name. Only pip removes the file, with the package, so a process that gets the lock checks that the
+file is still in place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ os.register_at_fork(after_in_child=_close_inherited)
 
 @contextmanager
 def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: bool = False) -> Iterator[None]:
-    """Holds the lock file `path`, and creates it if needed.
+    """Yield with the lock file `path` held, which is created if needed.
 
     timeout: seconds to wait. say: called once with the holder. shared: together with others that hold it shared. Raises
     DevelopmentTreeLockedError when the time is up, DevelopmentTreeError if locking does not work.
@@ -47,14 +47,14 @@ def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: boo
     descriptor = _acquire(path, timeout, say, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
         if not shared:
-            with suppress(OSError):  # a full disk: who waits is told of another process then
+            with suppress(OSError):  # a full disk: whoever waits is told of another process then
                 _write(descriptor, _holder())
         yield
         if not shared:
             _write(descriptor, "")
     finally:
         _held.discard(descriptor)
-        # Not left to close: a child that was just forked may still share the open file.
+        # The unlocking is not left to close: a child that was just forked may still share the open file.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
@@ -89,7 +89,7 @@ def _acquire(path: str, timeout: float, say: Callable[[str], None], kind: int) -
 
 
 def _open(path: str, kind: int) -> int:
-    """A shared lock needs no permission to write the file, if there is one."""
+    """Open the lock file. A shared lock needs no permission to write the file, if there is one."""
     shared = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         try:
@@ -113,7 +113,7 @@ def _open(path: str, kind: int) -> int:
 
 
 def _is_no_file(path: str) -> DevelopmentTreeError:
-    """What is in a directory of that name may be somebody's."""
+    """Return the error for something else in the lock's place: a directory of that name may be somebody's."""
     is_directory = os.path.isdir(path) and not os.path.islink(path)
     fix = shlex.join(["mv", path, f"{path}.old"] if is_directory else ["rm", path])
     return DevelopmentTreeError(f"the lock file {path} is not a regular file", fix, path)
@@ -152,7 +152,7 @@ def _holder() -> str:
 
 
 def _write(descriptor: int, holder: str) -> None:
-    """A file that has other names may be anybody's, and is only locked."""
+    """Write the holder into the lock file. A file that has other names may be anybody's, and is only locked."""
     if os.fstat(descriptor).st_nlink == 1:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)

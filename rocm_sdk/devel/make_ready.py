@@ -1,4 +1,7 @@
-"""Makes the tree ready for use, whatever its state: extracts it, completes an interrupted extraction or updates it."""
+"""The way to a tree that is ready for use, whatever its state.
+
+The tree is extracted, an interrupted extraction is completed, or the links are updated.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ DEFAULT_TIMEOUT = 1800.0
 
 
 class Request(NamedTuple):
-    """What the caller wants.
+    """The wishes of the caller.
 
     timeout: seconds to wait for another process that works on the tree. store: a directory (see `store`); None: the
     value of the environment variable ROCM_SDK_STORE, if any. verify: check the links themselves, even if the stamp says
@@ -43,7 +46,7 @@ _DEFAULT_REQUEST = Request()
 
 
 def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
-    """The directory of the tree, extracted if needed and with all its links up to date.
+    """Return the directory of the tree, extracted if needed and with all its links up to date.
 
     Raises PackageNotInstalledError, DevelopmentTreeError, DevelopmentTreeLockedError, BadArchiveError or
     SystemManagedError.
@@ -69,7 +72,7 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
         return tree
     with explained(site):
         require_writable(site, record)
-        # Explained once more inside: there the files that fill the disk have not been removed yet.
+        # Errors are explained once more inside: there the files that fill the disk have not been removed yet.
         with (
             exclusive(f"{site}/{LOCK}", request.timeout, reporter.say),
             staging_directory(site) as staging,
@@ -79,13 +82,16 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
 
 
 def _required_version() -> str:
-    """The version of the installed SDK as a requirement has it: "==7.10.0"; "" without an SDK."""
+    """Return the version of the installed SDK as a requirement has it: "==7.10.0"; "" without an SDK."""
     version = sdk_facts()["version"]
     return f"=={version}" if version else ""
 
 
 def _complete_tree(site: str) -> str | None:
-    """The tree, if its extraction is complete. Raises DevelopmentTreeError if there is no archive to extract either."""
+    """Return the tree, if its extraction is complete; else None.
+
+    Raises DevelopmentTreeError if there is no archive to extract either.
+    """
     # In this order: another process may be about to finish, and the tree appears before the archive is removed.
     if find_archive(site) is not None:
         return None
@@ -137,7 +143,7 @@ def _report(reporter: Reporter, result: LinkUpdate) -> None:
 
 
 def _report_absent(reporter: Reporter, tree: str, site: str) -> None:
-    """Says which files of packages the archive never had."""
+    """Say which files of packages the archive never had."""
     from rocm_sdk.installed.installation import at
     from rocm_sdk.problems import fix_of
 

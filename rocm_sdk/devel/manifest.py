@@ -21,7 +21,7 @@ _KINDS = (FILE, DIRECTORY, LINK, RUNTIME)
 
 
 class Entry(NamedTuple):
-    """One entry of a tree.
+    """An entry of a tree.
 
     path is relative to the tree, kind a kind of `archive_rules`. Files and directories have a mode (permission bits),
     files a size in bytes and a checksum ("crc32:..." or "sha256:..."), symbolic links of the archive a target.
@@ -43,15 +43,16 @@ class Manifest(NamedTuple):
 
 
 def write_manifest(tree: str, manifest: Manifest, staging: str) -> None:
-    """Writes the manifest into the tree, through a staging directory."""
+    """Write the manifest into the tree, through a staging directory."""
     content = {"format": _FORMAT, "archive": manifest.archive, "entries": manifest.entries}
     replace_note(tree, MANIFEST, json.dumps(content, separators=(",", ":")).encode(), staging)
 
 
 def read_manifest(tree: str) -> Manifest | None:
-    """None if there is none: another program made the tree. Raises BadMetadataError if it is damaged.
+    """Return the manifest of a tree; None if it has none, as a tree of another program.
 
-    Every path is one inside the tree, every link of the kind RUNTIME leads into a package of the SDK.
+    Raise BadMetadataError for damage. Every path is one inside the tree, every link of the kind RUNTIME leads into a
+    package of the SDK.
     """
     path = f"{tree}/{MANIFEST}"
     nonce = nonce_of(os.path.basename(tree))
@@ -83,7 +84,7 @@ def _entry(row: object, nonce: str) -> Entry:
 
 
 def is_extracted_from(tree: str, archive: str) -> bool:
-    """Whether the tree was extracted from this very archive, completely."""
+    """Return whether the tree was extracted from this very archive, completely."""
     try:
         manifest = read_manifest(tree)
     except BadMetadataError:

@@ -1,4 +1,4 @@
-"""Headers, static libraries, bitcode and tools of the SDK, by the names under which their users know them.
+"""The headers, static libraries, bitcode and tools of the SDK, by the names under which their users know them.
 
 The runtime packages are searched first, then the development tree, which is extracted if needed.
 """
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
     directories: tuple[str, ...]  # of a package, in the order of the search
     beginning: str
     endings: tuple[str, ...]
-    is_found: Callable[[str], bool]  # whether a path is what was looked for
+    is_found: Callable[[str], bool]  # tells whether a path is what was looked for
     gives_directory: bool = False  # the answer is the directory
 
 
@@ -69,9 +69,9 @@ _RUNTIME_PACKAGES = ("core", "libraries")
 
 
 def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) -> FileLocation:
-    """The file of a name. make_reporter: for messages of the extraction; None: the tree is not extracted.
+    """Return the file of a name. make_reporter: for messages of the extraction; None: the tree is not extracted.
 
-    Raises UnknownLibraryError for what is not a name, LibraryNotFoundError, and as the extraction does.
+    Raises UnknownLibraryError for a text that cannot be a name, LibraryNotFoundError, and the errors of the extraction.
     """
     wanted = _HEADERS_OF_LIBRARIES.get(name, name) if kind is HEADERS else name
     parts = wanted.split("/") if kind is HEADERS else [wanted]
@@ -91,7 +91,7 @@ def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) ->
 
 
 def _refuse_unpacked(kind: Kind, name: str, wanted: str, roots: Mapping[str, str]) -> None:
-    """LibraryNotFoundError if the archive of a tree that is not extracted has no such file: it stays packed."""
+    """Raise LibraryNotFoundError if the archive of a tree that is not extracted has no such file: it stays packed."""
     from .packed_names import archive_without
 
     paths = [f"{place}/{kind.beginning}{wanted}{ending}" for place in kind.directories for ending in kind.endings]
@@ -101,7 +101,7 @@ def _refuse_unpacked(kind: Kind, name: str, wanted: str, roots: Mapping[str, str
 
 
 def _look_in(root: str, kind: Kind, wanted: str) -> tuple[str, str] | None:
-    """The path and how it was found."""
+    """Return the path and how it was found; None if there is none."""
     for directory in kind.directories:
         for ending in kind.endings:
             path = f"{root}/{directory}/{kind.beginning}{wanted}{ending}"
@@ -131,7 +131,10 @@ def _development_root(kind: Kind, name: str, make_reporter: Callable[[], Reporte
 def _not_found(
     kind: Kind, name: str, wanted: str, roots: Mapping[str, str], packed: Packed | None = None
 ) -> LibraryNotFoundError:
-    """packed: the archive of the development tree, if that is not extracted."""
+    """Return the error for a name that is not found, with names that are like it.
+
+    packed: the archive of the development tree, if that is not extracted.
+    """
     places = [f"{root}/{directory}" for root in roots.values() for directory in kind.directories]
     message = f"the SDK has no {kind.title} {name!r}; looked into {', '.join(places) or 'nothing'}"
     names = {*_names(kind, places), *_named(kind, packed.names if packed is not None else ())}
@@ -147,14 +150,14 @@ def _not_found(
 
 
 def _names(kind: Kind, places: list[str]) -> Iterator[str]:
-    """The names that could have been asked for."""
+    """Yield the names that could have been asked for."""
     for place in places:
         files = os.listdir(place) if os.path.isdir(place) else ()
         yield from _named(kind, (file for file in files if kind.is_found(f"{place}/{file}")))
 
 
 def _named(kind: Kind, files: Iterable[str]) -> Iterator[str]:
-    """What the files of a kind are called without beginning and ending."""
+    """Yield the names of the files of a kind, without beginning and ending."""
     for file in files:
         for ending in kind.endings:
             if file.startswith(kind.beginning) and file.endswith(ending):

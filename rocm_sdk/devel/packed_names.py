@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Packed(NamedTuple):
-    """An archive that lacks what was looked for: its path, where its tree would be, the names in some directories."""
+    """An archive that lacks what was looked for.
+
+    archive: its path. tree: the place that its tree would have. names: the names in some directories.
+    """
 
     archive: str
     tree: str
@@ -25,7 +28,7 @@ class Packed(NamedTuple):
 
 
 def archive_without(wanted: Collection[str], directories: Collection[str]) -> Packed | None:
-    """The archive of a packed tree that has no wanted path; None: it may have one.
+    """Return the archive of a packed tree that has no wanted path; None: it may have one.
 
     Paths are relative to the tree. None, too, where the tree is not packed, one of the directories is a link, or the
     archive cannot be read: the extraction says what is wrong with it.
@@ -51,5 +54,5 @@ def archive_without(wanted: Collection[str], directories: Collection[str]) -> Pa
 
 
 def _first(member: str, directory: str) -> str:
-    """The name in the directory that a member is, or is below."""
+    """Return the name in the directory that a member is, or is below."""
     return member[len(directory) + 1 :].partition("/")[0]

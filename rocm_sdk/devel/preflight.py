@@ -1,4 +1,4 @@
-"""Checks permission and disk space before anything is written, and explains errors that occur later."""
+"""The checks of permission and disk space before anything is written, and the words for errors that occur later."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .layout import DISTRIBUTION, MODULE
 
 
 def is_writable(site: str) -> bool:
-    """Whether this process may create files in site-packages."""
+    """Return whether this process may create files in site-packages."""
     return os.access(site, os.W_OK | os.X_OK)
 
 
 def require_writable(site: str, record: str) -> None:
-    """Raises DevelopmentTreeError if an extraction could not create, change or remove its files."""
+    """Raise DevelopmentTreeError if an extraction could not create, change or remove its files."""
     if os.statvfs(site).f_flag & os.ST_RDONLY:
         raise DevelopmentTreeError(
             f"cannot write to {site}: it is on a file system that is mounted read-only",
@@ -38,7 +38,7 @@ def require_writable(site: str, record: str) -> None:
 
 
 def require_space(site: str, archive: str) -> None:
-    """Raises DevelopmentTreeError if the tree cannot fit: it needs at least the size of the archive.
+    """Raise DevelopmentTreeError if the tree cannot fit: it needs at least the size of the archive.
 
     The content of a compressed archive is larger; its size is known only after reading. If the disk is full by then,
     the extraction leaves nothing behind.
@@ -53,7 +53,7 @@ def require_space(site: str, archive: str) -> None:
 
 
 def require_space_for(site: str, size: int, name: str) -> None:
-    """The same for a single large file."""
+    """Raise DevelopmentTreeError if a single large file cannot fit."""
     facts = os.statvfs(site)
     if facts.f_bavail * facts.f_frsize < size:
         raise _no_space(site, f"{name} alone needs {size_text(size)}")
@@ -61,7 +61,7 @@ def require_space_for(site: str, size: int, name: str) -> None:
 
 @contextmanager
 def explained(site: str) -> Iterator[None]:
-    """Turns an error of the operating system into a DevelopmentTreeError with a fix."""
+    """Yield, and turn an error of the operating system into a DevelopmentTreeError with a fix."""
     try:
         yield
     except RocmSdkError:
@@ -87,7 +87,7 @@ def explained(site: str) -> Iterator[None]:
 
 
 def _larger_files() -> str:
-    """What allows larger files: the limit of this process, if it has one, else another file system."""
+    """Return the fix that allows larger files: the limit of this process, if it has one, else another file system."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     if hard != resource.RLIM_INFINITY:
         return fix_of(problem("E-ENV-011"))

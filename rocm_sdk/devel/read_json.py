@@ -1,4 +1,4 @@
-"""Reads notes and lists that are JSON. Whatever the file holds, the answer is a value or a ValueError."""
+"""The reader of notes and lists that are JSON. Whatever the file holds, the answer is a value or a ValueError."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ LIMIT = 1 << 26  # bytes: some 300,000 entries
 
 
 def read_json(directory: str, name: str, admit: Admit | None = None) -> Any:
-    """The content of a file inside a directory. Errors as of `inside.read_inside`; ValueError if it is not JSON."""
+    """Return the content of a file inside a directory.
+
+    Raise the errors of `read_inside`, and ValueError without JSON.
+    """
     try:
         return json.loads(read_inside(directory, name, LIMIT, admit))
     except RecursionError as error:

@@ -1,4 +1,4 @@
-"""Changes RECORD, so that pip removes with a distribution what this package added to it."""
+"""The changes of RECORD, so that pip removes with a distribution what this package added to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Digest(NamedTuple):
 class Record:
     """A RECORD file as it was when it was read.
 
-    rows has what it lists. identity (see `stamp`) is that of the file as last read or written.
+    rows has the files that it lists. identity (see `stamp`) is the identity of the file as last read or written.
     """
 
     def __init__(self, path: str) -> None:
@@ -43,11 +43,11 @@ class Record:
 
     @property
     def paths(self) -> set[str]:
-        """The paths that it lists."""
+        """The paths that RECORD lists."""
         return {row.path for row in self.rows}
 
     def digest_of(self, path: str) -> Digest | None:
-        """The hash of a path; None if RECORD has none that a wheel may have."""
+        """Return the hash of a path; None if RECORD has none that a wheel may have."""
         text = next((row.digest for row in self.rows if row.path == path), "")
         algorithm, _, value = text.partition("=")
         if algorithm not in _ALGORITHMS:
@@ -58,10 +58,10 @@ class Record:
             raise self._damaged(f"{path} has the hash {text!r}") from error
 
     def require(self, paths: Iterable[str], staging: str, *, below: str | None = None) -> None:
-        """Rewrites RECORD, through a staging directory, so that it lists each of `paths` and nothing twice.
+        """Rewrite RECORD, through a staging directory, so that it lists each of `paths` and nothing twice.
 
         below: remove other paths below this one. Raises DevelopmentTreeError if another program has changed the file
-        since it was read. Does nothing if RECORD lists all this already.
+        since it was read. Nothing is done if RECORD lists all this already.
         """
         first: dict[str, Row] = {}
         for row in self.rows:
@@ -76,7 +76,7 @@ class Record:
         self.identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
     def require_unchanged(self) -> None:
-        """Raises DevelopmentTreeError if another program has changed or removed the file since we read or wrote it."""
+        """Raise DevelopmentTreeError if another program has changed or removed the file since we read or wrote it."""
         if identify(self.path) != self.identity:
             raise DevelopmentTreeError(f"{self.path} was changed meanwhile (is pip running?)", "try again", self.path)
 

@@ -1,4 +1,7 @@
-"""Replaces files and directories of site-packages in one step: new ones are made in a staging directory and renamed."""
+"""The replacement of files and directories of site-packages in one step.
+
+New ones are made in a staging directory and renamed.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ from .layout import STAGING_PREFIX, find_leftovers
 
 @contextmanager
 def staging_directory(site: str) -> Iterator[str]:
-    """A new directory in `site`, removed at the end with its content.
+    """Yield a new directory in `site`, which is removed at the end with its content.
 
-    Only for the holder of the lock: it also removes what a writer that was killed has left.
+    The function is only for the holder of the lock: it also removes what a writer that was killed has left.
     """
     for leftover in find_leftovers(site):
         remove(leftover)
@@ -31,7 +34,7 @@ def staging_directory(site: str) -> Iterator[str]:
 
 
 def replace_directory(staged: str, target: str) -> None:
-    """Moves the directory `staged` to `target` in one step; afterwards `staged` is what was there before.
+    """Move the directory `staged` to `target` in one step; afterwards `staged` is the directory that was there before.
 
     If the file system has no exchange, or holds the old directory in a lower layer (overlayfs), the old one is moved
     away or removed first.
@@ -52,7 +55,7 @@ def replace_directory(staged: str, target: str) -> None:
 
 
 def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.stat_result:
-    """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result.
+    """Write a new file with `data` to `path` in one step, through a staging directory. Return its fstat result.
 
     The data is on the disk before the name: a power cut leaves the old file or the new one.
     """
@@ -62,7 +65,7 @@ def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.
 
 
 def replace_note(tree: str, name: str, data: bytes, staging: str) -> None:
-    """The same for a note of ours in a tree, whose directory another program may have replaced by a link."""
+    """Write a note of ours in a tree in one step; another program may have replaced its directory by a link."""
     temporary, _ = _new_file(data, staging, 0o666)
     with parent_inside(tree, name) as (parent, last):
         os.rename(temporary, last, dst_dir_fd=parent)

@@ -1,6 +1,6 @@
 """The quick way to the tree: its directory, if it is extracted and nothing around it has changed.
 
-Imports next to nothing: `rocm-sdk path --root` in a build script costs little more than starting Python.
+The module imports next to nothing: `rocm-sdk path --root` in a build script costs little more than starting Python.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def ready_root() -> str | None:
-    """The directory of a tree that is ready for use; None: `make_ready` makes it so, or says why it cannot."""
+    """Return the directory of a tree that is ready for use; None: `make_ready` makes it so, or says why it cannot."""
     try:
         tree = package_directory("devel")
     except ModuleNotFoundError:
@@ -30,7 +30,7 @@ def ready_root() -> str | None:
 
 
 def development_root(make_reporter: "Callable[[], Reporter]") -> str:
-    """The directory of the tree, made ready if it is not. Errors as of `make_ready`.
+    """Return the directory of the tree, made ready if it is not. Raise the errors of `make_ready`.
 
     make_reporter: called only if there is something to do and to report.
     """
@@ -43,13 +43,13 @@ def development_root(make_reporter: "Callable[[], Reporter]") -> str:
 
 
 def home_package() -> str:
-    """The package whose directory other tools take for ROCm's root: `devel` if it is installed, else `core`."""
+    """Return the package whose directory other tools take for ROCm's root: `devel` if it is installed, else `core`."""
     return "core" if tree_state() == ABSENT else "devel"
 
 
 def home_directory(make_reporter: "Callable[[], Reporter]") -> str:
-    """The directory for ROCM_HOME and ROCM_PATH: the development tree if its package is installed, else core's.
+    """Return the directory for ROCM_HOME and ROCM_PATH: the tree if the development package is installed, else core's.
 
-    Errors as of `development_root`, and PackageNotInstalledError if no SDK is installed.
+    Raises the errors of `development_root`, and PackageNotInstalledError if no SDK is installed.
     """
     return development_root(make_reporter) if home_package() == "devel" else package_directory("core")

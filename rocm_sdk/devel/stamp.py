@@ -1,10 +1,10 @@
 """The stamp: tells in microseconds that nothing around a tree has changed since its last update.
 
-It lists the metadata directories of the SDK's packages and the inode, size and modification time of each RECORD and
-device manifest. pip and uv write a new RECORD for each installation, so a package that was added, removed or
+The stamp lists the metadata directories of the SDK's packages and the inode, size and modification time of each RECORD
+and device manifest. pip and uv write a new RECORD for each installation, so a package that was added, removed or
 reinstalled shows. Clocks do not matter: a difference in either direction counts.
 
-Imports next to nothing: commands that scripts call often pass through here.
+The module imports next to nothing: commands that scripts call often pass through here.
 """
 
 import os
@@ -20,7 +20,7 @@ _LIMIT = 1 << 22  # characters
 
 
 def identify(path: str) -> Identity:
-    """The identity of a file; GONE if there is none."""
+    """Return the identity of a file; GONE if there is none."""
     try:
         facts = os.stat(path)
     except (OSError, ValueError):  # ValueError: a stamp may hold any name
@@ -29,7 +29,7 @@ def identify(path: str) -> Identity:
 
 
 def is_current(site: str, tree: str, version: str | None = None) -> bool:
-    """Whether nothing has changed since the stamp was written, and it was written for `version` (None: any)."""
+    """Return whether nothing has changed since the stamp was written, and it was written for `version` (None: any)."""
     try:
         with open(f"{tree}/{STAMP}", encoding="utf-8", errors="surrogateescape", opener=_opener) as file:
             stamped_version, names, *rows = file.read(_LIMIT).split("\n")
@@ -45,12 +45,15 @@ def is_current(site: str, tree: str, version: str | None = None) -> bool:
 
 
 def _opener(path: str, flags: int) -> int:
-    """Neither a pipe nor a link to a device must keep the reader waiting."""
+    """Open the stamp: neither a pipe nor a link to a device must keep the reader waiting."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def stamp_text(version: str, names: list[str], identities: dict[str, Identity]) -> str:
-    """The content of a stamp. identities: of files, relative to site-packages, as they were when they were read."""
+    """Return the content of a stamp.
+
+    identities: the identities of files, relative to site-packages, as they were when they were read.
+    """
     rows = [f"{_text(identity)}\t{path}" for path, identity in sorted(identities.items())]
     return "\n".join([version, "/".join(names), *rows])
 

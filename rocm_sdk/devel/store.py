@@ -55,7 +55,7 @@ _PROGRAM_MODE, _FILE_MODE = 0o555, 0o444
 
 
 class Pruned(NamedTuple):
-    """What `Store.prune` removed: files, their bytes, and lists of trees."""
+    """The result of `Store.prune`: the number of removed files, their bytes, and the removed lists of trees."""
 
     files: int
     size: int
@@ -63,7 +63,7 @@ class Pruned(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What is in a store: names relative to it. foreign: names that no store has."""
+    """The content of a store: names relative to it. foreign: names that no store has."""
 
     files: list[str]
     lists: list[str]
@@ -72,7 +72,10 @@ class Content(NamedTuple):
 
 
 class Store:
-    """The store in an existing directory. Raises NotAStoreError, or DevelopmentTreeError if others may write to it."""
+    """The store in an existing directory.
+
+    The constructor raises NotAStoreError, or DevelopmentTreeError if others may write to the directory.
+    """
 
     def __init__(self, directory: str) -> None:
         self.directory = _absolute(directory)
@@ -95,18 +98,18 @@ class Store:
 
     @classmethod
     def made_in(cls, directory: str) -> Store:
-        """The store in `directory`. A directory that is absent or empty becomes a store."""
+        """Return the store in `directory`. A directory that is absent or empty becomes a store."""
         make_store(_absolute(directory))
         return cls(directory)
 
     @contextmanager
     def in_use(self, timeout: float, say: Callable[[str], None]) -> Iterator[None]:
-        """Prevents pruning while a tree is made from the store."""
+        """Yield while nothing is pruned: a tree is made from the store."""
         with exclusive(f"{self.directory}/{LOCK}", timeout, say, shared=True):
             yield
 
     def add(self, member: Member, path: str, read: ReadData) -> Entry:
-        """Adds a file with data from `read`, and links it to `path`."""
+        """Add a file with data from `read`, and link it to `path`. Return the entry of the tree."""
         digest = hashlib.sha256()
         with partial_file(self.directory) as (file, partial):
             with file:
@@ -122,7 +125,7 @@ class Store:
         return _with_own_mode(entry, path)
 
     def link(self, member: Member, digest: str, path: str) -> Entry:
-        """Links the file of the store with this digest to `path`.
+        """Link the file of the store with this digest to `path`.
 
         Raises FileNotFoundError if the store lacks it, or has another content under its name.
         """
@@ -146,7 +149,7 @@ class Store:
         return _with_own_mode(Entry(member.path, FILE, 0, member.size, f"sha256:{digest}"), path)
 
     def remember(self, archive: Digest, tree_name: str, entries: list[Entry]) -> None:
-        """Saves the list of the archive with this digest, unless it is longer than lists may be."""
+        """Save the list of the archive with this digest, unless it is longer than lists may be."""
         data = tree_list(tree_name, entries)
         if not self.is_writable or len(data) > LIMIT:
             return
@@ -160,7 +163,10 @@ class Store:
                 os.rename(partial, last, dst_dir_fd=parent)
 
     def recall(self, archive: Digest) -> KnownTree | None:
-        """The tree of an archive; None if the store has no list of it. A damaged list gives None and a notice."""
+        """Return the tree of an archive; None if the store has no list of it.
+
+        A damaged list gives None and a notice.
+        """
         name = _list_name(archive)
         try:
             return self._read_list(name)
@@ -171,7 +177,7 @@ class Store:
             return None
 
     def content(self) -> Content:
-        """The names in the store. Foreign directories are not looked into."""
+        """Return the names in the store. Foreign directories are not looked into."""
         found = Content([], [], [], [])
         for name, facts in self._names(""):
             is_directory, is_file = stat.S_ISDIR(facts.st_mode), stat.S_ISREG(facts.st_mode)
@@ -188,7 +194,7 @@ class Store:
         return found
 
     def prune(self, timeout: float, say: Callable[[str], None]) -> Pruned:
-        """Removes the files that no tree links to, and the lists of archives that had them.
+        """Remove the files that no tree links to, and the lists of archives that had them.
 
         say: called once for each foreign name, which is left alone.
         """
@@ -210,7 +216,7 @@ class Store:
         return Pruned(files, size, len(incomplete))
 
     def verify(self, say: Callable[[str], None]) -> list[str]:
-        """Reads every file and list; returns the paths of those whose content does not fit their names.
+        """Read every file and list. Return the paths of the ones whose content does not fit their names.
 
         say: as of prune.
         """
@@ -233,7 +239,7 @@ class Store:
             )
 
     def _keep(self, partial: str, entry: Entry) -> str:
-        """Gives a new file its name in the store, unless a sound file has it; returns the path to link the tree to.
+        """Give a new file its name in the store, unless a sound file has it. Return the path to link the tree to.
 
         Other processes may add the same file. Linking fails if the last name of a file goes at that moment, so a sound
         file is never replaced, and a tree is linked to the file that this process has written and still names.
@@ -278,7 +284,7 @@ class Store:
         return parse_tree_list(read_json(self.directory, name, self._admit), f"{self.directory}/{name}")
 
     def _is_complete(self, name: str) -> bool:
-        """Whether a list is valid, and the store has all its files."""
+        """Return whether a list is valid, and the store has all its files."""
         try:
             known = self._read_list(name)
             files = (each for each in known.members if each.kind == FILE)
@@ -313,7 +319,7 @@ class Store:
                 (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{name}")
 
     def _names(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
-        """The names in a directory of the store ("" or "files/"), sorted, each with its stat result."""
+        """Yield the names in a directory of the store ("" or "files/"), sorted, each with its stat result."""
         with parent_inside(self.directory, f"{directory}x") as (parent, _):
             for name in sorted(os.listdir(parent)):
                 yield name, os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -348,12 +354,12 @@ def _list_name(archive: Digest) -> str:
 
 
 def _with_own_mode(entry: Entry, path: str) -> Entry:
-    """A copy has a mode of its own."""
+    """Return the entry with the mode of the file at `path`: a copy has a mode of its own."""
     return entry._replace(mode=stat.S_IMODE(os.stat(path, follow_symlinks=False).st_mode))
 
 
 def _is_sound(file: BinaryIO, name: str, size: int | None) -> bool:
-    """Whether an open file of the store has the content and the mode that its name promises, and this size."""
+    """Return whether an open file of the store has the content and mode that its name promises, and this size."""
     facts = os.fstat(file.fileno())
     if stat.S_IMODE(facts.st_mode) != _mode_of(name.endswith("x")) or size not in {None, facts.st_size}:
         return False

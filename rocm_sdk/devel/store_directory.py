@@ -1,7 +1,7 @@
-"""Which directory is a store, and who may have written it.
+"""The directories that are stores, and the users who may have written them.
 
-A store is a directory with the file `rocm-sdk-store.json`, which holds {"format": 1}. It is made in an absent or empty
-directory only, so that nothing in it was there before; whatever else appears in it is left alone.
+A store is a directory with the file `rocm-sdk-store.json`, which holds {"format": 1}. Stores are made in absent or
+empty directories only, so that nothing in them was there before; whatever else appears in a store is left alone.
 """
 
 from __future__ import annotations
@@ -31,17 +31,19 @@ _PARTIAL_NAME = re.compile(re.escape(_PARTIAL) + r"[a-z0-9_]{8}(\.new)?", re.ASC
 
 
 class NotAStoreError(DevelopmentTreeError):
-    """The directory is not a store and cannot become one."""
+    """The error for a directory that is not a store and cannot become one."""
 
 
 def is_partial(name: str) -> bool:
-    """Whether a file of this name, in a store, was left by a process that was killed while it added a file."""
+    """Return whether a file of this name, in a store, was left by a process that was killed while it added a file."""
     return _PARTIAL_NAME.fullmatch(name) is not None
 
 
 def require_store(directory: str) -> None:
-    """Raises NotAStoreError if a directory is not a store of this format; DevelopmentTreeError if this user may not
-    read it. Changes nothing."""
+    """Raise NotAStoreError if a directory is not a store of this format. Nothing is changed.
+
+    DevelopmentTreeError is raised if this user may not read the directory.
+    """
     try:
         content = read_json(directory, MARKER)
         found = content["format"] if isinstance(content, dict) else None
@@ -66,7 +68,7 @@ def require_store(directory: str) -> None:
 
 
 def make_store(directory: str) -> None:
-    """Makes an absent or empty directory a store; does nothing if it is one.
+    """Make an absent or empty directory a store; do nothing if it is one.
 
     Raises NotAStoreError if there is something else in the directory, DevelopmentTreeError if it cannot be written.
     """
@@ -91,7 +93,7 @@ def make_store(directory: str) -> None:
 
 
 def _make_directory(directory: str) -> None:
-    """Other processes may make it at the same time."""
+    """Make a directory, which other processes may make at the same time."""
     if not os.path.isdir(directory):
         os.makedirs(os.path.dirname(directory), exist_ok=True)
         with suppress(FileExistsError):
@@ -99,7 +101,7 @@ def _make_directory(directory: str) -> None:
 
 
 def require_trusted(facts: os.stat_result, directory: str) -> None:
-    """Raises DevelopmentTreeError if another user could have written this part of a store, or could change it later.
+    """Raise DevelopmentTreeError if another user could have written this part of a store, or could change it later.
 
     The files of a tree are hard links into the store: whoever may write there decides what compilers and libraries do.
     """
@@ -120,7 +122,10 @@ def require_trusted(facts: os.stat_result, directory: str) -> None:
 
 @contextmanager
 def partial_file(directory: str) -> Iterator[tuple[BinaryIO, str]]:
-    """A new file in a store, open for writing, and its path; removed at the end if it still has this name."""
+    """Yield a new file in a store, open for writing, and its path.
+
+    The file is removed at the end if it still has this name.
+    """
     descriptor, path = tempfile.mkstemp(prefix=_PARTIAL, dir=directory)
     try:
         with open(descriptor, "wb") as file:
@@ -131,7 +136,7 @@ def partial_file(directory: str) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def _write_marker(directory: str) -> None:
-    """In one step: whoever sees the marker sees all of it."""
+    """Write the marker in one step: whoever sees the marker sees all of it."""
     with partial_file(directory) as (file, partial):
         file.write(f"{json.dumps({'format': _FORMAT})}\n".encode())
         file.flush()

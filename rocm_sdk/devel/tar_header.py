@@ -1,6 +1,6 @@
-"""The header of a plain file in a tar archive, which nearly all members are, read in half the time that tarfile takes.
+"""The header of a plain file in a tar archive, which is read in half the time that tarfile takes.
 
-All other headers, and those with anything unusual in them, are left to tarfile.
+Nearly all members are plain files. All other headers, and headers with anything unusual in them, are left to tarfile.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _NO_DEVICE = (b"0000000\0" * 2, b"\0" * 16)
 
 
 class Header(tarfile.TarInfo):
-    """A header. Who owns a file, and where in the archive it is, is not kept."""
+    """A header. The owner of a file, and its place in the archive, are not kept."""
 
     _is_plain = False
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
-        """As tarfile.TarInfo.frombuf."""
+        """Read a header as tarfile.TarInfo.frombuf does."""
         numbers = _NUMBERS.match(buf, 100) if len(buf) == tarfile.BLOCKSIZE else None
         if numbers is None or buf[329:345] not in _NO_DEVICE:
             return super().frombuf(buf, encoding, errors)
@@ -33,7 +33,7 @@ class Header(tarfile.TarInfo):
             int(mtime, 8),
             int(checksum, 8),
         )
-        # The sum is that of a header with blanks in place of the field: its last two bytes are NUL and a blank.
+        # The sum is of a header with blanks in place of the field: its last two bytes are NUL and a blank.
         if sum(buf) - sum(checksum) + 7 * 0x20 != header.chksum:
             return super().frombuf(buf, encoding, errors)
         header.name = buf[:100].partition(_NUL)[0].decode(encoding, errors)
@@ -43,7 +43,7 @@ class Header(tarfile.TarInfo):
         return header
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        """What belongs to a member beside its own header: nothing, unless all members share something."""
+        """Return the member of the header: nothing else belongs to it, unless all members share something."""
         if self._is_plain and not archive.pax_headers:
             return self
         member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]

@@ -1,8 +1,8 @@
 """The list of a tree that a store keeps for an archive, so that the next extraction does not read the archive.
 
-It is JSON: {"format": 1, "tree": name, "members": [[path, kind, is_program, size, sha256, target], ...]}, in the order
-of the archive. Whoever may write the store may have written the list, so its members pass the rules for those of an
-archive.
+The list is JSON: {"format": 1, "tree": name, "members": [[path, kind, is_program, size, sha256, target], ...]}, in the
+order of the archive. Whoever may write the store may have written the list, so its members pass the rules for members
+of an archive.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class KnownTree(NamedTuple):
 
 
 def tree_list(tree_name: str, entries: Iterable[Entry]) -> bytes:
-    """The content of the list of a tree, whose files have SHA-256 checksums."""
+    """Return the content of the list of a tree, whose files have SHA-256 checksums."""
     members = [
         [each.path, each.kind, bool(each.mode & 0o100) and each.kind == FILE, each.size, digest_of(each), each.target]
         for each in entries
@@ -39,12 +39,12 @@ def tree_list(tree_name: str, entries: Iterable[Entry]) -> bytes:
 
 
 def digest_of(entry: Entry) -> str:
-    """The SHA-256 of an entry that a store has; "" for what is not a file."""
+    """Return the SHA-256 of an entry that a store has; "" for an entry that is not a file."""
     return entry.checksum.partition(":")[2]
 
 
 def parse_tree_list(content: object, path: str) -> KnownTree:
-    """The tree that a list describes. path: for messages. Raises ValueError for any other content."""
+    """Return the tree that a list describes. path: for messages. Raise ValueError for any other content."""
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError(f"it is not a list of format {_FORMAT}")
     name, rows = content.get("tree"), content.get("members")
@@ -66,7 +66,7 @@ def parse_tree_list(content: object, path: str) -> KnownTree:
 
 
 def _header(tree_name: str, row: object) -> tuple[tarfile.TarInfo, str, str]:
-    """The member that a row stands for, as the header that an archive would have; its kind; its digest."""
+    """Return the member that a row stands for, as the header that an archive would have; its kind; its digest."""
     if not isinstance(row, list) or [type(field) for field in row] != [str, str, bool, int, str, str]:
         raise ValueError(f"{str(row)[:80]} is not a member")
     path, kind, is_program, size, digest, target = row

@@ -1,4 +1,4 @@
-"""Updates a tree after the packages around it have changed: its links, the development package's RECORD, the stamp."""
+"""The update of a tree after the packages around it have changed: its links, the package's RECORD, the stamp."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class LinkUpdate(NamedTuple):
 
 
 def update_tree(workspace: Workspace, tree: str, record: Record | None) -> LinkUpdate:
-    """Updates the tree where it is. Only for the holder of the lock.
+    """Update the tree where it is. Only for the holder of the lock.
 
-    record: of the development package, if it has one.
+    record: the RECORD of the development package, if it has one.
     """
     tree_name = os.path.basename(tree)
     manifest = read_manifest(tree)
@@ -54,7 +54,7 @@ def update_tree(workspace: Workspace, tree: str, record: Record | None) -> LinkU
 
 
 def update_if_changed(site: str, tree: str, version: str, timeout: float, say: Callable[[str], None]) -> LinkUpdate:
-    """Takes the lock and updates the tree, if anything has changed. timeout, say: see `lock.exclusive`."""
+    """Take the lock and update the tree, if anything has changed. timeout, say: see `lock.exclusive`."""
     if is_current(site, tree, version):
         return LinkUpdate(0, [], [])
     with exclusive(f"{site}/{LOCK}", timeout, say), staging_directory(site) as staging:
@@ -68,11 +68,11 @@ def update_if_changed(site: str, tree: str, version: str, timeout: float, say: C
 def update_links(
     workspace: Workspace, tree: str, tree_name: str, entries: list[Entry]
 ) -> tuple[LinkUpdate, dict[str, Identity]]:
-    """Updates all links of a tree, which may still be staged; also returns the identities for the stamp.
+    """Update all links of a tree, which may still be staged. Return the update, and the identities for the stamp.
 
-    Only for the holder of the lock. tree_name: the name of the tree in site-packages. entries: of the manifest.
+    Only for the holder of the lock. tree_name: the name of the tree in site-packages. entries: the manifest's entries.
     """
-    # Identities come first: the next call notices what changes from here on.
+    # Identities come first: the next call notices changes from here on.
     names = sdk_metadata(workspace.site)
     identities = {f"{name}/RECORD": identify(f"{workspace.site}/{name}/RECORD") for name in names}
     linker = FileLinker(workspace.site, workspace.staging)
@@ -83,13 +83,13 @@ def update_links(
 
 
 def write_stamp(workspace: Workspace, tree: str, identities: dict[str, Identity]) -> None:
-    """Writes the stamp: the tree is current until something changes."""
+    """Write the stamp: the tree is current until something changes."""
     text = stamp_text(workspace.version, sdk_metadata(workspace.site), identities)
     replace_note(tree, STAMP, text.encode("utf-8", errors="surrogateescape"), workspace.staging)
 
 
 def tree_rows(tree_name: str, entries: Iterable[Entry]) -> list[str]:
-    """The paths that the development package's RECORD lists besides those that pip wrote.
+    """Return the paths that the development package's RECORD lists beside the paths that pip wrote.
 
     The tree itself is one of them, because pip skips empty directories and dangling symbolic links. Links dangle once
     the runtime packages are removed.
@@ -99,7 +99,7 @@ def tree_rows(tree_name: str, entries: Iterable[Entry]) -> list[str]:
 
 
 def _update_runtime_links(tree: str, entries: Iterable[Entry], linker: FileLinker) -> list[str]:
-    """Returns the paths of the links that point to nothing, those within the tree included."""
+    """Update the runtime links. Return the paths of links that point to nothing, links within the tree included."""
     missing = []
     for entry in entries:
         target = f"{tree}/{entry.path}"

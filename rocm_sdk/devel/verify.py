@@ -1,4 +1,4 @@
-"""Verifies a tree against its manifest."""
+"""The comparison of a tree with its manifest."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .manifest import Entry, read_manifest
 if TYPE_CHECKING:
     from rocm_sdk.problems.problem import Known
 
-Need = Literal["update", "install", "reinstall"]  # what has to be done
+Need = Literal["update", "install", "reinstall"]  # the work that has to be done
 
 
 def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
-    """Everything in the tree that differs from its manifest, and what packages have and it lacks; [] if there is
-    nothing. Reads every file, changes nothing.
+    """Return a problem for each difference of the tree from its manifest, and for files of packages that it lacks.
 
-    A tree without a manifest was made by another program: one problem says so. Raises BadMetadataError if the manifest
-    is damaged. installed: the packages beside the tree, if the caller looks at them.
+    The result is [] if there is nothing. Every file is read, and nothing is changed. A tree without a manifest was made
+    by another program: one problem says so. Raises BadMetadataError if the manifest is damaged. installed: the packages
+    beside the tree, if the caller looks at them.
     """
     site = os.path.dirname(tree)
     installed = installed or at(site)
@@ -44,7 +44,7 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
     ]
     found = ((entry, _fault(tree, entry, linker)) for entry in (*manifest.entries, *links))
     faults = [(entry, *fault) for entry, fault in found if fault is not None]
-    all_anew = any(need == "reinstall" for _, _, need in faults)  # which makes the links too
+    all_anew = any(need == "reinstall" for _, _, need in faults)  # a new tree has the links too
     own = next((each for each in installed.distributions if each.name == DISTRIBUTION), None)
     version = f"=={own.version}" if own is not None else ""
     problems = []
@@ -63,9 +63,9 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
 
 
 def copies(tree: str, installed: Installed) -> list[str]:
-    """The paths in the tree that are copies of files of packages, where `init` makes links; [] without a manifest.
+    """Return the paths in the tree that are copies of files of packages, where `init` makes links.
 
-    Raises BadMetadataError if the manifest is damaged.
+    The result is [] for a tree without a manifest. Raises BadMetadataError if the manifest is damaged.
     """
     manifest = read_manifest(tree)
     if manifest is None:
@@ -77,7 +77,7 @@ def copies(tree: str, installed: Installed) -> list[str]:
 
 
 def _missing_file(installed: Installed, path: str, link: str, owner: Distribution) -> Problem:
-    """The problem that a file of an installed package is missing, to which the tree has a link."""
+    """Return the problem that a file of an installed package is missing, to which the tree has a link."""
     name, detail = os.path.basename(path), f"is missing, and {link} is a link to it"
     return problem("E-FILE-001", path, installed.site, installed.known, name=name, detail=detail, **owner.facts)
 
@@ -85,9 +85,10 @@ def _missing_file(installed: Installed, path: str, link: str, owner: Distributio
 def difference(
     path: str, detail: str, need: Need, version: str = "", known: Known | None = None, *, linked: str | None = None
 ) -> Problem:
-    """The problem that the file `path` differs. version: "==7.10.0", "" if it is unknown. known: as of `problem`.
+    """Return the problem that the file `path` differs.
 
-    linked: the file of a package to which it is a link.
+    version: "==7.10.0", "" if it is unknown. known: as of `problem`. linked: the file of a package to which it is a
+    link.
     """
     facts = {
         "update": {"update": "rocm-sdk init"},
@@ -98,7 +99,7 @@ def difference(
 
 
 def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
-    """What is wrong with an entry, as half a sentence, and what has to be done; None if nothing is wrong."""
+    """Return the fault of an entry, as half a sentence, and the work that has to be done; None if nothing is wrong."""
     try:
         return _verify(tree, entry, linker)
     except OSError as error:
@@ -129,7 +130,7 @@ def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | N
 
 
 def _fault_of_link(path: str, entry: Entry, linker: FileLinker) -> tuple[str, Need]:
-    """What is wrong with a link to a package."""
+    """Return the fault of a link to a package, and the work that has to be done."""
     if os.path.isdir(path) and not os.path.islink(path):
         return f"is a directory instead of the link to {entry.target}", "reinstall"
     if os.path.exists(linker.source(entry.path, entry.target)):
@@ -154,7 +155,7 @@ class _Crc32:
 
 
 def _checksum(path: str, like: str) -> str:
-    """The checksum of a file, of the same kind as `like`."""
+    """Return the checksum of a file, of the same kind as `like`."""
     kind = like.partition(":")[0]
     checksum: _Checksum = _Crc32() if kind == "crc32" else hashlib.sha256()
     with open(path, "rb") as file:

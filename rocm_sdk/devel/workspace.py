@@ -1,4 +1,4 @@
-"""What the holder of the lock works with, as one value, and the distribution that brought the archive."""
+"""The values that the holder of the lock works with, and the distribution that brought the archive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .layout import DISTRIBUTION
 
 
 class Workspace(NamedTuple):
-    """Where a tree is changed: a site-packages directory, a staging directory in it, and the version of the SDK."""
+    """The place where a tree is changed.
+
+    site: a site-packages directory. staging: a staging directory in it. version: the version of the SDK.
+    """
 
     site: str
     staging: str
@@ -22,7 +25,10 @@ class Workspace(NamedTuple):
 
 
 def devel_distribution(site: str) -> Distribution:
-    """The distribution that brought the archive. Raises SystemManagedError if it has no RECORD to keep up to date."""
+    """Return the distribution that brought the archive.
+
+    Raises SystemManagedError if the distribution has no RECORD to keep up to date.
+    """
     for distribution in sdk_distributions(site):
         if distribution.name == DISTRIBUTION and distribution.has_metadata and os.path.exists(distribution.record):
             return distribution
@@ -34,7 +40,7 @@ def devel_distribution(site: str) -> Distribution:
 
 
 def _fix(site: str) -> str:
-    """The command that makes a virtual environment with the same SDK."""
+    """Return the command that makes a virtual environment with the same SDK."""
     try:
         version = sdk_facts()["version"]
     except RocmSdkError:  # core is not there, or damaged

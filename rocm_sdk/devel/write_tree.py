@@ -1,4 +1,4 @@
-"""Writes the members of an archive into a new directory, and records the entries."""
+"""The writer of the members of an archive into a new directory, which records the entries."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class TreeWriter:
-    """Writes one tree into the new directory `tree`.
+    """The writer of one tree into the new directory `tree`.
 
-    linker: links the files of the runtime packages; the links into a package that is not installed are not created.
-    store: keeps the regular files; None, or one that cannot be written: the tree has files of its own. entries: what
-    was written.
+    linker: links the files of the runtime packages; links into a package that is not installed are not created. store:
+    keeps the regular files; None, or one that cannot be written: the tree has files of its own. entries: the entries
+    that were written.
     """
 
     def __init__(self, tree: str, linker: FileLinker, store: Store | None) -> None:
@@ -32,7 +32,7 @@ class TreeWriter:
         os.mkdir(tree)
 
     def write(self, member: Member, read: ReadData) -> None:
-        """Writes a member; `read` yields the data of a file."""
+        """Write a member; `read` yields the data of a file."""
         path = f"{self._tree}/{member.path}"
         if member.kind == FILE:
             entry = self._files[member.path] = self._write_file(member, path, read)
@@ -48,7 +48,7 @@ class TreeWriter:
         self.entries.append(entry)
 
     def link(self, member: Member, digest: str) -> None:
-        """Links a file of the store. Raises FileNotFoundError if the store lacks it."""
+        """Link a file of the store. Raise FileNotFoundError if the store lacks it."""
         assert self._store is not None
         self.entries.append(self._store.link(member, digest, f"{self._tree}/{member.path}"))
 
@@ -76,7 +76,7 @@ class TreeWriter:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of `data`; a full disk causes a short write first."""
+    """Write all of `data`; a full disk causes a short write first."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, data[written:])

@@ -1,4 +1,4 @@
-"""The process that `test_again` starts: tests an installation, and prints the document on a line."""
+"""The process that `test_again` starts: it tests an installation, and prints the document on a line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .test_again import Wanted
 
 
 def main() -> None:
-    """Tests what the first argument says."""
+    """Test the installation that the first argument describes, and print the document."""
     wanted = Wanted(**json.loads(sys.argv[1]))
     tested = installations.at(wanted.target) if wanted.target is not None else installations.current()
     options = Options(

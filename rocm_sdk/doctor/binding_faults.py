@@ -1,4 +1,4 @@
-"""Symbols that bind to another file than the library was built for, as facts of a problem."""
+"""The symbols that bind to another file than the library was built for, as facts of a problem."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def binding_faults(
     needing: str | None = None,
     made_global: Callable[[str], bool] | None = None,
 ) -> Iterator[Problem]:
-    """One problem for each library with each file that answers it; the number of symbols is in it.
+    """Yield a problem for each library with each file that answers it; the number of symbols is in the problem.
 
-    needing: the program that has the other file, if one is known. made_global: of a process, whether the loader made a
-    library of this short name global there. What other code made global stays so whatever ROCM_SDK_ISOLATE says: there
-    the library that gets its functions has to be loaded before.
+    needing: the program that has the other file, if one is known. made_global: for a process, whether the loader made a
+    library of this short name global there. Libraries that other code made global stay so whatever ROCM_SDK_ISOLATE
+    says: there the library that gets its functions has to be loaded before.
     """
     faults: dict[tuple[str, str], list[Binding]] = {}
     for each in references:
@@ -52,26 +52,29 @@ def binding_faults(
 
 
 def _shortname_of(path: str, installed: Installed) -> str | None:
-    """The name by which ROCM_SDK_ISOLATE keeps a library of the SDK out of the global scope; None: it cannot."""
+    """Return the name by which ROCM_SDK_ISOLATE keeps a library of the SDK out of the global scope.
+
+    The result is None if ROCM_SDK_ISOLATE cannot do that.
+    """
     name = os.path.basename(path)
     rows = (row[0] for row in rows_of(name) if row[0] != _ALWAYS_GLOBAL)
     return next((shortname for shortname in rows if _is_of_sdk(shortname, path, installed)), None)
 
 
 def _preloadable(path: str, installed: Installed) -> str | None:
-    """The name by which rocm_sdk loads this library, or the SDK's own of its name; None: it cannot."""
+    """Return the name by which rocm_sdk loads this library, or the SDK's own of its name; None if it cannot."""
     rows = (row[0] for row in rows_of(os.path.basename(path)))
     return next((shortname for shortname in rows if _own_path(shortname, installed) is not None), None)
 
 
 def _is_of_sdk(shortname: str, path: str, installed: Installed) -> bool:
-    """Whether the loader would load just this file: it decides nothing about the scope of others."""
+    """Return whether the loader would load just this file: it decides nothing about the scope of others."""
     own = _own_path(shortname, installed)
     return own is not None and os.path.realpath(own) == os.path.realpath(path)
 
 
 def _own_path(shortname: str, installed: Installed) -> str | None:
-    """The file that the loader loads by this name."""
+    """Return the file that the loader loads by this name; None if there is none."""
     if not installed.is_current:
         return None
     try:

@@ -1,8 +1,8 @@
-"""Runs programs: several at a time, each with a time limit, without core dumps, with bounded output.
+"""The runs of programs: several at a time, each with a time limit, without core dumps, with bounded output.
 
-No process is left when the wait ends, also after Ctrl-C: each program has a session of its own, which is killed. What
-has left that session becomes a child of this process when its parent ends, and is killed, too: a variable that it has
-inherited tells it from other children of this process, which may be a part of a larger program.
+No process is left when the wait ends, also after Ctrl-C: each program has a session of its own, which is killed. A
+process that has left that session becomes a child of this process when its parent ends, and is killed, too: a variable
+that it has inherited tells it from other children of this process, which may be a part of a larger program.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _KILL_SECONDS = 5.0  # seconds to wait for a killed program: one that is blocked
 
 
 class Ended(NamedTuple):
-    """How a program ended."""
+    """The end of a program."""
 
     status: int | None  # exit status; negative: the signal that killed it; None: killed at the time limit
     output: str  # the beginning of its stdout and stderr
     refusal: OSError | None = None  # why it could not be started
-    answer: str = ""  # what it wrote to its descriptor for answers
-    seconds: float = 0.0  # that it ran
+    answer: str = ""  # the text that it wrote to its descriptor for answers
+    seconds: float = 0.0  # the time of its run
 
     @property
     def last_line(self) -> str:
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
 
     @property
     def how(self) -> str:
-        """A description: "exit status 1"."""
+        """The end in words: "exit status 1"."""
         if self.refusal is not None:
             return str(self.refusal.strerror)
         if self.status is None:
@@ -60,12 +60,12 @@ class Ended(NamedTuple):
 
 
 def last_line(text: str) -> str:
-    """What a program has printed last."""
+    """Return the last line that a program has printed."""
     return next((line for line in reversed(text.splitlines()) if line.strip()), "it printed nothing").strip()
 
 
 def signal_name(number: int) -> str:
-    """ "SIGSEGV"; real-time signals have numbers alone."""
+    """Return the name of a signal: "SIGSEGV"; real-time signals have numbers alone."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -73,7 +73,7 @@ def signal_name(number: int) -> str:
 
 
 class Way(NamedTuple):
-    """How programs are run."""
+    """The way to run programs."""
 
     seconds: float  # the time limit of each
     parallel: int = 1  # programs at a time
@@ -83,17 +83,17 @@ class Way(NamedTuple):
 
 
 def run_program(command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None) -> Ended:
-    """Runs one program. seconds: its time limit. variables: added to the environment."""
+    """Run one program, and return how it ended. seconds: its time limit. variables: additions to the environment."""
     return run_so(command, Way(seconds, variables=variables))
 
 
 def run_so(command: Sequence[str], way: Way) -> Ended:
-    """Runs one program in a way."""
+    """Run one program in a way, and return how it ended."""
     return next(run_programs([command], way))
 
 
 def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]:
-    """Runs programs; yields how they ended, in the order of the commands."""
+    """Run programs. Yield how they ended, in the order of the commands."""
     mark = f"{os.getpid()}-{next(_runs)}"
     way = way._replace(variables={**(way.variables or {}), _MARK: mark})
     waiting = list(enumerate(commands))
@@ -109,7 +109,7 @@ def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]
                             with _without_interruption():
                                 running.append(_Process(index, command, way, selector))
                         except OSError as error:
-                            if error.errno == errno.EMFILE and running:  # those that end give descriptors back
+                            if error.errno == errno.EMFILE and running:  # programs that end give descriptors back
                                 waiting.insert(0, (index, command))
                                 break
                             ended[index] = Ended(None, "", error)
@@ -125,7 +125,7 @@ def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]
 
 @contextmanager
 def _without_interruption() -> Iterator[None]:
-    """Delays Ctrl-C until a program that is being started is in the list of those to kill.
+    """Yield with Ctrl-C delayed until a program that is being started is in the list of programs to kill.
 
     The program inherits the blocked signal; in a session of its own it would not receive it anyway.
     """
@@ -138,11 +138,11 @@ def _without_interruption() -> Iterator[None]:
 
 @contextmanager
 def _strays_ended(mark: str) -> Iterator[None]:
-    """Kills the processes that marked programs have left behind, in sessions of their own.
+    """Yield, and kill the processes that marked programs have left behind, in sessions of their own.
 
-    From then on, what loses its parent below this process is its child.
+    From the beginning of the block on, a process that loses its parent below this process is its child.
     """
-    with suppress(OSError):  # a filter of system calls: what leaves its session is left
+    with suppress(OSError):  # a filter of system calls: processes that leave their session are left
         namespaces.prctl(_PR_SET_CHILD_SUBREAPER, 1, "prctl PR_SET_CHILD_SUBREAPER")
     try:
         yield
@@ -161,7 +161,7 @@ def _strays_ended(mark: str) -> Iterator[None]:
 
 
 def _is_gone(process: int) -> bool:
-    """Whether a child has ended; it is no zombie then."""
+    """Return whether a child has ended; it is no zombie then."""
     try:
         return os.waitpid(process, os.WNOHANG)[0] != 0
     except ChildProcessError:
@@ -169,12 +169,12 @@ def _is_gone(process: int) -> bool:
 
 
 def _strays(mark: str) -> Iterator[int]:
-    """The children of this process that have inherited the mark."""
+    """Yield the children of this process that have inherited the mark."""
     wanted = os.fsencode(f"{_MARK}={mark}")
     for task in os.listdir("/proc/self/task"):
         with suppress(OSError):  # the thread has ended, or the kernel has no such list
             for word in Path(f"/proc/self/task/{task}/children").read_text(encoding="ascii").split():
-                with suppress(OSError):  # it has ended, or is another user's
+                with suppress(OSError):  # the process has ended, or is another user's
                     if wanted in Path(f"/proc/{word}/environ").read_bytes().split(b"\0"):
                         yield int(word)
 
@@ -193,11 +193,14 @@ class Repeatable(NamedTuple):
     works: Callable[[Ended], bool]
 
     def run(self) -> Ended:
-        """How it ends as it is usually run."""
+        """Run the program as it is usually run, and return how it ends."""
         return self.start(self.way)
 
     def child_of(self, ended: Ended, files: Iterable[str]) -> Child:
-        """What has failed so; it can run again if it has ended. files: the libraries and programs that it takes."""
+        """Return the failed program as a child; it can run again if it has ended.
+
+        files: the libraries and programs that it takes.
+        """
         return Child(self.name, ended.seconds, None if ended.status is None else self._again, tuple(files))
 
     def _again(self, _names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
@@ -205,7 +208,7 @@ class Repeatable(NamedTuple):
 
 
 class _Pipe:
-    """What comes through a pipe: the beginning is kept."""
+    """The text that comes through a pipe: its beginning is kept."""
 
     def __init__(self, descriptor: int, selector: selectors.BaseSelector) -> None:
         self._descriptor = descriptor
@@ -215,7 +218,7 @@ class _Pipe:
         selector.register(descriptor, selectors.EVENT_READ, self)
 
     def read(self) -> bool:
-        """Reads what is there; returns whether there may be more."""
+        """Read what is there. Return whether there may be more."""
         try:
             data = os.read(self._descriptor, _CHUNK)
         except BlockingIOError:
@@ -226,7 +229,7 @@ class _Pipe:
         return bool(data)
 
     def finish(self) -> str:
-        """Reads the rest; the text. The caller closes the descriptor."""
+        """Read the rest. Return the text. The caller closes the descriptor."""
         for _ in range(_OUTPUT_LIMIT // _CHUNK + 1):
             if not self.read():
                 break
@@ -270,7 +273,7 @@ class _Process:
         self._output = _Pipe(self._stdout.fileno(), selector)
         self._answers = answers
         self._answer = _Pipe(answers, selector) if answers is not None else None
-        # One byte: with a limit of 0 a program of core_pattern would still receive a core (core(5)).
+        # The limit is one byte: with a limit of 0 a program of core_pattern would still receive a core (core(5)).
         with suppress(ProcessLookupError, PermissionError):
             resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))
 
@@ -278,7 +281,7 @@ class _Process:
         return self._process.poll() is not None or monotonic() > self._deadline
 
     def finish(self) -> Ended:
-        """Kills its remaining processes, and returns how it ended."""
+        """Kill the program's remaining processes, and return how it ended."""
         status = self._process.poll()
         seconds = monotonic() - self._begun
         output = self._output.finish()

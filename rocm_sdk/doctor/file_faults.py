@@ -1,4 +1,4 @@
-"""What is wrong with a file that RECORD lists: whether it exists, unchanged and usable."""
+"""The faults of files that RECORD lists: a file exists, unchanged and usable, or has a fault."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Fault = tuple["Code", dict[str, object]]  # and facts
 
 
 def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
-    """What is wrong with a file; None: nothing. deep: its content is compared, too."""
+    """Return the fault of a file; None if it has none. deep: its content is compared, too."""
     try:
         return _fault_of(path, file, os.stat(path), deep)
     except (FileNotFoundError, NotADirectoryError):
@@ -43,7 +43,7 @@ def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
 
 
 def no_file(path: str, detail: str) -> Fault:
-    """Something else is in the place of a file. Its fix moves one name, and no directory with files.
+    """Return the fault of something else in the place of a file. The fix moves one name, and no directory with files.
 
     RECORD may name any directory, site-packages too.
     """
@@ -56,7 +56,7 @@ def no_file(path: str, detail: str) -> Fault:
 
 
 def put_aside(path: str) -> dict[str, object]:
-    """The facts of a fix that moves what is in the way, and removes it once its package is installed again."""
+    """Return the facts of a fix that moves a name aside, and removes it once its package is installed again."""
     names = chain([f"{path}{ASIDE}"], (f"{path}{ASIDE}{number}" for number in count(2)))
     other = next(name for name in names if not os.path.lexists(name))
     words = [quoted_for_shell(each) for each in (path, other)]
@@ -74,7 +74,7 @@ KINDS = {
 
 
 def _fault_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) -> Fault | None:
-    """What is wrong with an existing file."""
+    """Return the fault of an existing file; None if it has none."""
     if not stat.S_ISREG(found.st_mode):
         return no_file(path, KINDS.get(stat.S_IFMT(found.st_mode), "no regular file"))
     if not found.st_mode & stat.S_IRUSR:
@@ -91,13 +91,13 @@ def _fault_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) 
 
 
 def _facts_of_mode(found: os.stat_result) -> dict[str, object]:
-    """The mode, and who can change it if this user cannot."""
+    """Return the mode, and who can change it if this user cannot."""
     mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
     return mode if os.geteuid() in {0, found.st_uid} else mode | {"owner": owner_or_root(found.st_uid)}
 
 
 def _is_program(name: str, path: str) -> bool:
-    """Whether it is in a directory of programs, and begins like one."""
+    """Return whether a file is in a directory of programs, and begins like one."""
     is_in_place = any(part in f"/{name}" for part in _PROGRAM_DIRECTORIES)
     return is_in_place and not name.endswith(_MODULES) and _starts_with(path, *_PROGRAM_MAGICS)
 

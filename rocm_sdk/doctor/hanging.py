@@ -1,4 +1,4 @@
-"""Libraries whose constructors a running process waits in, as problems."""
+"""The libraries whose constructors a running process waits in, as problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _THREADS = 64  # of which at most this many are looked at
 
 
 def hanging_libraries(installation: Installed, pid: int) -> Iterator[Problem]:
-    """One problem for each library that a thread of another process waits in. A second look must see the same."""
+    """Yield a problem for each library that a thread of another process waits in. A second look must see the same."""
     if pid == os.getpid():
         return
     first = {thread: found for thread in _threads(pid) if (found := _look(pid, thread)) is not None}
@@ -40,15 +40,15 @@ def hanging_libraries(installation: Installed, pid: int) -> Iterator[Problem]:
 
 
 def _runs(pid: int, thread: int) -> bool:
-    """Whether it computes: then the kernel does not tell its stack. Raises OSError."""
+    """Return whether a thread computes: then the kernel does not tell its stack. Raise OSError."""
     with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
         return file.read().startswith("running")
 
 
 def _has_linker_on_stack(pid: int, thread: int) -> bool:
-    """Whether an address in the linker is on the stack of a thread: without one it loads nothing.
+    """Return whether an address in the linker is on the stack of a thread: without one it loads nothing.
 
-    It costs a read of the stack; that of the calls costs one of all symbols of the process. Raises OSError.
+    The answer costs a read of the stack; the stack of calls costs a read of all symbols of the process. Raises OSError.
     """
     linkers = _linkers(pid)
     with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
@@ -63,7 +63,7 @@ def _has_linker_on_stack(pid: int, thread: int) -> bool:
 
 
 def _linkers(pid: int) -> list[tuple[int, int]]:
-    """Where the code of the dynamic linker is in a process."""
+    """Return the addresses of the dynamic linker's code in a process."""
     found = []
     with open(f"/proc/{pid}/maps", "rb") as file:
         for line in file:
@@ -75,7 +75,7 @@ def _linkers(pid: int) -> list[tuple[int, int]]:
 
 
 def _threads(pid: int) -> list[int]:
-    """The first thread, whose number is that of the process, before the others."""
+    """Return the threads, the first of which has the number of the process."""
     try:
         numbers = sorted(map(int, os.listdir(f"/proc/{pid}/task")), key=lambda number: (number != pid, number))
     except OSError:
@@ -84,8 +84,11 @@ def _threads(pid: int) -> list[int]:
 
 
 def _look(pid: int, thread: int) -> Waiting | None:
-    """The library that a thread waits in. One that sleeps between tries runs now and then, and is looked at again."""
-    with suppress(OSError, ValueError):  # it ends, or the kernel lets nobody look
+    """Return the library that a thread waits in; None if it waits in none.
+
+    A thread that sleeps between tries runs now and then, and is looked at again.
+    """
+    with suppress(OSError, ValueError):  # the process ends, or the kernel lets nobody look
         for _ in range(_TRIES):
             if not _runs(pid, thread):
                 break

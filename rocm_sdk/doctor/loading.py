@@ -1,4 +1,4 @@
-"""Loads libraries with the program load_check, each in a process of its own, several at a time."""
+"""The loads of libraries with the program load_check, each in a process of its own, several at a time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FIELDS = 6
 _BEGUN = "begun"
 _CHUNK = 1 << 16  # bytes
 _START = 10.0  # seconds until load_check has begun
-_START_AGAIN = 1.0  # where that alone is looked at
-_SLACK = 10.0  # seconds, beside the limit of a load: until what load_check has killed is gone
+_START_AGAIN = 1.0  # the limit where the beginning alone is looked at
+_SLACK = 10.0  # seconds, beside the limit of a load: until the processes that load_check has killed are gone
 _END = 5.0  # seconds that load_check has to end after SIGTERM
 
 
@@ -33,7 +33,7 @@ class LoadResult(NamedTuple):
     outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died while loading it)
     number: int  # of the signal, or the exit status
     seconds: float
-    dlerror_text: str  # of a stuck one instead the device of a GPU that it was seen to wait for
+    dlerror_text: str  # for a stuck one instead the device of a GPU that it was seen to wait for
     output: str  # what the library printed
 
 
@@ -44,7 +44,7 @@ def load_all(
     library_path: str | None = None,
     surroundings: Surroundings = OURS,
 ) -> Iterator[LoadResult]:
-    """Loads each path alone with RTLD_NOW; yields results as they come, one for each path.
+    """Try to load each path alone with RTLD_NOW. Yield results as they come, one for each path.
 
     seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. If the program is
     killed, the result of the current library is "lost", and the program is started again with the rest. Raises OSError
@@ -73,7 +73,7 @@ def load_all(
 
 
 def begins(names: Sequence[str], surroundings: Surroundings, _seconds: float) -> list[bool]:
-    """Whether load_check begins and ends in other surroundings, without a library; the same for each name."""
+    """Return whether load_check begins and ends in other surroundings, without a library; the same for each name."""
     try:
         works = list(_load_once([], 1, 1, None, surroundings, _START_AGAIN)) == []
     except (OSError, RuntimeError, _LoadCheckKilledError):
@@ -83,7 +83,10 @@ def begins(names: Sequence[str], surroundings: Surroundings, _seconds: float) ->
 
 @contextmanager
 def search_path(directories: Iterable[str]) -> Iterator[str]:
-    """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links replace such names."""
+    """Yield LD_LIBRARY_PATH for the directories.
+
+    A colon or semicolon would end a name there: links replace such names.
+    """
     directories = list(directories)
     if not any({":", ";"} & set(directory) for directory in directories):
         yield ":".join(directories)  # also where no temporary file can be made
@@ -99,11 +102,14 @@ def search_path(directories: Iterable[str]) -> Iterator[str]:
 
 
 class SilentError(RuntimeError):
-    """load_check said nothing for longer than it takes to begin, or a load may take: a constructor may hang."""
+    """The error for a load_check that said nothing for longer than it takes to begin, or a load may take.
+
+    A constructor may hang.
+    """
 
 
 class _LoadCheckKilledError(Exception):
-    """load_check was killed."""
+    """The exception for a load_check that was killed."""
 
     def __init__(self, signal: int) -> None:
         super().__init__(f"load_check was killed by signal {signal} before it loaded anything")
@@ -118,9 +124,9 @@ def _load_once(  # noqa: PLR0917
     surroundings: Surroundings,
     start: float | None = None,
 ) -> Iterator[tuple[int, LoadResult]]:
-    """The records of one load_check, in their order, each with the index of its path. start: seconds until the first.
+    """Yield the records of one load_check, in their order, each with the index of its path.
 
-    Raises _LoadCheckKilledError after those of one that is killed.
+    start: seconds until the first. Raises _LoadCheckKilledError after the records of one that is killed.
     """
     results, given = os.pipe()
     try:
@@ -151,13 +157,13 @@ def _load_once(  # noqa: PLR0917
             yield index, result
         status, said = process.wait(), words.last_line
     finally:
-        process.terminate()  # it kills its children and their descendants first
+        process.terminate()  # load_check kills its children and their descendants first
         feed.end()
         process.stdout.close()
         os.close(results)
         if not _has_ended(process.wait):
             process.kill()
-            _has_ended(process.wait)  # else it is left to the kernel
+            _has_ended(process.wait)  # otherwise load_check is left to the kernel
     if status < 0:
         raise _LoadCheckKilledError(-status)
     if status != 0 or ended != len(wanted):
@@ -165,7 +171,7 @@ def _load_once(  # noqa: PLR0917
 
 
 def _has_ended(wait: Callable[[float], int]) -> bool:
-    """Whether a process ends that was told to. wait: for so many seconds."""
+    """Return whether a process ends that was told to. wait: waits for so many seconds."""
     try:
         wait(_END)
     except subprocess.TimeoutExpired:
@@ -174,7 +180,7 @@ def _has_ended(wait: Callable[[float], int]) -> bool:
 
 
 class _Feed:
-    """What load_check reads, as it does: one that hangs reads nothing."""
+    """The input of load_check, written as it reads: a load_check that hangs reads nothing."""
 
     def __init__(self, stdin: IO[bytes], data: bytes) -> None:
         self._stdin = stdin
@@ -185,7 +191,7 @@ class _Feed:
         return self._stdin.fileno()
 
     def write(self) -> bool:
-        """Writes what there is room for; False once all is written, or nobody reads it."""
+        """Write what there is room for. Return False once all is written, or nobody reads it."""
         try:
             self._data = self._data[os.write(self.fileno(), self._data) :]
         except BlockingIOError:
@@ -195,13 +201,13 @@ class _Feed:
         return bool(self._data)
 
     def end(self) -> None:
-        """Closes what load_check reads."""
+        """Close the input of load_check."""
         with suppress(BrokenPipeError):
             self._stdin.close()
 
 
 class _Words:
-    """What load_check prints, or what a variable makes its process print: the end of it is kept."""
+    """The text that load_check prints, or that a variable makes its process print: its end is kept."""
 
     def __init__(self, descriptor: int, feed: _Feed) -> None:
         self._descriptor = descriptor
@@ -209,9 +215,10 @@ class _Words:
         self._text = b""
 
     def beside(self, results: int, start: float, seconds: float) -> Iterator[bytes]:
-        """What comes from another descriptor, until its end. Nothing waits for a reader.
+        """Yield the data of another descriptor, until its end. Nothing waits for a reader.
 
-        start, seconds: until the first, and between two. Raises SilentError where nothing comes for longer.
+        start, seconds: the limits until the first data, and between two. Raises SilentError where nothing comes for
+        longer.
         """
         os.set_blocking(self._descriptor, False)
         with selectors.DefaultSelector() as selector:
@@ -239,7 +246,7 @@ class _Words:
                         selector.unregister(results)
 
     def _read(self) -> bool:
-        """Takes what is there; False at the end."""
+        """Take what is there. Return False at the end."""
         try:
             data = os.read(self._descriptor, _CHUNK)
         except BlockingIOError:
@@ -249,7 +256,7 @@ class _Words:
 
     @property
     def last_line(self) -> str:
-        """After the end of the process."""
+        """The last line, after the end of the process; "" if there is none."""
         self._read()
         lines = self._text.decode(errors="replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -272,5 +279,5 @@ def _result(paths: list[str], fields: list[bytes]) -> tuple[int, LoadResult]:
 
 
 def default_parallel() -> int:
-    """The number of processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))

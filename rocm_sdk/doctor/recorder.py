@@ -1,4 +1,4 @@
-"""What a subject is called with: its options, and the recorder of what it counts and finds, and does not try."""
+"""The arguments of a subject: its options, and the recorder of what it counts and finds, and does not try."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ ShowProgress = Callable[[str, int], AbstractContextManager[Callable[[str], None]
 
 @contextmanager
 def no_progress(_title: str, _total: int) -> Iterator[Callable[[str], None]]:
-    """Shows nothing."""
+    """Yield a function that shows nothing."""
     yield lambda _name: None
 
 
 @dataclass(frozen=True)
 class Options:
-    """See `rocm-sdk test --help`."""
+    """The options of a test: see `rocm-sdk test --help`."""
 
     deep: bool = False  # read every file
-    index: str | None = None  # compare with what an index says: its address, "" for the one that is configured
+    index: str | None = None  # compare with an index: its address, "" for the configured one
     may_extract: bool = False  # extract the development tree for the tools that need it
     seconds: int = 60  # time limit of each program
     parallel: int = 2  # programs at a time
@@ -47,9 +47,9 @@ class Recorder:
     """The results of one subject."""
 
     subject: str
-    unit: str  # what is counted: "checks", "loaded"
+    unit: str  # the unit of the count: "checks", "loaded"
     site: str | None = None  # of the tested installation
-    count: int = 0  # of what was checked, good or bad
+    count: int = 0  # the number of checks, good or bad
     problems: list[Problem] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)  # for --checks
     not_tried: list[str] = field(default_factory=list)
@@ -58,12 +58,12 @@ class Recorder:
     known: Known = field(default=installation_facts, repr=False)  # how the packages were installed
 
     def good(self, what: str, *, counts: bool = True) -> None:
-        """Records a check that passed. counts: whether it is one of what the subject counts."""
+        """Record a check that passed. counts: whether the check is one that the subject counts."""
         self.count += counts
         self.passed.append(one_line(what))
 
     def skip(self, what: str) -> None:
-        """Records something that was not checked, with the reason."""
+        """Record something that was not checked, with the reason."""
         self.not_tried.append(one_line(what))
 
     def bad(
@@ -75,14 +75,14 @@ class Recorder:
         /,
         **facts: object,
     ) -> None:
-        """Counts a check that failed, as an entry of the table with the facts that it names.
+        """Count a check that failed, as an entry of the table with the facts that it names.
 
         breaks: what does not work because of it. child: the program that failed.
         """
         self.add(self._problem(code, path, facts), breaks, child)
 
     def add(self, found: Problem, breaks: str | None = None, child: Child | None = None) -> None:
-        """Counts a check that failed, as a problem."""
+        """Count a check that failed, as a problem."""
         self.count += 1
         found = found._replace(breaks=(*found.breaks, one_line(breaks)) if breaks is not None else found.breaks)
         self.problems.append(found)
@@ -90,7 +90,7 @@ class Recorder:
             self.children.append((found, child))
 
     def say(self, code: Code, path: str | None = None, /, **facts: object) -> None:
-        """Records a problem of something that is counted elsewhere."""
+        """Record a problem of something that is counted elsewhere."""
         self.problems.append(self._problem(code, path, facts))
 
     def _problem(self, code: Code, path: str | None, facts: dict[str, object]) -> Problem:

@@ -20,7 +20,7 @@ _SECONDS = 600.0  # of a program that changes a file
 
 
 def repair(installation: Installed, recorders: Iterable[Recorder]) -> list[str]:
-    """Repairs what can be repaired; returns what was done and what failed, one line each."""
+    """Repair what can be repaired. Return what was done and what failed, one line each."""
     found = [(each.entry.repair, each) for recorder in recorders for each in recorder.problems]
     lines = [_make_init_file(each) for repair, each in found if repair == "init-file"]
     flagged = dict.fromkeys(str(each.path) for repair, each in found if repair == "executable-stack")
@@ -41,7 +41,10 @@ def _make_init_file(found: Problem) -> str:
 
 
 def _clear_executable_stack(installation: Installed, path: str) -> str:
-    """rocm-sdk-build writes the library, because the loader only reads."""
+    """Clear the flag of a library's executable stack. Return what was done, or why the library is unchanged.
+
+    rocm-sdk-build writes the library, because the loader only reads.
+    """
     if installation.fallback is not None:
         return f"{path} is unchanged: it belongs to no package of Python"
     owner = installation.owners.get(os.path.relpath(path, installation.site))

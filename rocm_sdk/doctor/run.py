@@ -1,4 +1,4 @@
-"""Runs the subjects of the self test, one after the other."""
+"""The run of the subjects of the self test, one after the other."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from .recorder import Options, Recorder
 from .surroundings import Child, Surroundings
 from .test_again import Wanted, seen_again
 
-# Of a subject: what it has to test there, as a sentence, if it has tested nothing; None: there is nothing.
+# A function of a subject: the untested part of an installation, as a sentence, if it has tested nothing; None: there is
+# nothing.
 Owed = Callable[[Installed], "str | None"]
 
 _SUBJECT_FAILED: Final = "E-TEST-001"
 
 
 def run(installation: Installed, options: Options, recorders: list[Recorder]) -> Iterator[Recorder]:
-    """Yields the results of each subject when it ends. An exception in a subject is a problem of its own.
+    """Run the subjects, and yield the results of each when it ends. An exception in a subject is a problem of its own.
 
     Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
     """
@@ -43,7 +44,7 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
             owed = _owed(module, installation, recorder, is_chosen=name in options.only)
             if owed is not None:
                 recorder.bad("E-TEST-002", subject=name, detail=owed)
-        except LibraryAccessError as error:  # of a directory in which others lie too deep
+        except LibraryAccessError as error:  # a directory in which others lie too deep
             recorder.bad(error.code, error.path, detail=error.detail)
         except Exception as error:
             child = Child(name, perf_counter() - begin, SubjectAgain(installation.target, options.seconds))
@@ -58,7 +59,7 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
 
 
 def _report_failure(error: Exception, recorder: Recorder, child: Child) -> None:
-    """An exception in a subject: the fault of a file in the place of a module, of the surroundings, or our own."""
+    """Report an exception in a subject: the fault of a file in a module's place, of the surroundings, or our own."""
     detail, shadow = f"{type(error).__name__}: {error}", shadow_behind(error)
     if shadow is None:
         recorder.bad(_SUBJECT_FAILED, None, None, child, subject=recorder.subject, detail=detail)
@@ -68,7 +69,7 @@ def _report_failure(error: Exception, recorder: Recorder, child: Child) -> None:
 
 @dataclass(frozen=True)
 class SubjectAgain:
-    """Runs subjects that failed again, in a process of their own."""
+    """The runs of failed subjects, again, in a process of their own."""
 
     target: str | None
     limit: int  # seconds of each program
@@ -80,7 +81,7 @@ class SubjectAgain:
 
 
 def _owed(module: ModuleType, installation: Installed, recorder: Recorder, *, is_chosen: bool) -> str | None:
-    """What a subject should have tested but skipped without a reason; None if all is well.
+    """Return what a subject should have tested but skipped without a reason; None if all is well.
 
     is_chosen: the user wants this subject, so that nothing else tests the prefix.
     """
@@ -99,7 +100,7 @@ def _applies(row: Subject, installation: Installed) -> bool:
 
 
 def _is_wanted(name: str, row: Subject, installation: Installed, options: Options) -> bool:
-    """A subject runs if it or one of its codes is requested."""
+    """Return whether a subject runs: it or one of its codes is requested."""
     if name == INDEX and options.index is None:
         return False
     return name not in options.skip and (
@@ -120,6 +121,6 @@ def _is_code_wanted(code: str, name: str, options: Options) -> bool:
 
 
 def _is_child_wanted(code: str, name: str, options: Options) -> bool:
-    """Whether a program that failed is asked about, or what could be the cause of it."""
+    """Return whether a program that failed is asked about, or a possible cause of it."""
     is_of_cause = bool(options.only & codes_of(CHILD)) and code not in options.skip
     return is_of_cause or _is_code_wanted(code, name, options)

@@ -1,6 +1,7 @@
-"""What a program gets from the process that starts it, and may fail by: variables, the directory, soft limits.
+"""The surroundings that a program gets from the process that starts it, and may fail by.
 
-Each is a `Suspect`. `Surroundings` says which of them a child has when it runs again. `Child` is a program that failed.
+Variables, the directory, and soft limits: each is a `Suspect`. `Surroundings` says which of them a child has when it
+runs again. `Child` is a program that failed.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from rocm_sdk.base.value_text import quoted_for_shell
 
 VARIABLE, ENTRY, DIRECTORY, LIMIT, UMASK = "variable", "entry", "directory", "limit", "umask"
 
-# Variables of the linker, of Python, of ROCm, of compilers, and those that say where temporary files and caches are.
+# Variables of the linker, of Python, of ROCm, of compilers, and variables for temporary files and caches.
 _VARIABLES = re.compile(
     r"(LD|PYTHON|HIP|HSA|ROCM|ROCR|AMD|GPU|LLVM|CLANG|CCC|HIPCC|COMGR|MIOPEN|MALLOC|OMP)_?.*"
     r"|GLIBC_TUNABLES|TMPDIR|TMP|TEMP|XDG_CACHE_HOME|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|COMPILER_PATH|LIBRARY_PATH"
 )
 _USUAL_UMASK = 0o022
-# They say which SDK is tested, and where: without them another one would be.
+# Variables that say which SDK is tested, and where: without them another one would be.
 _CHOOSING = frozenset(
     {"ROCM_SDK_ROOT", "ROCM_SDK_ROOTFS", "ROCM_SDK_FALLBACK", "ROCM_SDK_TARGET_FAMILY", "PYTHONNOUSERSITE"}
 )
@@ -38,7 +39,7 @@ class _Limit(NamedTuple):
 
     number: int  # of getrlimit(2)
     option: str  # of ulimit
-    usual: float  # what no program that we start needs more of
+    usual: float  # the amount that is enough for each program that we start
     what: str
 
 
@@ -55,7 +56,7 @@ _LIMITS = {
 
 
 class Suspect(NamedTuple):
-    """One thing by which a child may fail."""
+    """A thing by which a child may fail."""
 
     kind: str
     name: str  # of the variable or of the limit
@@ -64,7 +65,7 @@ class Suspect(NamedTuple):
 
     @property
     def description(self) -> str:
-        """Names it in a sentence."""
+        """The name of the suspect in a sentence."""
         if self.kind == DIRECTORY:
             return f"the current directory {self.value}"
         if self.kind == UMASK:
@@ -77,7 +78,7 @@ class Suspect(NamedTuple):
 
     @property
     def removal(self) -> str:
-        """The command of a shell that removes it."""
+        """The command of a shell that removes the suspect."""
         if self.kind == DIRECTORY:
             return "cd /"
         if self.kind == UMASK:
@@ -90,7 +91,7 @@ class Suspect(NamedTuple):
 
 
 def suspects() -> tuple[Suspect, ...]:
-    """Those of this process."""
+    """Return the suspects of this process."""
     found = []
     for name, value in sorted(os.environ.items()):
         if name in _LISTS:
@@ -101,7 +102,7 @@ def suspects() -> tuple[Suspect, ...]:
     with suppress(OSError):
         found.append(Suspect(DIRECTORY, "", os.getcwd()))
     os.umask(umask := os.umask(_USUAL_UMASK))
-    if umask & stat.S_IRWXU:  # of its own files a program cannot use
+    if umask & stat.S_IRWXU:  # files of its own that a program cannot use
         found.append(Suspect(UMASK, "umask", f"{umask:04o}"))
     for name, row in _LIMITS.items():
         soft, hard = resource.getrlimit(row.number)
@@ -111,7 +112,7 @@ def suspects() -> tuple[Suspect, ...]:
 
 
 def hard_limits() -> Iterator[tuple[str, int, str]]:
-    """The limits that this process cannot raise: name, value, and what it limits."""
+    """Yield the limits that this process cannot raise: name, value, and the limited amount in words."""
     for name, row in _LIMITS.items():
         soft, hard = resource.getrlimit(row.number)
         if soft == hard != resource.RLIM_INFINITY and hard < row.usual:
@@ -120,7 +121,7 @@ def hard_limits() -> Iterator[tuple[str, int, str]]:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Those of this process without some suspects."""
+    """The surroundings of this process without some suspects."""
 
     without: Collection[Suspect]
 
@@ -141,12 +142,12 @@ class Surroundings:
 
     @property
     def directory(self) -> str | None:
-        """The current directory; None: that of this process."""
+        """The current directory; None if it is this process's."""
         return "/" if any(each.kind == DIRECTORY for each in self.without) else None
 
     @contextmanager
     def limits(self) -> Iterator[None]:
-        """Raises the limits of this process, and sets its umask: its children get both."""
+        """Yield with the limits of this process raised, and its umask set: its children get both."""
         umask = os.umask(_USUAL_UMASK) if any(each.kind == UMASK for each in self.without) else None
         before = {
             each.name: resource.getrlimit(_LIMITS[each.name].number) for each in self.without if each.kind == LIMIT
@@ -172,25 +173,25 @@ class Child(NamedTuple):
     """A program that failed, and how it runs again."""
 
     name: str
-    seconds: float  # that it ran
+    seconds: float  # the time of its run
     again: Again | None  # None: it was stuck, and does not run again
     files: tuple[str, ...] = ()  # the libraries and programs that it has loaded or started
-    title: str = ""  # what messages call it; "": the name
+    title: str = ""  # the name in messages; "": the name
 
 
 def removal(name: str, is_gone: Callable[[int, str], bool]) -> str:
-    """The command of a shell that takes entries, by place and text, out of a list, and keeps the others."""
+    """Return the command of a shell that takes entries, by place and text, out of a list, and keeps the others."""
     kept = [entry for place, entry in enumerate(_entries(name)) if not is_gone(place, entry)]
     return f"export {name}={quoted_for_shell(':'.join(kept))}" if kept else f"unset {name}"
 
 
 def _entries(name: str) -> Sequence[str]:
-    """Those of a list. None depends on the current directory, as children get them."""
+    """Return the entries of a list. None depends on the current directory, as children get them."""
     return entries_of(name, os.environ[name])
 
 
 def _is_needed(name: str, entry: str) -> bool:
-    """Whether a child finds this package, or the SDK, by this entry alone."""
+    """Return whether a child finds this package, or the SDK, by this entry alone."""
     if name != "PYTHONPATH":
         return False
     from rocm_sdk.installed import sdk_sites

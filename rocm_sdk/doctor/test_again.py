@@ -1,7 +1,7 @@
-"""Tests an installation in a process of its own: with other variables, or in a copy.
+"""The test of an installation in a process of its own: with other variables, or in a copy.
 
-`question` makes the command. The process answers with a line of JSON: what `rocm-sdk test --json` prints, and
-`seen`, what the subjects have found: subject, code and title of each.
+`question` makes the command. The process answers with a line of JSON: the document of `rocm-sdk test --json`, and
+`seen`, the findings of the subjects: subject, code and title of each.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _CODE = "from rocm_sdk.doctor.answering import main; main()"
 
 
 class Wanted(NamedTuple):
-    """What is tested."""
+    """The object of a test."""
 
-    target: str | None  # the directory that has the packages; None: what this interpreter imports
+    target: str | None  # the directory that has the packages; None: the packages that this interpreter imports
     only: tuple[str, ...]  # subjects and codes; empty: all
     skip: tuple[str, ...] = ()
     deep: bool = False
@@ -28,12 +28,12 @@ class Wanted(NamedTuple):
 
 
 def question(wanted: Wanted) -> list[str]:
-    """The command of the process."""
+    """Return the command of the process."""
     return own_code(_CODE, json.dumps(wanted._asdict()))
 
 
 def answer(done: Done) -> dict[str, Any] | None:
-    """The document that the process has printed; None if it has not come so far."""
+    """Return the document that the process has printed; None if it has not come so far."""
     for line in reversed(done.stdout.splitlines()):  # libraries may talk before
         if line.startswith("{"):
             document: dict[str, Any] = json.loads(line)
@@ -42,7 +42,7 @@ def answer(done: Done) -> dict[str, Any] | None:
 
 
 def seen_again(wanted: Wanted, surroundings: Surroundings, seconds: float) -> set[tuple[str, str, str]] | None:
-    """What the subjects find in other surroundings; None if the process does not answer in time."""
+    """Return what the subjects find in other surroundings; None if the process does not answer in time."""
     try:
         done = run(question(wanted), base=surroundings.variables, directory=surroundings.directory, seconds=seconds)
     except (OSError, TimeoutError):

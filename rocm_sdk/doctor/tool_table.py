@@ -1,10 +1,10 @@
-"""How to start each program of the packages so that it prints something and does nothing, one row per line."""
+"""The arguments with which each program of the packages prints something and does nothing, one row per line."""
 
 from typing import NamedTuple
 
 
 class ToolRow(NamedTuple):
-    """What is known of a program."""
+    """The facts that are known of a program."""
 
     arguments: tuple[str, ...]
     needs_tree: bool = True  # its script extracts the development tree first

@@ -1,4 +1,4 @@
-"""What the stack of a process says of a library that keeps it from starting, going on or ending."""
+"""The library that keeps a process from starting, going on or ending, by the process's stack."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _OPENING = {"dlopen", "dlmopen"}
 class Waiting(NamedTuple):
     """A library that a thread waits in."""
 
-    library: str | None  # whose constructor it is; None: an exit handler waits
+    library: str | None  # the library of the constructor; None: an exit handler waits
     text: str
 
 
 def explained(calls: Sequence[Call]) -> str | None:
-    """Which library keeps a program from starting or ending; None if it does neither.
+    """Return words for the library that keeps a program from starting or ending; None if it does neither.
 
-    calls: of the first thread, the innermost first.
+    calls: the calls of the first thread, the innermost first.
     """
     found = waiting(calls)
     return found.text if found is not None else None
 
 
 def waiting(calls: Sequence[Call], *, is_first: bool = True) -> Waiting | None:
-    """The library that keeps a thread from going on; None: none does.
+    """Return the library that keeps a thread from going on; None if none does.
 
-    calls: the innermost first. is_first: it is the thread that starts the program. Frames of the C library and of the
-    linker are told beside one of a library alone: by themselves they say no more than that it waits.
+    calls: the innermost first. is_first: whether it is the thread that starts the program. Frames of the C library and
+    of the linker are told beside one of a library alone: by themselves they say no more than that it waits.
     """
     end = next((at for at, call in enumerate(calls) if call[1] == "exit" and _is_c_library(call[0])), None)
     found = _constructor(calls[end + 1 :] if end is not None else _from_waiting(calls), is_first=is_first)
@@ -55,9 +55,9 @@ def waiting(calls: Sequence[Call], *, is_first: bool = True) -> Waiting | None:
 
 
 def _from_waiting(calls: Sequence[Call]) -> Sequence[Call]:
-    """The calls from the function of the C library in which a program waits.
+    """Return the calls from the function of the C library in which a program waits.
 
-    What seems to be further in may be left on the stack from before: below pause() of glibc 2.41 an address in the
+    Calls that seem to be further in may be left on the stack from before: below pause() of glibc 2.41 an address in the
     linker is. A call of the linker comes from dlopen() and the like, or from no function with a name.
     """
     start = 0
@@ -70,7 +70,10 @@ def _from_waiting(calls: Sequence[Call]) -> Sequence[Call]:
 
 
 def _constructor(calls: Sequence[Call], *, is_first: bool) -> tuple[str, Sequence[Call]] | None:
-    """The library that the dynamic linker initialises, the one that it calls; and the calls down to the linker's."""
+    """Return the library that the dynamic linker initialises, and the calls down to the linker's.
+
+    The library is the one that the linker calls.
+    """
     for at, ((path, _), (caller, _)) in enumerate(pairwise(calls)):
         if not _is_linker(caller):
             continue
@@ -81,12 +84,15 @@ def _constructor(calls: Sequence[Call], *, is_first: bool) -> tuple[str, Sequenc
 
 
 def _of_programs(calls: Sequence[Call]) -> set[str]:
-    """The files of calls but for the system's. A constructor does not wait in the code that has called dlopen()."""
+    """Return the files of calls except the system's.
+
+    A constructor does not wait in the code that has called dlopen().
+    """
     return {path for path, _ in calls if not _is_system(path)}
 
 
 def _is_loading(calls: Sequence[Call], *, is_first: bool) -> bool:
-    """Whether the linker may be at work: it starts the program, or somebody called dlopen().
+    """Return whether the linker may be at work: it starts the program, or somebody called dlopen().
 
     An address in the linker may be left on the stack of a program that has started long ago.
     """
@@ -99,7 +105,10 @@ def _is_loading(calls: Sequence[Call], *, is_first: bool) -> bool:
 
 
 def _place(calls: Sequence[Call]) -> str | None:
-    """The innermost functions that have names, down to one that is not of the system's; None: there is no such one."""
+    """Return the innermost functions that have names, down to one that is not of the system's.
+
+    The result is None if there is no such one.
+    """
     names: list[str] = []
     for path, function in calls:
         if function is not None:

@@ -1,4 +1,7 @@
-"""Starts rocm-sdk-build, which writes what the loader only reads. It is never imported here: it needs the loader."""
+"""The start of rocm-sdk-build, which writes what the loader only reads.
+
+The package is never imported here: it needs the loader.
+"""
 
 import sys
 
@@ -14,7 +17,7 @@ sys.exit(main(program="rocm-sdk"))
 
 
 class NotInstalledError(Exception):
-    """rocm-sdk-build of this version is not installed. `fix` installs it."""
+    """The error for an rocm-sdk-build of this version that is not installed. `fix` installs it."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)
@@ -22,7 +25,7 @@ class NotInstalledError(Exception):
 
 
 def build_command(*words: str) -> list[str]:
-    """The command line that runs rocm-sdk-build with these words. Raises NotInstalledError."""
+    """Return the command line that runs rocm-sdk-build with these words. Raise NotInstalledError."""
     from rocm_sdk.base.own_wheels import install_command
 
     fix = install_command(_DISTRIBUTION)

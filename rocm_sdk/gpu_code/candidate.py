@@ -1,4 +1,4 @@
-"""Which files may hold GPU code, by their first bytes."""
+"""The files that may hold GPU code, by their first bytes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MAGICS = (b"\x7fELF", b"!<arch>\n", b"KPAK", b"CCOB", b"__CLANG_OFFLOAD_BUNDLE_
 
 
 def is_candidate(head: bytes) -> bool:
-    """Whether a file that begins like this may hold GPU code."""
+    """Return whether a file that begins like this may hold GPU code."""
     return head.startswith(_MAGICS)
 
 
 def may_have_code(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as one that may hold GPU code. Raises OSError."""
+    """Return whether a file begins as one that may hold GPU code. Raise OSError."""
     with open(path, "rb") as file:
         return is_candidate(file.read(HEAD_SIZE))

@@ -14,13 +14,14 @@ class Kernel(NamedTuple):
     target: str
     bundle: int  # number of its bundle in the file
     name: str  # as the compiler writes it: mangled, if it is C++
-    metadata: dict[str | int, Any]  # what describes it: ".vgpr_count", ".args", ...; {} in version 2
+    metadata: dict[str | int, Any]  # the kernel's description: ".vgpr_count", ".args", ...; {} in version 2
 
 
 def kernels_in(path: str, directory: str) -> list[Kernel]:
-    """The kernels of each code object of a file, in their order. directory: for what has to be decompressed.
+    """Return the kernels of each code object of a file, in their order.
 
-    Raises BadLibraryError for a file or a code object that is damaged, what else `device_code` raises, and OSError.
+    directory: the place for content that has to be decompressed. Raises BadLibraryError for a file or a code object
+    that is damaged, the other errors of `device_code`, and OSError.
     """
     with tempfile.TemporaryFile(dir=directory, buffering=0) as scratch:
         return [Kernel(*each) for each in _native.kernels(path, scratch.fileno())]

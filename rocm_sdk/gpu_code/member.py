@@ -15,7 +15,7 @@ _LARGEST = 16 << 30  # bytes of a file; no linker makes a library of a quarter o
 
 
 def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.DeviceCode:
-    """The code of a file of `size` bytes that comes in pieces. They are written to a file that has no name."""
+    """Return the code of a file of `size` bytes that comes in pieces, which are written to a file that has no name."""
     directory = tempfile.gettempdir()
     if size > _LARGEST:
         raise damage(name, f"it would have {size} bytes when it is decompressed, more than any library")
@@ -35,7 +35,7 @@ def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.Dev
 
 
 def _write(file: IO[bytes], chunk: bytes, name: str, directory: str) -> None:
-    """All of a chunk; a call may write less."""
+    """Write all of a chunk; a call may write less."""
     view = memoryview(chunk)
     try:
         while view:
@@ -45,7 +45,7 @@ def _write(file: IO[bytes], chunk: bytes, name: str, directory: str) -> None:
 
 
 def chunks_of(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
-    """The pieces of a stream, of which the head was read."""
+    """Yield the pieces of a stream, of which the head was read."""
     yield head
     while chunk := stream.read(_BUFFER):
         yield chunk

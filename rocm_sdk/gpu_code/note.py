@@ -1,7 +1,7 @@
-"""The note that a rewritten file carries: the digest of the original, and what was done to it.
+"""The note that a rewritten file carries: the digest of the original, and the steps of its rewriting.
 
-An ELF note, owner `rocm-sdk`, type 1; its description is JSON: {"schema": 1, "sha256": of the file that it began with,
-"steps": [{"operation": "keep", "targets": ["gfx1030"]}, ...]}, in the order in which they were done.
+The note is an ELF note, owner `rocm-sdk`, type 1; its description is JSON: {"schema": 1, "sha256": of the file that it
+began with, "steps": [{"operation": "keep", "targets": ["gfx1030"]}, ...]}, in the order in which they were done.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ NOTE_SECTION = ".note.rocm-sdk"
 
 
 class Step(NamedTuple):
-    """One rewriting."""
+    """A single rewriting."""
 
     operation: str  # "keep", "decompress", "compress", "retarget", "split"
     targets: tuple[str, ...]
 
 
 class History(NamedTuple):
-    """What was done to a file."""
+    """The rewritings of a file."""
 
     sha256: str  # hexadecimal, of the file as its maker made it
     steps: tuple[Step, ...]
 
     @property
     def is_unofficial(self) -> bool:
-        """Whether code of one target is offered for another."""
+        """True if code of one target is offered for another."""
         return any(step.operation == "retarget" for step in self.steps)
 
 
 def parse_history(text: str, path: str) -> History:
-    """What the note of a file says (`DeviceCode.history`). Refuses a note that is damaged."""
+    """Return the history in the note of a file (`DeviceCode.history`). Refuse a note that is damaged."""
     try:
         return _parsed(text)
     except _DAMAGES as error:
@@ -42,7 +42,7 @@ def parse_history(text: str, path: str) -> History:
 
 
 def read_history(text: str) -> History | None:
-    """What the note of a file says; None if it is damaged."""
+    """Return the history in the note of a file; None if it is damaged."""
     try:
         return _parsed(text)
     except _DAMAGES:
@@ -50,7 +50,7 @@ def read_history(text: str) -> History | None:
 
 
 def describe_history(history: History | None) -> str:
-    """The note in words."""
+    """Return the note in words."""
     if history is None:
         return "nothing readable: the note is damaged"
     steps = [

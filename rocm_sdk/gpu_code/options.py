@@ -1,4 +1,4 @@
-"""What is asked of new files: the options that `rocm-sdk code` and `rocm-sdk-build code` both have."""
+"""The options for new files that `rocm-sdk code` and `rocm-sdk-build code` both have."""
 
 import os
 
@@ -40,11 +40,11 @@ _OPTIONS: "dict[str, dict[str, Any]]" = {
         "help": "do not load new libraries to check them: loading runs their constructors",
     },
 }
-_FORM = ("--compress", "--decompress")  # one of them at most
+_FORM = ("--compress", "--decompress")  # at most one of them
 
 
 def add_rewrite_arguments(parser: "ArgumentParser") -> None:
-    """What the new files are to hold, and where they go."""
+    """Add the options for the content of the new files, and for their place."""
     group = parser.add_argument_group("new files", "the files that are given are never changed")
     form = group.add_mutually_exclusive_group()
     for option, settings in _OPTIONS.items():
@@ -52,7 +52,7 @@ def add_rewrite_arguments(parser: "ArgumentParser") -> None:
 
 
 def words_of(options: "Namespace") -> list[str]:
-    """The options and files as words of a command line."""
+    """Return the options and files as words of a command line."""
     words = []
     for option in _OPTIONS:
         value = getattr(options, option[2:].replace("-", "_"))
@@ -66,12 +66,12 @@ def words_of(options: "Namespace") -> list[str]:
 
 
 def is_asked_for(options: "Namespace") -> bool:
-    """Whether new files are wanted."""
+    """Return whether new files are wanted."""
     return bool(options.extract or options.keep or options.compress or options.decompress or options.retarget)
 
 
 def misuse(options: "Namespace") -> str | None:
-    """What is wrong with the options, if anything."""
+    """Return what is wrong with the options; None if nothing is."""
     others = ("also_unofficial", "exact", "output", "dry_run", "force", "no_load")
     if not is_asked_for(options):
         given = next((name for name in others if getattr(options, name)), None)

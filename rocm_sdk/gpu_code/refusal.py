@@ -1,4 +1,4 @@
-"""What is said of a file that cannot be rewritten."""
+"""The error for a file that cannot be rewritten."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def refusal(path: str, detail: str = "", code: Code = "E-CODE-010", **facts: object) -> RewriteError:
-    """The error to raise, by default because the file is not of a form that can be rewritten."""
+    """Return the error to raise, by default because the file is not of a form that can be rewritten."""
     found = problem(code, path, detail=detail, **facts)
     unnamed = problem(code, "", None, lambda *_: {}, detail=detail, **facts)
     short = f"{unnamed.title}: {unnamed.cause}".lstrip()

@@ -1,4 +1,4 @@
-"""Compiles GPU code at run time, as programs do with hiprtc; no GPU is needed."""
+"""The compilation of GPU code at run time, as programs do with hiprtc; no GPU is needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _SOURCE = b'extern "C" __global__ void add_one(float *values) { values[threadIdx
 
 
 class CompilationError(Exception):
-    """A function of hiprtc has answered with an error."""
+    """The error of a function of hiprtc."""
 
 
 def compile_for(library: ctypes.CDLL, target: str) -> bytes:
-    """The code object of a small kernel; CompilationError with hiprtc's words if it makes none."""
+    """Return the code object of a small kernel. Raise CompilationError with hiprtc's words if it makes none."""
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     options = (ctypes.c_char_p * 1)(f"--gpu-architecture={target}".encode())
     _call(library, "hiprtcCreateProgram", ctypes.byref(program), _SOURCE, b"add_one.hip", 0, None, None)

@@ -1,4 +1,4 @@
-"""Which files of a directory or an archive may hold GPU code, by their first bytes, and reading each."""
+"""The search of a directory or an archive for files that may hold GPU code, by their first bytes, and reading each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 
 
 def code_in(path: str) -> Iterator[Found]:
-    """The code of a file, or of each file in a directory or archive that may hold any.
+    """Yield the code of a file, or of each file in a directory or archive that may hold any.
 
     An error stands for a file that cannot be read; the others are read.
     """
@@ -41,7 +41,10 @@ def code_in(path: str) -> Iterator[Found]:
 
 
 def _codes_of_archive(path: str) -> Iterator[Found] | None:
-    """None if it is not an archive or cannot be read; reading it as a file then reports why."""
+    """Return the codes of an archive; None if it is not an archive or cannot be read.
+
+    Reading it as a file then reports why.
+    """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
@@ -50,7 +53,7 @@ def _codes_of_archive(path: str) -> Iterator[Found] | None:
     except OSError:
         return None
     if head.startswith(_ZIP_MAGICS) or path.endswith(_ZIP_ENDINGS):
-        from .zip_archive import codes_of_zip  # here: what it imports takes longer than listing a library
+        from .zip_archive import codes_of_zip  # here: its imports take longer than listing a library
 
         return _codes_of_open(path, codes_of_zip)
     if path.endswith(_TAR_ENDINGS) or head[_TAR_MAGIC_AT:] == _TAR_MAGIC:
@@ -66,7 +69,7 @@ def _codes_of_open(path: str, reader: Callable[[str, BinaryIO], Iterator[Found]]
 
 
 def _codes_of_directory(directory: str) -> Iterator[Found]:
-    """Links are not followed."""
+    """Yield the code of each file below a directory that may hold any. Links are not followed."""
     unlisted: list[OSError] = []
     for parent, names, files in walk(directory, unlisted.append):
         names.sort()

@@ -1,4 +1,4 @@
-"""Tar archives. Members of an uncompressed one are read where they lie, those of a compressed one as they go by."""
+"""The code in tar archives: members of an uncompressed one are read where they lie, others as they go by."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 
 _Reader = tuple[Callable[..., Any], type[Exception]]
 
-# By the first bytes: what decompresses, and checks at the end of the stream what it has read; its error for damage.
+# By the first bytes: the function that decompresses, and checks at the end of the stream what it has read; its error
+# for damage.
 _READERS: dict[bytes, _Reader] = {
     b"\x1f\x8b": (gzip.open, zlib.error),
     b"BZh": (bz2.open, OSError),
     b"\xfd7zXZ\x00": (lzma.open, lzma.LZMAError),
 }
-# What tarfile raises besides, for headers that are damaged.
+# Further errors of tarfile, for headers that are damaged.
 _DAMAGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LARGEST = 256 << 30  # bytes of all members of a compressed archive
 
 
 def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
-    """The code of the members that may hold any, in the order of the archive."""
+    """Yield the code of the members that may hold any, in the order of the archive."""
     head = file.read(HEAD_SIZE)
     file.seek(0)
     reader, error_of_reader = _reader_of(path, head)

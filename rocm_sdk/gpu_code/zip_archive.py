@@ -1,4 +1,7 @@
-"""Zip files and wheels. Stored members are read where they lie, deflated ones through a file that has no name."""
+"""The code in zip files and wheels.
+
+Stored members are read where they lie, deflated ones through a file that has no name.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _ENCRYPTED = 1
 
 
 def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
-    """The code of the members that may hold any, in the order of their names."""
+    """Yield the code of the members that may hold any, in the order of their names."""
     with open_zip(path, file) as archive:
         for member in sorted(archive.infolist(), key=lambda each: each.filename):
             if member.filename.endswith("/") or member.file_size < HEAD_SIZE:

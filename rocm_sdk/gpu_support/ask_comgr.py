@@ -1,8 +1,8 @@
-"""Asks the installed SDK's comgr what its file does not show: `python -m rocm_sdk.gpu_support.ask_comgr QUESTION`.
+"""The questions to the installed SDK's comgr about facts that its file does not show.
 
-`knows` has a target behind it.
-The process prints "yes", "no", or nothing where the answer means nothing. Source of the numbers: amd_comgr.h; of the
-containers: clang's documentation of the offload bundler.
+The program is `python -m rocm_sdk.gpu_support.ask_comgr QUESTION`; the question `knows` has a target behind it. The
+process prints "yes", "no", or nothing where the answer means nothing. The source of the numbers is amd_comgr.h, of the
+containers clang's documentation of the offload bundler.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _CodeObject(ctypes.Structure):
 
 
 class _FailedError(Exception):
-    """comgr refuses: it is another one than is known here."""
+    """The error for a refusal of comgr: it is another one than is known here."""
 
 
 class _Comgr:
@@ -57,7 +57,7 @@ class _Comgr:
         return made
 
     def knows(self, processor: bytes) -> bool:
-        """Whether a processor is in its list, in whatever mode."""
+        """Return whether a processor is in comgr's list, in whatever mode."""
         count, name = ctypes.c_size_t(), ctypes.c_char_p()
         self.call("get_isa_count", ctypes.byref(count))
         for index in range(count.value):
@@ -67,13 +67,13 @@ class _Comgr:
         return False
 
     def finds(self, content: bytes, processor: bytes) -> bool:
-        """Whether it finds code for a processor in a bundle."""
+        """Return whether comgr finds code for a processor in a bundle."""
         found = _CodeObject(_TARGET + processor, 0, 0)
         self.call("lookup_code_object", self.data(_FAT_BINARY, content), ctypes.byref(found), ctypes.c_size_t(1))
         return bool(found.size)
 
     def act(self, action: int, content: _Handle, entries: list[bytes]) -> tuple[bool, _Handle]:
-        """Whether an action works, and its result. entries: those of a bundle that are wanted."""
+        """Return whether an action works, and its result. entries: the entries of a bundle that are wanted."""
         given, result, order = _Handle(), _Handle(), _Handle()
         self.call("create_data_set", ctypes.byref(given))
         self.call("create_data_set", ctypes.byref(result))
@@ -93,7 +93,7 @@ class _Comgr:
         return True, result
 
     def bytes_of(self, result: _Handle, kind: int) -> bytes:
-        """The first data of a kind; b"" if there is none."""
+        """Return the first data of a kind; b"" if there is none."""
         count, found, size = ctypes.c_size_t(), _Handle(), ctypes.c_size_t()
         self.call("action_data_count", result, kind, ctypes.byref(count))
         if not count.value:
@@ -109,26 +109,27 @@ class _Comgr:
 
 
 def _others(comgr: _Comgr) -> bool | None:
-    """Whether it finds code for gfx1030 if it is asked for gfx1031. It must find none for gfx1100.
+    """Return whether comgr finds code for gfx1030 if it is asked for gfx1031; None if the answer means nothing.
 
-    Each query names one processor, because comgr gives an entry to the first of several.
+    comgr must find none for gfx1100. Each query names one processor, because comgr gives an entry to the first of
+    several.
     """
     own, other, unfit = (comgr.finds(_bundle(1), processor) for processor in (b"gfx1030", b"gfx1031", b"gfx1100"))
     return other if own and not unfit else None
 
 
 def _spirv(comgr: _Comgr) -> bool | None:
-    """Whether it translates a small valid module."""
+    """Return whether comgr translates a small valid module; None if the answer means nothing."""
     try:
         module = comgr.data(_SPIRV, _module())
     except _FailedError:
-        return False  # it is older than SPIR-V for HIP
+        return False  # comgr is older than SPIR-V for HIP
     works, result = comgr.act(_SPIRV_TO_BITCODE, module, [])
     return True if works else False if _NO_TRANSLATOR in comgr.bytes_of(result, _LOG) else None
 
 
 def _mixes(comgr: _Comgr) -> bool | None:
-    """Whether its cache gives the code of one compressed bundle for that of another one."""
+    """Return whether comgr's cache takes the code of one compressed bundle for another's; None without an answer."""
     first, second = (
         comgr.bytes_of(comgr.act(_UNBUNDLE, comgr.data(_BUNDLE, _compressed(_bundle(fill))), [_ENTRY])[1], _EXECUTABLE)
         for fill in (1, 2)
@@ -139,11 +140,11 @@ def _mixes(comgr: _Comgr) -> bool | None:
 _QUESTIONS = {"others": _others, "spirv": _spirv, "mixes": _mixes}
 
 
-# ---- what it is given
+# ---- the given content
 
 
 def _code(fill: int) -> bytes:
-    """The ELF header of a code object for gfx1030, and bytes behind it."""
+    """Return the ELF header of a code object for gfx1030, and bytes behind it."""
     head = b"\x7fELF\x02\x01\x01\x40\x02" + bytes(7)
     return head + struct.pack("<HHIQQQIHHHHHH", 3, 224, 1, 0, 0, 0, 0x36, 64, 56, 0, 64, 0, 0) + bytes([fill]) * 64
 
@@ -155,7 +156,7 @@ def _bundle(fill: int) -> bytes:
 
 
 def _compressed(plain: bytes) -> bytes:
-    """As version 2 of the format, with zlib."""
+    """Return a bundle as version 2 of the compressed format has it, with zlib."""
     packed, digest = zlib.compress(plain), hashlib.md5(plain, usedforsecurity=False).digest()[:8]
     return b"CCOB" + struct.pack("<HHII", 2, 0, 24 + len(packed), len(plain)) + digest + packed
 
@@ -183,7 +184,10 @@ def _module() -> bytes:
 
 
 def main() -> int:
-    """Answers the question; status 1 without a comgr."""
+    """Answer the question, and return status 0.
+
+    Without a comgr RocmSdkError is raised, which ends the process with status 1.
+    """
     with scratch_directory(Path(tempfile.gettempdir()), "rocm-sdk-comgr-") as cache:
         os.environ |= {"AMD_COMGR_CACHE": "1", "AMD_COMGR_CACHE_DIR": str(cache)}
         rocm_sdk.preload_libraries("amd_comgr")

@@ -1,4 +1,4 @@
-"""What libraries lack for a GPU, as problems with the command that installs it."""
+"""The lacks of libraries on a GPU, as problems with the command that installs the missing code."""
 
 import os
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
-_DESCRIBED = 3  # lacks that are described, of those of one problem
+_DESCRIBED = 3  # lacks that are described, of all lacks of one problem
 _TARGETS = 8  # targets of a library that are named
 
 
-_OF_ARCHIVES = ("archive", "kernels")  # what a GPU lacks whose code is in files of their own
+_OF_ARCHIVES = ("archive", "kernels")  # the lacks of a GPU whose code is in files of their own
 
 
 class _Package(NamedTuple):
-    """What brings the code for a GPU: a requirement; its distribution, if that is installed and faulty.
+    """The package that brings the code for a GPU.
 
+    requirement: the requirement to install. distribution: the package's distribution, if that is installed and faulty.
     sound: the distribution for the GPU, if that is installed and has no fault.
     """
 
@@ -37,9 +38,9 @@ class _Package(NamedTuple):
 
 
 def problems_on(found: "Coverage", index: int, installed: "Installed | None") -> "tuple[Problem, ...]":
-    """What is wrong with the libraries on the GPU that was asked for at `index`.
+    """Return the problems of the libraries on the GPU that was asked for at `index`.
 
-    installed: the SDK that they are those of, for which packages can be named; None: they are of a directory.
+    installed: the SDK of the libraries, for which packages can be named; None: they are a directory's.
     """
     libraries = with_code(found)
     needed = [library for library in libraries if not is_done_without(library, library.gpus[index])]
@@ -63,14 +64,14 @@ def problems_on(found: "Coverage", index: int, installed: "Installed | None") ->
 
 
 def _compiles_for(gpu: str) -> bool:
-    """Whether the SDK's comgr may compile for a GPU: it does not for one that it does not know."""
+    """Return whether the SDK's comgr may compile for a GPU: it does not for one that it does not know."""
     from .comgr import comgr_knows  # here: most GPUs have what they need
 
     return comgr_knows(gpu.partition(":")[0]) is not False
 
 
 def _no_code(found: "Coverage", gpu: str, installed: "Installed") -> "Problem":
-    """No library of the SDK has code for the GPU."""
+    """Return the problem that no library of the SDK has code for the GPU."""
     from rocm_sdk.problems import problem
 
     has = ", ".join(dict.fromkeys(each.target for each in found.targets if each.target is not None))
@@ -99,13 +100,16 @@ def _codes_of(library: "LibraryCoverage", on: "GpuCoverage", package: _Package |
 
 
 def _is_lost(library: "LibraryCoverage", on: "GpuCoverage", package: _Package) -> bool:
-    """Whether an archive is not there, and was never in the package that is to have it: that has all of its files."""
+    """Return whether an archive is not there, and was never in the package that is to have it.
+
+    Such a package has all of its files.
+    """
     is_absent = on.lack == "archive" and on.detail is not None and package.sound is not None
     return is_absent and not may_lack_archive(library.name, on.gpu.partition(":")[0])
 
 
 def lost_archives(installed: "Installed") -> "tuple[Problem, ...]":
-    """What is wrong with installed device packages, whatever the GPUs of this machine: E-CODE-019.
+    """Return the problems of installed device packages, whatever the GPUs of this machine: E-CODE-019.
 
     Raises PackageNotInstalledError without an SDK.
     """
@@ -170,7 +174,7 @@ def _description(code: "Code", library: "LibraryCoverage", on: "GpuCoverage") ->
 
 
 def _lack(on: "GpuCoverage") -> str | None:
-    """The file that lacks something for the GPU."""
+    """Return the words for the file that lacks something for the GPU; None if no file does."""
     if on.detail == "ROCM_KPACK_DISABLE":
         return "ROCM_KPACK_DISABLE is set, and its kernels lie in an archive"
     if on.lack == "archive":

@@ -1,4 +1,4 @@
-"""The verdict on the GPU code of files: on which GPUs it runs, and what it lacks. `check` and `check-gpu` print it."""
+"""The verdict on the GPU code of files: the GPUs on which it runs, and its lacks. `check` and `check-gpu` print it."""
 
 from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 
 class CodeVerdict(NamedTuple):
-    """For each GPU that was asked for: runs is None if it cannot be told, or there is no code, for whichever GPU; lacks
-    are its problems. problems are those that are not of one GPU. translates: whether comgr translates SPIR-V; None: it
-    was not asked, or gave no answer.
+    """The verdict for each GPU that was asked for.
+
+    runs is None if it cannot be told, or there is no code, for whichever GPU; lacks are the GPU's problems. problems
+    are the ones that are not of one GPU. translates: whether comgr translates SPIR-V; None: it was not asked, or gave
+    no answer.
     """
 
     coverage: "Coverage"
@@ -35,9 +37,10 @@ def judge_code(
     unofficial: bool = False,
     has_comgr: bool = False,
 ) -> CodeVerdict:
-    """Judges the GPU code below directories. installed: the SDK that they are those of, for its packages, or None.
+    """Judge the GPU code below directories, and return the verdict.
 
-    has_comgr: whether HIP will have the comgr of the installed SDK, which may be asked.
+    installed: the SDK of the directories, for its packages, or None. has_comgr: whether HIP will have the comgr of the
+    installed SDK, which may be asked.
     """
     found = _native.coverage(directories, gpus, unofficial)
     translates = None
@@ -54,9 +57,10 @@ def judge_code(
 
 
 def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
-    """The verdict on the GPUs of this machine, of which some may not count. gpus: those that were asked for.
+    """Return the verdict on the GPUs of this machine, of which some may not count.
 
-    What a GPU lacks that does not count is one problem, no error, and runs is True: nothing speaks against it.
+    gpus: the targets that were asked for. The lacks of a GPU that does not count are one problem, no error, and runs is
+    True: nothing speaks against it.
     """
     if all(verdict.runs):
         return verdict
@@ -72,7 +76,10 @@ def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
 
 
 def _runs(found: "Coverage", index: int, translates: bool | None) -> bool | None:
-    """A library that is done without counts where there is no other."""
+    """Return whether the code runs on the GPU that was asked for at `index`; None if it cannot be told.
+
+    A library that is done without counts where there is no other.
+    """
     libraries = with_code(found)
     asked = [library for library in libraries if not is_done_without(library, library.gpus[index])]
     rows = [library.gpus[index] for library in asked or libraries]
@@ -82,7 +89,7 @@ def _runs(found: "Coverage", index: int, translates: bool | None) -> bool | None
 
 
 def _problems_on(found: "Coverage", index: int, installed: "Installed | None") -> "tuple[Problem, ...]":
-    """What is wrong with the libraries on the GPU that was asked for at `index`."""
+    """Return the problems of the libraries on the GPU that was asked for at `index`."""
     if all(has_all(library, library.gpus[index]) for library in with_code(found)):
         return ()
     from .code_problems import problems_on  # here: most GPUs have what they need
@@ -91,7 +98,7 @@ def _problems_on(found: "Coverage", index: int, installed: "Installed | None") -
 
 
 def _cache_problems(found: "Coverage") -> "tuple[Problem, ...]":
-    """What is wrong with comgr for compressed code: its cache may take the code of one bundle for that of another."""
+    """Return the problems of comgr with compressed code: its cache may take one bundle's code for another's."""
     if not any(library.compressed_count for library in found.libraries):
         return ()
     from .comgr import cache_problem  # here: most libraries have no compressed code

@@ -1,6 +1,6 @@
-"""What the comgr of the installed SDK does and its file does not show: it is asked in a process of its own.
+"""The behaviour of the installed SDK's comgr that its file does not show: it is asked in a process of its own.
 
-That needs no GPU. HIP and ROCr decide for themselves too which code they try, but only where there is a GPU.
+The process needs no GPU. HIP and ROCr decide for themselves too which code they try, but only where there is a GPU.
 """
 
 from __future__ import annotations
@@ -15,22 +15,25 @@ _SECONDS = 20.0
 
 
 def comgr_tries_other_processors() -> bool | None:
-    """Whether it finds code for gfx1030 if it is asked for gfx1031, as patched ones do; None if that is unknown."""
+    """Return whether comgr finds code for gfx1030 if it is asked for gfx1031, as patched ones do.
+
+    The result is None if that is unknown.
+    """
     return _ask("others")
 
 
 def comgr_translates_spirv() -> bool | None:
-    """Whether it has the translator without which HIP runs no SPIR-V; None if that is unknown."""
+    """Return whether comgr has the translator without which HIP runs no SPIR-V; None if that is unknown."""
     return _ask("spirv")
 
 
 def comgr_knows(target: str) -> bool | None:
-    """Whether it has a target in its list, without which HIP cannot use the GPU; None if that is unknown."""
+    """Return whether comgr has a target in its list, without which HIP cannot use the GPU; None if that is unknown."""
     return _ask("knows", target)
 
 
 def cache_problem() -> tuple[Problem, ...]:
-    """What is wrong with it for compressed code: its cache may take the code of one bundle for that of another one."""
+    """Return the problem of comgr with compressed code: its cache may take one bundle's code for another's."""
     if os.environ.get("AMD_COMGR_CACHE") == "0" or not _ask("mixes"):
         return ()
     from rocm_sdk.problems import problem  # here: most have none

@@ -1,4 +1,4 @@
-"""Where comgr writes: temporary files, without which it does nothing, and its cache.
+"""The places where comgr writes: temporary files, without which it does nothing, and its cache.
 
 Sources: sys::path::system_temp_directory and cache_directory of LLVM, comgr's README. Nothing is written to find out.
 """
@@ -21,7 +21,7 @@ _FIRST_WITH_CACHE = 3  # the number in the SONAME of comgr
 
 
 def place_problems(installed: Installed) -> Iterator[Problem]:
-    """What the comgr of an SDK could not write; nothing without one."""
+    """Yield a problem for each place where the comgr of an SDK could not write; nothing without one."""
     try:
         path = None if "amd_comgr" in installed.sdk.failures() else installed.sdk.locate("amd_comgr").path
     except (RocmSdkError, ImportError):
@@ -40,7 +40,7 @@ def place_problems(installed: Installed) -> Iterator[Problem]:
 
 
 def temporary_directory() -> str:
-    """Where comgr makes its temporary files."""
+    """Return the directory where comgr makes its temporary files."""
     return next((os.environ[name] for name in _TEMPORARY if name in os.environ), "/tmp")
 
 
@@ -50,7 +50,7 @@ def _has_cache(comgr: str) -> bool:
 
 
 def _cache_directory() -> str:
-    """Where the cache is; "" where comgr finds no place."""
+    """Return the directory of the cache; "" where comgr finds no place."""
     if named := os.environ.get("AMD_COMGR_CACHE_DIR"):
         return named
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -58,14 +58,14 @@ def _cache_directory() -> str:
 
 
 def _existing(directory: str) -> str:
-    """The directory, or the nearest above it that is there: comgr makes those that are not."""
+    """Return the directory, or the nearest above it that is there: comgr makes the missing ones."""
     while not os.path.lexists(directory) and os.path.dirname(directory) not in {"", directory}:
         directory = os.path.dirname(directory)
     return directory
 
 
 def _refusal(directory: str) -> str | None:
-    """Why no file can be made in a directory; None: one can."""
+    """Return why no file can be made in a directory; None if one can."""
     if not os.path.isdir(directory):
         return f"{directory} is no directory" if os.path.lexists(directory) else "there is no such directory"
     if not os.access(directory, os.W_OK | os.X_OK):

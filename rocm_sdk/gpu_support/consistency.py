@@ -1,4 +1,7 @@
-"""Whether the installed packages support the same GPUs. A program fails late, at its first kernel, if they do not."""
+"""A comparison of the GPUs that the installed packages support.
+
+If the packages differ, a program fails late, at its first kernel.
+"""
 
 from typing import NamedTuple
 
@@ -30,9 +33,10 @@ class Consistency(NamedTuple):
 
 
 def check(installed: Installed) -> Consistency:
-    """Compares core, libraries, device packages and torch, for the GPUs of this machine and of the chosen packages.
+    """Compare core, libraries, device packages and torch, and return what they support and the gaps.
 
-    A core package that was built for more targets than are installed is normal, and no gap.
+    The comparison is for the GPUs of this machine and of the chosen packages. A core package that was built for more
+    targets than are installed is normal, and no gap.
     """
     parts: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
@@ -58,7 +62,7 @@ def check(installed: Installed) -> Consistency:
 
 
 def _targets_of_torch(notes: list[str]) -> tuple[str, ...]:
-    """The targets that an installed torch reports, in a process of its own; () without a torch for ROCm."""
+    """Return the targets that an installed torch reports, in a process of its own; () without a torch for ROCm."""
     if init_module("torch") is None:
         return ()
     try:

@@ -1,7 +1,7 @@
-"""Which GPUs of the machine count: one judgement for `test`, `check-gpu`, `install` and the overview.
+"""The GPUs of the machine that count: one judgement for `test`, `check-gpu`, `install` and the overview.
 
 A GPU that a variable hides from programs lacks nothing. An integrated one without code beside a GPU that has code is
-not what programs are to use. Where nothing else is left, each GPU counts.
+not meant for programs. Where nothing else is left, each GPU counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _INTEGRATED = "integrated"
 
 
 class Standing(NamedTuple):
-    """What a GPU is to programs: kind is COUNTS, HIDDEN by a variable, or BESIDE another target that has code."""
+    """The standing of a GPU with programs.
+
+    kind is COUNTS, HIDDEN by a variable, or BESIDE another target that has code.
+    """
 
     kind: str
     because: str | None = None  # the variable, or the target
@@ -29,7 +32,7 @@ class Standing(NamedTuple):
 def standings(
     gpus: Sequence[_native.Gpu], hidden_by: Sequence[str | None], has_code: Callable[[_native.Gpu], bool]
 ) -> list[Standing]:
-    """The standing of each GPU. hidden_by: the variable that hides it, as survey_gpus says it."""
+    """Return the standing of each GPU. hidden_by: the variable that hides it, as survey_gpus says it."""
     seen = [gpu for gpu, variable in zip(gpus, hidden_by, strict=True) if variable is None]
     if not seen:
         return [Standing(COUNTS)] * len(gpus)
@@ -48,9 +51,9 @@ def _standing(
 
 
 def standings_of_targets(supported: Sequence[str]) -> dict[str, Standing]:
-    """The standing of each target of this machine, as ROCm presents it: that of its GPU that counts most.
+    """Return the standing of each target of this machine, as ROCm presents it.
 
-    supported: those that have code. Raises TopologyError.
+    A target has the standing of its GPU that counts most. supported: the targets that have code. Raises TopologyError.
     """
     gpus, _, hidden_by = _native.survey_gpus()
     found: dict[str, Standing] = {}
@@ -65,14 +68,17 @@ def _has(gpu: _native.Gpu, supported: Sequence[str]) -> bool:
 
 
 def counted(problems: tuple[Problem, ...], target: str, standing: Standing) -> tuple[Problem, ...]:
-    """The problems of a GPU as far as it counts: what one that does not count lacks is one problem of another code."""
+    """Return the problems of a GPU as far as it counts.
+
+    The lacks of one that does not count are one problem of another code.
+    """
     if standing.kind == COUNTS or not any(each.severity == "error" for each in problems):
         return problems
     return (problem_of(target, standing),)
 
 
 def problem_of(target: str, standing: Standing) -> Problem:
-    """What is said of a GPU without code that does not count."""
+    """Return the problem of a GPU without code that does not count."""
     from rocm_sdk.problems import problem  # here: most GPUs have what they need
 
     name = target.partition(":")[0]

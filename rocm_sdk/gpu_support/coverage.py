@@ -1,4 +1,4 @@
-"""Which libraries of an installation have code for which GPUs, judged by the code in their files."""
+"""The coverage of GPUs by the libraries of an installation, judged by the code in their files."""
 
 import os
 
@@ -16,16 +16,16 @@ _HAVING_CODE = frozenset({"exact", "compatible", "generic"})
 def coverage(
     gpus: "Iterable[str] | None" = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
 ) -> "_native.Coverage":
-    """Which libraries have code for which GPUs.
+    """Return which libraries have code for which GPUs.
 
     gpus: targets and families ("gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu"); None: the GPUs of this machine as ROCm
         presents them. A target without features, as "gfx90a", stands for a GPU in any mode.
     sdk: a directory, with all below it; None: the packages of the installed SDK.
     unofficial: whether to count code for other processors that runtimes with distributions' patches try.
 
-    Raises UnknownTargetError for what is not a target, PackageNotInstalledError without an SDK, LibraryNotFoundError or
-    LibraryAccessError for a directory that is not there or cannot be listed. A file that cannot be read is among the
-    result's `faults`.
+    Raises UnknownTargetError for a name that is not a target, PackageNotInstalledError without an SDK,
+    LibraryNotFoundError or LibraryAccessError for a directory that is not there or cannot be listed. A file that cannot
+    be read is among the result's `faults`.
     """
     chosen = machine_targets() if gpus is None else targets.expand(",".join(gpus))
     directories = current().directories if sdk is None else (os.fspath(sdk),)
@@ -33,22 +33,22 @@ def coverage(
 
 
 def machine_targets() -> tuple[str, ...]:
-    """The targets of this machine's GPUs, as ROCm presents them, each once."""
+    """Return the targets of this machine's GPUs, as ROCm presents them, each once."""
     return targets_of(_native.gpus())
 
 
 def targets_of(gpus: "Iterable[_native.Gpu]") -> tuple[str, ...]:
-    """The targets of the GPUs whose target is known, each once."""
+    """Return the targets of the GPUs whose target is known, each once."""
     return tuple(dict.fromkeys(gpu.target for gpu in gpus if gpu.processor != "unknown"))
 
 
 def with_code(found: "_native.Coverage") -> "tuple[_native.LibraryCoverage, ...]":
-    """The libraries that have code for GPUs, whichever, in their files or in archives."""
+    """Return the libraries that have code for GPUs, whichever, in their files or in archives."""
     return tuple(library for library in found.libraries if library.targets or any(on.total > 0 for on in library.gpus))
 
 
 def needs_translation(found: "_native.Coverage", index: int | None = None) -> bool:
-    """Whether a library has SPIR-V alone for a GPU: for one of them, or for the one at `index`."""
+    """Return whether a library has SPIR-V alone for a GPU: for one of them, or for the one at `index`."""
     places = slice(None) if index is None else slice(index, index + 1)
     return any(
         on.verdict == "compiled at first use" and on.covered > 0
@@ -59,14 +59,14 @@ def needs_translation(found: "_native.Coverage", index: int | None = None) -> bo
 
 
 def supported_by_code(found: "_native.Coverage") -> tuple[str, ...]:
-    """Of the GPUs that were asked for, those that some library has code for, in their order."""
+    """Return the GPUs that were asked for and that some library has code for, in their order."""
     supported = {on.gpu for library in found.libraries for on in library.gpus if _has_code(library, on)}
     order = dict.fromkeys(on.gpu for library in found.libraries[:1] for on in library.gpus)
     return tuple(gpu for gpu in order if gpu in supported)
 
 
 def _has_code(library: "_native.LibraryCoverage", on: "_native.GpuCoverage") -> bool:
-    """Whether the library has code for the GPU; SPIR-V counts. Code that it could compile itself does not."""
+    """Return whether the library has code for the GPU; SPIR-V counts. Code that it could compile itself does not."""
     if on.verdict == "compiled at first use":
         return any(each.target == SPIRV for each in library.targets)
     return on.verdict in _HAVING_CODE

@@ -1,8 +1,8 @@
-"""Whether a distribution is built for CUDA, by what it says of itself: AMD's GPUs run none of its kernels.
+"""The signs that a distribution is built for CUDA, by what it says of itself: AMD's GPUs run none of its kernels.
 
 Sources: the local version labels of download.pytorch.org (+cu128), the names of NVIDIA's packages on PyPI, the file
 `version.py` of torch, torchvision and torchaudio, the SONAMEs of CUDA. A distribution that also has a build for HIP is
-none of them.
+not built for CUDA in this sense.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LIBRARY_OF_HIP = re.compile(r"lib(?:amdhip64|torch_hip|c10_hip|hsa-runtime64)\.
 def sign_of_cuda(
     version: str, requires: Iterable[str], version_file: str = "", needed: Iterable[str] = ()
 ) -> str | None:
-    """What says that a distribution is built for CUDA; None if nothing does, or something says HIP.
+    """Return what says that a distribution is built for CUDA; None if nothing does, or something says HIP.
 
     requires: normalised names. version_file: the text of its `version.py`. needed: SONAMEs that its libraries need.
     """
@@ -60,7 +60,7 @@ def sign_of_cuda(
 
 
 def version_file(site: str, name: str) -> str:
-    """The text of the file `version.py` of a distribution in a directory; "" without one."""
+    """Return the text of the file `version.py` of a distribution in a directory; "" without one."""
     try:
         text = read_beginning(os.path.join(site, normalised(name).replace("-", "_"), "version.py"), _LIMIT)
     except OSError:
@@ -69,6 +69,6 @@ def version_file(site: str, name: str) -> str:
 
 
 def problem_of_cuda(name: str, version: str, sign: str) -> Problem:
-    """The problem that a distribution is built for CUDA. name: normalised."""
+    """Return the problem that a distribution is built for CUDA. name: normalised."""
     product = next((row[0] for row in installables() if row[1] == name), None)
     return problem("E-PKG-026", None, None, distribution=name, version=version, detail=sign, product=product)

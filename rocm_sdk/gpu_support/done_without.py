@@ -1,5 +1,7 @@
-"""Libraries that ROCm does not build for some GPUs: there they are a stub, or have code for another target alone, as a
-build with no target fails. Their callers ask whether they support the GPU, and take another library.
+"""The libraries that ROCm does not build for some GPUs.
+
+For such a GPU a library is a stub, or has code for another target alone: a build with no target fails. Callers ask
+whether a library supports the GPU, and take another library.
 """
 
 TYPE_CHECKING = False
@@ -18,7 +20,8 @@ _NOT_BUILT_FOR = {
     ),
 }
 
-# Library -> the processors for which builds have no archive of its kernels, by design. Source: what TheRock's
+# Library -> the processors for which builds have no archive of its kernels, by design. Source: the exclusions of
+# TheRock's cmake/therock_amdgpu_targets.cmake (EXCLUDE_TARGET_PROJECTS).
 # cmake/therock_amdgpu_targets.cmake excludes (EXCLUDE_TARGET_PROJECTS).
 _WITHOUT_ARCHIVE = {
     "hipblaslt": frozenset({*_NOT_BUILT_FOR["hipblaslt"], "gfx1102"}),
@@ -28,12 +31,15 @@ _WITH_ARCHIVE_ALONE = {"hipsparselt": frozenset({"gfx942", "gfx950"})}
 
 
 def may_lack_archive(library: str, processor: str) -> bool:
-    """Whether builds leave the kernels of a library out for a processor. Otherwise an absent archive was lost."""
+    """Return whether builds leave the kernels of a library out for a processor.
+
+    Otherwise an absent archive was lost.
+    """
     alone = _WITH_ARCHIVE_ALONE.get(library)
     return processor not in alone if alone is not None else processor in _WITHOUT_ARCHIVE.get(library, frozenset())
 
 
 def is_done_without(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
-    """Whether a library is there, and calculates nothing for a GPU, as everywhere."""
+    """Return whether a library is there, and calculates nothing for a GPU, as everywhere."""
     processors = _NOT_BUILT_FOR.get(library.name, frozenset())
     return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in processors

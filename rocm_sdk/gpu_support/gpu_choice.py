@@ -8,7 +8,9 @@ LAYERS = {"hip": "HIP_VISIBLE_DEVICES", "rocr": "ROCR_VISIBLE_DEVICES"}  # layer
 
 
 def variables_for(words: str, layer: str) -> dict[str, str | None]:
-    """Variable -> value, None: to be removed. Never widens what the environment's variables leave.
+    """Return the variables of a program that is to see the chosen GPUs alone: variable -> value, None: to be removed.
+
+    The choice never widens what the environment's variables leave.
 
     words: HIP's device numbers, `discrete`, `integrated`, `supported`, targets, families and UUIDs, with commas.
     layer: a key of LAYERS.
@@ -20,7 +22,10 @@ def variables_for(words: str, layer: str) -> dict[str, str | None]:
 
 
 def _supported_targets() -> tuple[str, ...]:
-    """The targets of this machine that a library has code for; if no file has any code, those of the packages."""
+    """Return the targets of this machine that a library has code for.
+
+    If no file has any code, the result is the packages' targets.
+    """
     from rocm_sdk.installed.installation import current
 
     from .coverage import machine_targets, supported_by_code, with_code

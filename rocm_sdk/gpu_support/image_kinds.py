@@ -1,4 +1,7 @@
-"""AOTriton's images: kernels for attention, in a directory for each kind of GPU (`aotriton.images/amd-gfx11xx`)."""
+"""The images of AOTriton: kernels for attention, in a directory for each kind of GPU.
+
+An example is `aotriton.images/amd-gfx11xx`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ _NAME = re.compile(r"amd-(gfx[0-9a-fx]+)")
 
 
 def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
-    """The kinds of GPU below directories that there are images for, "gfx90a", "gfx11xx"; None without AOTriton."""
+    """Return the kinds of GPU ("gfx90a", "gfx11xx") below directories that there are images for.
+
+    The result is None without AOTriton.
+    """
     kinds: list[str] = []
     is_there = False
     for directory in directories:
@@ -25,19 +31,22 @@ def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def image_kind(name: str) -> str | None:
-    """The kind of GPU that a directory of images is for, "gfx11xx" of "amd-gfx11xx"; None: it is for no kind."""
+    """Return the kind of GPU that a directory of images is for; None if it is for no kind.
+
+    The kind of "amd-gfx11xx" is "gfx11xx".
+    """
     found = _NAME.fullmatch(name)
     return found[1] if found else None
 
 
 def serves(kinds: Iterable[str], gpu: str) -> bool:
-    """Whether one of the kinds has the GPU: an x stands for any digit."""
+    """Return whether one of the kinds has the GPU: an x stands for any digit."""
     processor = gpu.partition(":")[0]
     return any(re.fullmatch(kind.replace("x", "[0-9a-f]").replace("gf[0-9a-f]", "gfx", 1), processor) for kind in kinds)
 
 
 def remarks(kinds: tuple[str, ...] | None, gpu: str) -> Iterator[str]:
-    """What a line says of a GPU."""
+    """Yield the remarks of a line on a GPU."""
     if kinds is not None and not serves(kinds, gpu):
         listed = ", ".join(kinds) or "it has none at all"
         yield f"AOTriton has no images for it ({listed}): attention takes slower kernels"

@@ -1,4 +1,4 @@
-"""What uses the GPUs: memory that is taken, and the processes that the compute driver (KFD) knows, by sysfs.
+"""The users of the GPUs: memory that is taken, and the processes that the compute driver (KFD) knows, by sysfs.
 
 Nothing is asked of a GPU, and none is woken.
 """
@@ -29,12 +29,12 @@ class GpuProcess(NamedTuple):
 
 
 def used_memory(gpu: "Gpu") -> int | None:
-    """The bytes of a GPU's memory that are taken; None if the driver does not say it."""
+    """Return the bytes of a GPU's memory that are taken; None if the driver does not say it."""
     return _number(f"sys/bus/pci/devices/{gpu.pci_address}/mem_info_vram_used")
 
 
 def gpu_processes(gpus: "Iterable[Gpu]") -> "list[GpuProcess]":
-    """Those that have memory or a queue of a GPU, in the order of the GPUs."""
+    """Return the processes that have memory or a queue of a GPU, in the order of the GPUs."""
     numbers = sorted(int(name) for name in names_in(kernel_path(_PROCESSES)) if name.isascii() and name.isdecimal())
     return [found for gpu in gpus for number in numbers for found in _on_gpu(gpu, number)]
 
@@ -51,7 +51,7 @@ def _name_of(number: int) -> str | None:
     root = os.environ.get("ROCM_SDK_ROOTFS", "")
     try:
         if not root and os.readlink("/proc/self/ns/pid") != _FIRST_NAMESPACE:
-            return None  # a container, in which the number is that of another process
+            return None  # a container, in which the number is another process's
     except OSError:
         return None
     return kernel_text(f"proc/{number}/comm")

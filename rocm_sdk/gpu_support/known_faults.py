@@ -1,4 +1,4 @@
-"""Targets that are known to compute wrongly, as problems."""
+"""The targets that are known to compute wrongly, as problems."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ if TYPE_CHECKING:
 
 
 def processors_of(gpus: Iterable[_native.Gpu]) -> tuple[str, ...]:
-    """What the GPUs are and what they are presented as: code for another target does not mend a GPU."""
+    """Return the real processors of GPUs, and the processors that they are presented as.
+
+    Code for another target does not mend a GPU.
+    """
     return tuple(dict.fromkeys(name for gpu in gpus for name in (gpu.real_processor, gpu.processor)))
 
 
 def known_faults(targets: Iterable[str], version: str | None) -> tuple[Problem, ...]:
-    """One problem for each row of the table that a target has in a release. version: of the SDK; None: not known."""
+    """Return a problem for each row of the table that a target has in a release.
+
+    version: the version of the SDK; None: not known.
+    """
     processors = dict.fromkeys(target.partition(":")[0] for target in targets)
     parts = (version or "").split(".")[:2]
     release = (int(parts[0]), int(parts[1])) if len(parts) > 1 and all(map(str.isdecimal, parts)) else None
@@ -30,7 +36,7 @@ def known_faults(targets: Iterable[str], version: str | None) -> tuple[Problem, 
 
 
 def _is_in(release: tuple[int, int] | None, first: tuple[int, int] | None, last: tuple[int, int] | None) -> bool:
-    """A release that is not known has only what all have."""
+    """Return whether a release is between two others. A release that is not known has only rows of all releases."""
     if release is None:
         return first is None and last is None
     return (first is None or release >= first) and (last is None or release <= last)

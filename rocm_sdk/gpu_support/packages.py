@@ -1,6 +1,7 @@
-"""Which gfx targets the installed packages of the SDK support, and which packages the GPUs of this machine need.
+"""The gfx targets that the installed packages of the SDK support, and the packages that this machine's GPUs need.
 
-The code in the files decides. If none can be read, what the packages say of themselves decides.
+The code in the files decides. If none can be read, the packages' own statements decide.
+
 Libraries have two layouts. Either there is a package for each target family, with the device code of that family. Or
 one neutral package has no device code, and there is a device package for each target.
 """
@@ -34,12 +35,15 @@ class PackageTargets(NamedTuple):
 
     @property
     def supported(self) -> tuple[str, ...]:
-        """The targets that it supports."""
+        """The targets that the package supports."""
         return self.targets if self.fault is None else ()
 
 
 def supporting_packages(installed: Installed) -> list[PackageTargets]:
-    """The installed packages with device code, ordered by name. Raises PackageNotInstalledError without an SDK."""
+    """Return the installed packages with device code, ordered by name.
+
+    Raise PackageNotInstalledError without an SDK.
+    """
     facts = installed.sdk.facts()
     try:
         libraries = installed.sdk.package_directory("libraries")
@@ -57,16 +61,19 @@ def supporting_packages(installed: Installed) -> list[PackageTargets]:
 
 
 def targets_with_code(installed: Installed) -> tuple[str, ...]:
-    """The targets that a library of the SDK has code for, in the order of the table; () if none has any GPU code.
+    """Return the targets that a library of the SDK has code for, in the order of the table.
 
-    Raises PackageNotInstalledError without an SDK.
+    The result is () if none has any GPU code. Raises PackageNotInstalledError without an SDK.
     """
     names = tuple(row.name for row in targets.table())
     return supported_by_code(_native.coverage(installed.directories, names, False))
 
 
 def supported_targets(installed: Installed) -> tuple[str, ...]:
-    """The targets that the installed packages support, in the order of the table of targets, then unknown ones."""
+    """Return the targets that the installed packages support.
+
+    The targets are in the order of the table, unknown ones last.
+    """
     if by_code := targets_with_code(installed):
         return by_code
     supported = {name for package in supporting_packages(installed) for name in package.supported}
@@ -75,13 +82,16 @@ def supported_targets(installed: Installed) -> tuple[str, ...]:
 
 
 def missing_targets(gpus: Iterable[_native.Gpu], supported: Collection[str]) -> tuple[str, ...]:
-    """The package owners of the GPUs that are not among the supported targets, in the order of the GPUs."""
+    """Return the package owners of the GPUs that are not among the supported targets, in the order of the GPUs."""
     owners = dict.fromkeys(owner_of(gpu.processor) for gpu in gpus if gpu.processor != "unknown")
     return tuple(owner for owner in owners if owner not in supported)
 
 
 def requirement_for(installed: Installed, target: str) -> str | None:
-    """The requirement that adds a target ("rocm-sdk-device-gfx942==7.10.0"); None if the SDK has no package for it."""
+    """Return the requirement that adds a target; None if the SDK has no package for it.
+
+    An example is "rocm-sdk-device-gfx942==7.10.0".
+    """
     facts = installed.sdk.facts()
     offered = [family for family in facts["available_families"] if target in _targets_of(family)]
     if not offered:
@@ -91,9 +101,10 @@ def requirement_for(installed: Installed, target: str) -> str | None:
 
 
 def package_to_install(installed: Installed, target: str) -> tuple[str | None, str | None]:
-    """The requirement that brings the code for a target, and its distribution if that is installed and faulty.
+    """Return the requirement that brings the code for a target, and its distribution if that is installed and faulty.
 
-    (None, None) if no package of the SDK has code for the target, or the one that would have it is installed.
+    The result is (None, None) if no package of the SDK has code for the target, or the one that would have it is
+    installed.
     """
     requirement = requirement_for(installed, owner_of(target))
     if requirement is None:
@@ -106,19 +117,19 @@ def package_to_install(installed: Installed, target: str) -> tuple[str | None, s
 
 
 def sound_package(installed: Installed, target: str) -> str | None:
-    """The installed distribution with the code for a target; None if there is none, or if it is faulty."""
+    """Return the installed distribution with the code for a target; None if there is none, or if it is faulty."""
     owner = owner_of(target)
     found = (each.distribution for each in supporting_packages(installed) if owner in each.supported)
     return next(found, None)
 
 
 def install_command(installed: Installed, requirement: str) -> str:
-    """The command that installs a requirement beside the SDK."""
+    """Return the command that installs a requirement beside the SDK."""
     return install_fix(requirement, os.path.dirname(installed.sdk.package_directory("core")))
 
 
 def owner_of(target: str) -> str:
-    """The target whose packages support this one. A target that is not in the table yet owns its packages."""
+    """Return the target whose packages support this one. A target that is not in the table yet owns its packages."""
     try:
         return targets.package_owner(target)
     except UnknownTargetError:
@@ -126,7 +137,7 @@ def owner_of(target: str) -> str:
 
 
 def _targets_of(family: str) -> tuple[str, ...]:
-    """The targets of a family. A family that is not in the table yet is taken for a target."""
+    """Return the targets of a family. A family that is not in the table yet is taken for a target."""
     name = family.partition(":")[0]
     try:
         return targets.expand(name)
@@ -135,7 +146,7 @@ def _targets_of(family: str) -> tuple[str, ...]:
 
 
 def distribution_name(package: str, family: str) -> str:
-    """The name of the distribution of a package for one family, by the table of packages."""
+    """Return the name of the distribution of a package for one family, by the table of packages."""
     template = next(row[1] for row in _native.packages() if row[0] == package)
     return template.replace("{target_family}", family.partition(":")[0])
 
@@ -156,6 +167,6 @@ def _device_packages(installed: Installed, site: str, libraries: str, sdk_versio
 
 
 def _missing_file(site: str, distribution: Distribution, directory: str) -> str | None:
-    """A file of the platform directory that RECORD lists and that does not exist."""
+    """Return a file of the platform directory that RECORD lists and that does not exist; None if all exist."""
     paths = (file.path for file in distribution.files if file.path.startswith(f"{directory}/"))
     return next((path for path in paths if not os.path.exists(os.path.join(site, path))), None)

@@ -1,4 +1,4 @@
-"""The gfx targets to build for: those of this machine, of the SDK or of a list, checked before a build starts."""
+"""The gfx targets to build for: this machine's, the SDK's or a list's, checked before a build starts."""
 
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import EmptySelectionError, RocmSdkError, UnknownTargetError, UnsupportedTargetError
@@ -8,7 +8,7 @@ from .packages import install_command, owner_of, requirement_for, supported_targ
 
 
 def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The targets of "machine", of "sdk" or of a list of targets and families; and notes about skipped targets.
+    """Return the targets of "machine", of "sdk" or of a list of targets and families; and notes about skipped targets.
 
     Raises UnknownTargetError for a name that is unknown or that ROCm is not built for, EmptySelectionError, and, except
     for "sdk", UnsupportedTargetError if the installed libraries lack a target.
@@ -54,7 +54,7 @@ def _of_machine() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _is_built_for(target: str) -> bool:
-    """Whether ROCm is built for it, or it is newer than the table of targets."""
+    """Return whether ROCm is built for a target, or the target is newer than the table of targets."""
     try:
         return bool(targets.families_of(target))
     except UnknownTargetError:
@@ -77,7 +77,7 @@ def _require_packages(installed: Installed, chosen: tuple[str, ...]) -> None:
     except RocmSdkError as error:
         if error.code != "E-PKG-001" or "variable" in error.facts:
             raise
-        return  # nothing is installed: the flags are for another ROCm, such as that of a distribution
+        return  # nothing is installed: the flags are for another ROCm, such as a distribution's
     if not supported and not packages:
         return  # no library is installed that a program could be built against
     for name in chosen:

@@ -1,4 +1,4 @@
-"""How large the installed SDK is, and how much of it is GPU code: by package, library and target."""
+"""The size of the installed SDK, and of the GPU code in it: by package, library and target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .coverage import machine_targets, with_code
 
 
 class PackageSize(NamedTuple):
-    """A distribution: the bytes of the files that its RECORD lists, and those of the GPU code in them."""
+    """A distribution: the bytes of the files that its RECORD lists, and of the GPU code in them."""
 
     name: str
     version: str
@@ -24,13 +24,13 @@ class PackageSize(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The sizes of an SDK. `code` is what lies in files, which may be compressed, `plain` the same decompressed.
+    """The sizes of an SDK. `code` is the size in files, which may be compressed, `plain` the same decompressed.
 
     gpus: the targets of this machine's GPUs, for which `used` of the targets counts.
     """
 
     packages: tuple[PackageSize, ...]
-    libraries: tuple[_native.LibraryCoverage, ...]  # those with GPU code, the largest first
+    libraries: tuple[_native.LibraryCoverage, ...]  # the libraries with GPU code, the largest first
     targets: tuple[_native.CoveredTarget, ...]  # by name
     code: int
     plain: int
@@ -38,7 +38,7 @@ class Sizes(NamedTuple):
 
 
 def sizes() -> Sizes:
-    """The sizes of the installed SDK. Raises PackageNotInstalledError without one."""
+    """Return the sizes of the installed SDK. Raise PackageNotInstalledError without one."""
     installed = current()
     directories = installed.directories
     gpus = _gpus()

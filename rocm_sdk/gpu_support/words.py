@@ -1,6 +1,6 @@
-"""What a library has for a GPU, in words: the lines of `check-gpu`, the remarks of `check`, the codes of both.
+"""The words for a library's code for a GPU: the lines of `check-gpu`, the remarks of `check`, the codes of both.
 
-One table for all three: a library that is in a line is in the remark and the problem of the same row.
+The three have a single table: a library that is in a line is in the remark and the problem of the same row.
 """
 
 from rocm_sdk.base.named_tuple import NamedTuple
@@ -32,7 +32,7 @@ _NO_KERNELS = "NO KERNELS for this GPU: it loads, and its calls will fail"
 
 
 class Trait(NamedTuple):
-    """Something that is to be said of a library beside its verdict. None: nothing is said in this place."""
+    """A statement about a library beside its verdict. None: nothing is said in this place."""
 
     applies: "Callable[[LibraryCoverage, GpuCoverage], bool]"
     line: str | None
@@ -72,7 +72,7 @@ TRAITS = (
 
 
 def line_of(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
-    """The place of a library's line, and its text."""
+    """Return the place of a library's line, and its text."""
     place, text = VERDICTS[on.verdict]
     if is_done_without(library, on):
         text = _DONE_WITHOUT
@@ -91,9 +91,9 @@ def is_failure(text: str) -> bool:
 
 
 def lines_on(found: "Coverage", index: int) -> "list[tuple[list[str], str]]":
-    """The lines of the GPU that was asked for at `index`: libraries, by short names if they have them, and the text.
+    """Return the lines of the GPU that was asked for at `index`: libraries, and the text.
 
-    Libraries of the host, as LLVM's, have none.
+    Libraries have their short names, if they have any. Libraries of the host, as LLVM's, have no line.
     """
     from rocm_sdk.installed.catalog import shortnames_by_stem
 
@@ -107,7 +107,7 @@ def lines_on(found: "Coverage", index: int) -> "list[tuple[list[str], str]]":
 
 
 def remarks_on(found: "Coverage", index: int) -> "Iterator[str]":
-    """What is to be said of the libraries on the GPU that was asked for at `index`: a remark names those it is of."""
+    """Yield the remarks on the libraries on the GPU that was asked for at `index`: a remark names its libraries."""
     having = with_code(found)
     rows = [(library, library.gpus[index]) for library in found.libraries]
     rows = [(library, on) for library, on in rows if library in having or is_done_without(library, on)]
@@ -120,18 +120,18 @@ def remarks_on(found: "Coverage", index: int) -> "Iterator[str]":
 
 
 def codes_of(library: "LibraryCoverage", on: "GpuCoverage") -> "Iterator[Code]":
-    """The codes of what a library with some code for the GPU lacks, each once."""
+    """Yield the codes of the lacks of a library with some code for the GPU, each once."""
     codes = (row.code for row in TRAITS if row.code is not None and row.applies(library, on))
     yield from dict.fromkeys(codes)
 
 
 def has_all(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
-    """Whether a library lacks nothing on a GPU: all its code is for it, or the library is done without."""
+    """Return whether a library lacks nothing on a GPU: all its code is for it, or the library is done without."""
     return is_done_without(library, on) or (_has_plain_verdict(on) and not any(codes_of(library, on)))
 
 
 def named(names: "Iterable[str]") -> str:
-    """The first of several libraries, and how many more there are."""
+    """Return the first of several libraries, and how many more there are."""
     first = list(names)
     more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
     return f"{', '.join(first[:_NAMED])}{more}"
@@ -143,7 +143,7 @@ def _remark(text: str, names: list[str]) -> "Iterator[str]":
 
 
 def _used_targets(library: "LibraryCoverage", gpu: str) -> str:
-    """The targets of the library's code that the GPU runs, the best first."""
+    """Return the targets of the library's code that the GPU runs, the best first."""
     from rocm_sdk.targets import compatibility
 
     order = ("exact", "compatible", "generic", "SPIR-V", "unofficial")

@@ -1,6 +1,7 @@
-"""WSL2: whether the SDK has librocdxg, through which ROCm finds the GPU behind /dev/dxg, and whether it can be opened.
+"""The state of librocdxg in the SDK, through which ROCm finds the GPU behind /dev/dxg of WSL2.
 
-The C library's look at the machine knows no SDK.
+The module tells whether the SDK has the library, and whether it can be opened. The C library's look at the machine
+knows no SDK.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ except rocm_sdk.RocmSdkError as error:
 
 
 def explained(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems of a machine; that of WSL2 says what the SDK of this process has for it."""
+    """Return the problems of a machine; WSL2's says what the SDK of this process has for it."""
     return tuple(_of_wsl(each) if each.code == _CODE else each for each in problems)
 
 
@@ -59,7 +60,7 @@ def _of_wsl(found: Problem) -> Problem:
 
 
 def _refusal(installed: Installed) -> str | None:
-    """Why the library cannot be opened, in a process of its own; None if it can."""
+    """Return why the library cannot be opened, in a process of its own; None if it can."""
     import sys
 
     if getattr(sys, "frozen", False) or not installed.is_current:

@@ -1,4 +1,4 @@
-"""Reads what installers wrote into site-packages: distributions, their metadata and RECORD, and import hooks.
+"""The files that installers wrote into site-packages: distributions, their metadata and RECORD, and import hooks.
 
 Everything is read from the directory itself. importlib.metadata caches directories by their modification time, and
 before Python 3.13 nothing makes it forget.
@@ -14,18 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _PREFIXES = ("rocm_sdk_", "rocm_profiler")
-_TOOLS = ("loader_", "build_", "variant_provider_")  # the rest of the names of those that are part of no SDK
+_TOOLS = ("loader_", "build_", "variant_provider_")  # the rest of the names of distributions that are part of no SDK
 
 
 def chosen_site() -> str | None:
-    """The directory of ROCM_SDK_ROOT; None if the variable is not set. Raises RocmSdkError if it cannot be used."""
+    """Return the directory of ROCM_SDK_ROOT; None if the variable is not set.
+
+    Raise RocmSdkError if it cannot be used.
+    """
     from rocm_sdk import _native  # here: adoption works where the extension is missing
 
     return None if _native.sdk_root() is None else _native.sdk_facts()["root"]
 
 
 def sdk_sites() -> "Iterable[str]":
-    """The directories to look for packages of the SDK in: that of ROCM_SDK_ROOT alone, else those of sys.path.
+    """Return the directories to look for packages of the SDK in: ROCM_SDK_ROOT's alone, else the entries of sys.path.
 
     Raises RocmSdkError as chosen_site does.
     """
@@ -34,7 +37,7 @@ def sdk_sites() -> "Iterable[str]":
 
 
 def sdk_metadata(site: str) -> list[str]:
-    """Names of the `.dist-info` directories of the SDK's packages, sorted."""
+    """Return the names of the `.dist-info` directories of the SDK's packages, sorted."""
     found = ((name, name.lower().replace("-", "_")) for name in os.listdir(site) if name.endswith(".dist-info"))
     own = _PREFIXES[0]
     return sorted(

@@ -1,4 +1,4 @@
-"""Names of files and the rows of the catalog that they belong to."""
+"""The names of files and the rows of the catalog that they belong to."""
 
 from rocm_sdk import _native
 
@@ -8,28 +8,28 @@ if TYPE_CHECKING:
 
 
 def rows_of(name: str) -> "list[Row]":
-    """The rows whose pattern a file name fits, in the catalog's order."""
+    """Return the rows whose pattern a file name fits, in the catalog's order."""
     return [row for row in _native.catalog() if fits(name, row[2])]
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether a file name fits the pattern of a row."""
-    from fnmatch import fnmatchcase  # here: what it imports takes longer than listing a library
+    """Return whether a file name fits the pattern of a row."""
+    from fnmatch import fnmatchcase  # here: its imports take longer than listing a library
 
     return fnmatchcase(name, pattern)
 
 
 def linker_name(name: str) -> str:
-    """ "libamdhip64.so" for "libamdhip64.so.7"; "" if this is not the name of a shared object."""
+    """Return "libamdhip64.so" for "libamdhip64.so.7"; "" if this is not the name of a shared object."""
     return "".join(name.partition(".so")[:2]) if ".so" in name else ""
 
 
 def stem(name: str) -> str:
-    """ "amdhip64" for "libamdhip64.so.7", or for a pattern of such names."""
+    """Return "amdhip64" for "libamdhip64.so.7", or for a pattern of such names."""
     return name.partition(".so")[0].removeprefix("lib")
 
 
 def shortnames_by_stem() -> dict[str, str]:
-    """The short names of the libraries whose files have one stem, by it."""
+    """Return the short names of the libraries whose files have one stem, by that stem."""
     stems = {stem(row[2]): row[0] for row in _native.catalog()}
     return {each: name for each, name in stems.items() if each.isprintable() and "*" not in each and "[" not in each}

@@ -1,6 +1,7 @@
 """The distributions of the SDK in a site-packages directory, read from their `.dist-info` directories.
 
-No file is trusted: sizes are bounded, only regular files are read, and what cannot be used is a value, `fault`.
+No file is trusted: sizes are bounded, only regular files are read, and the reason why a file cannot be used is a value,
+`fault`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _CLOSURE_NOTE = "closure.json"
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
 # The directory in site-packages in which `rocm-sdk-build closure --in-place` notes what it still has to change.
 CLOSURE_JOURNAL = ".rocm-sdk-closure"
-# Where it moves the old site-packages, beside the new one, before it removes it.
-_BEFORE_CLOSURE = (".rocm-sdk-build-", "new")  # how the name of a directory begins, and a directory in it
-_CLOSURE = "closure"  # begins what a closure adds to the version of a package
+# The place, beside the new site-packages, to which it moves the old one before it removes it.
+_BEFORE_CLOSURE = (".rocm-sdk-build-", "new")  # the beginning of a directory's name, and a directory in it
+_CLOSURE = "closure"  # the beginning of the part that a closure adds to the version of a package
 
 
 class Distribution:
@@ -67,7 +68,7 @@ class Distribution:
         return f"{self.directory}/RECORD"
 
     def read(self, name: str) -> bytes:
-        """The beginning of a file beside METADATA, read once; empty if it cannot be read."""
+        """Return the beginning of a file beside METADATA, read once; empty if it cannot be read."""
         if name not in self._texts:
             try:
                 self._texts[name] = read_beginning(f"{self.directory}/{name}", _TEXT_LIMIT)
@@ -82,25 +83,25 @@ class Distribution:
 
     @property
     def record_facts(self) -> os.stat_result | None:
-        """What fstat said of RECORD before it was read; None if it cannot be opened."""
+        """The answer of fstat for RECORD before it was read; None if RECORD cannot be opened."""
         _ = self._files_and_fault
         return self._record_facts
 
     @property
     def fault(self) -> str | None:
-        """Why METADATA or RECORD cannot be used; None if both can."""
+        """The reason why METADATA or RECORD cannot be used; None if both can."""
         return self._metadata_fault or self._files_and_fault[1]
 
     @property
     def has_sdk_files(self) -> bool:
-        """Whether it holds files of an SDK. The selector `rocm` and this package hold none."""
+        """True if the distribution holds files of an SDK. The selector `rocm` and this package hold none."""
         return self.name.startswith(("rocm-sdk-", "rocm-profiler")) and self.name != LOADER
 
     @property
     def is_placeholder(self) -> bool:
-        """Whether it is one of the empty packages that the public index has under the names of the SDK.
+        """True if it is one of the empty packages that the public index has under the names of the SDK.
 
-        Those have one of few versions, and at most the `__init__.py` of a module without a platform directory.
+        Such packages have one of few versions, and at most the `__init__.py` of a module without a platform directory.
         """
         if not is_placeholder_version(self.version) or not is_of_sdk(self.name) or self.name == LOADER:
             return False
@@ -110,7 +111,7 @@ class Distribution:
 
     @property
     def requirement(self) -> str:
-        """The argument for pip that installs just this distribution; of a closure the one that it was made of."""
+        """The argument for pip that installs just this distribution, or the one that a closure was made of."""
         return f"{self.name}=={without_closure(self.version)}"
 
     @property
@@ -154,7 +155,10 @@ class Distribution:
 
 
 def sdk_distributions(site: str) -> list[Distribution]:
-    """The distributions of the SDK in `site`, the selector `rocm` and this package included, ordered by directory."""
+    """Return the distributions of the SDK in `site`, ordered by directory.
+
+    The selector `rocm` and this package are included.
+    """
     bases = ((name, name_of_directory(name)) for name in names_in(site))
     return [
         Distribution(os.path.join(site, name))
@@ -164,12 +168,12 @@ def sdk_distributions(site: str) -> list[Distribution]:
 
 
 def name_of_directory(directory: str) -> str:
-    """The normalised name of the distribution whose `.dist-info` directory has this name."""
+    """Return the normalised name of the distribution whose `.dist-info` directory has this name."""
     return normalised(directory.removesuffix(".dist-info").rpartition("-")[0])
 
 
 def normalised(name: str) -> str:
-    """The spelling of a distribution's name that is equal for all spellings (PEP 503)."""
+    """Return the spelling of a distribution's name that is equal for all spellings (PEP 503)."""
     name = name.translate(_SEPARATORS).lower()
     while "--" in name:
         name = name.replace("--", "-")
@@ -177,22 +181,25 @@ def normalised(name: str) -> str:
 
 
 def is_of_sdk(name: str) -> bool:
-    """Whether a normalised name is that of a distribution of the SDK, the selector or this one."""
+    """Return whether a normalised name is the name of a distribution of the SDK, of the selector or of this package."""
     return name in ("rocm", "rocm-sdk") or name.startswith(("rocm-sdk-", "rocm-profiler"))
 
 
 def is_placeholder_version(version: str) -> bool:
-    """Whether the public index has an empty package of this version under a name of the SDK; no SDK has it."""
+    """Return whether the public index has an empty package of this version under a name of the SDK; no SDK has it."""
     return version in _PLACEHOLDER_VERSIONS
 
 
 def same_release(one: str, other: str) -> bool:
-    """Whether two versions are equal, post-releases and closures aside."""
+    """Return whether two versions are equal, post-releases and closures aside."""
     return without_post_release(without_closure(one)) == without_post_release(without_closure(other))
 
 
 def path_before_closure(path: str, site: str) -> str:
-    """The name that a file had before `closure --in-place` moved the old `site` away; other paths as they are."""
+    """Return the name that a file had before `closure --in-place` moved the old `site` away.
+
+    Other paths are returned as they are.
+    """
     beginning, directory = _BEFORE_CLOSURE
     parent = os.path.dirname(site)
     parts = path.removeprefix(f"{parent}/").split("/", 2)
@@ -201,7 +208,7 @@ def path_before_closure(path: str, site: str) -> str:
 
 
 def without_closure(version: str) -> str:
-    """The version of the package that a closure was made of: 7.10.0 of 7.10.0+closure.gfx942."""
+    """Return the version of the package that a closure was made of: 7.10.0 of 7.10.0+closure.gfx942."""
     public, _, local = version.partition("+")
     parts = local.split(".")
     if _CLOSURE not in parts:
@@ -211,21 +218,21 @@ def without_closure(version: str) -> str:
 
 
 def closure_targets(version: str) -> tuple[str, ...]:
-    """The targets that a closure was made for, by its version; () for another package, and where it names none."""
+    """Return the targets that a closure was made for, by its version; () for another package, and if it names none."""
     _, _, named = f".{version.partition('+')[2]}".partition(f".{_CLOSURE}.")
     found = tuple(named.split("."))
     return found if all(each.startswith("gfx") for each in found) else ()
 
 
 def without_post_release(version: str) -> str:
-    """A version without the first `.postN` in it."""
+    """Return a version without the first `.postN` in it."""
     import re
 
     return re.sub(r"\.post\d+", "", version, count=1)
 
 
 def headers_of(data: bytes) -> list[tuple[str, str]]:
-    """The headers of METADATA or WHEEL in file order, their names in lower case."""
+    """Return the headers of METADATA or WHEEL in file order, their names in lower case."""
     found: list[tuple[str, str]] = []
     for line in data.decode("utf-8", errors="replace").splitlines():
         if not line.strip():
@@ -237,10 +244,10 @@ def headers_of(data: bytes) -> list[tuple[str, str]]:
 
 
 def _read_headers(path: str) -> dict[str, str]:
-    """The headers of METADATA, the first of several."""
+    """Return the headers of METADATA, the first of several."""
     return dict(reversed(headers_of(read_beginning(path, _HEADER_LIMIT))))
 
 
 def _letters(version: str) -> str:
-    """A version without its separators, which names of directories spell differently."""
+    """Return a version without its separators, which names of directories spell differently."""
     return "".join(each for each in version.lower() if each.isascii() and each.isalnum())

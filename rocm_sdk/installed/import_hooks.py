@@ -1,6 +1,6 @@
-"""Finds packages that only the import system knows: an SDK package installed editable, behind an import hook.
+"""The search for packages that only the import system knows: an SDK package installed editable, behind an import hook.
 
-The extension calls this if a package is in no directory of sys.path. Nothing is imported or executed except the
+The extension calls this module if a package is in no directory of sys.path. Nothing is imported or executed except the
 installed hooks.
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
-    """The directory of each top-level module that the import system can find, encoded for the file system."""
+    """Return the directory of each top-level module that the import system can find, encoded for the file system."""
     directories = {}
     for module in modules:
         try:
@@ -23,13 +23,16 @@ def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
             continue
         places = spec.submodule_search_locations if spec is not None else None
         directory = next(iter(places), None) if places else None
-        if directory is not None and os.path.isdir(directory):  # what is in an archive is in none
+        if directory is not None and os.path.isdir(directory):  # a module in an archive has no directory
             directories[module] = os.fsencode(directory)
     return directories
 
 
 def _find_spec(module: str) -> "ModuleSpec | None":
-    """As importlib.util.find_spec of a top-level module; importing that takes longer than the search."""
+    """Return the spec of a top-level module, as importlib.util.find_spec does.
+
+    The import of that function takes longer than the search.
+    """
     if module in sys.modules:
         return getattr(sys.modules[module], "__spec__", None)
     finders = (finder for finder in sys.meta_path if hasattr(finder, "find_spec"))

@@ -1,6 +1,6 @@
-"""Variables that a parent leaves to its children, and what of them leads out of the SDK.
+"""The variables that a parent leaves to its children, and the parts of them that lead out of the SDK.
 
-What a profiler has set that runs now is meant: without it the program would not be profiled.
+Variables of a profiler that runs now are meant: without them the program would not be profiled.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Inherited(NamedTuple):
 
 
 def inherited(installed: Installed, variables: Mapping[str, str]) -> Iterator[Inherited]:
-    """The variables of the table that are set, in its order, but what a profiler has set that runs now."""
+    """Yield the variables of the table that are set, in its order, except variables of a profiler that runs now."""
     running: list[bytes] | None = None
     for row in map(Row._make, inherited_variables()):
         for name in _named(row, variables):
@@ -67,7 +67,7 @@ def inherited(installed: Installed, variables: Mapping[str, str]) -> Iterator[In
 
 
 def leading_out(installed: Installed, variables: Mapping[str, str]) -> list[Inherited]:
-    """Those that lead out of the SDK."""
+    """Return the variables that lead out of the SDK."""
     return [each for each in inherited(installed, variables) if each.outside]
 
 
@@ -85,12 +85,12 @@ def _judged(installed: Installed, name: str, value: str, row: Row) -> Inherited:
     entries = [each for each in _SEPARATORS.split(value) if each] if row.kind == "list" else [value]
     outside = tuple(each for each in entries if "/" in each and not _is_of_sdk(places, each))
     kept = [each for each in entries if each not in outside]
-    rest = value[len(entries[0])] if len(entries) > 1 else ""  # the separator that it has
+    rest = value[len(entries[0])] if len(entries) > 1 else ""  # the separator of the value
     return Inherited(name, value, row, outside, rest.join(kept) or None if outside else value)
 
 
 def _places(installed: Installed) -> list[str]:
-    """The real paths of the directories that the SDK is in: those of its packages, or its prefix. []: there is none."""
+    """Return the real paths of the directories that the SDK is in: its packages, or its prefix. []: there is none."""
     if installed.prefix is not None or installed.fallback is not None:
         return [os.path.realpath(installed.site)]
     return [os.path.realpath(each) for each in installed.platform_directories]
@@ -105,9 +105,10 @@ def _is_of_sdk(places: list[str], path: str) -> bool:
 
 
 def _profilers(variables: Mapping[str, str]) -> list[bytes]:
-    """The environment of each profiler that runs this process, as it was at its start.
+    """Return the environment of each profiler that runs this process, as it was at its start.
 
-    One that has become this program left its tool in it, by LD_PRELOAD; it has no environment of its own any more.
+    A profiler that has become this program left its tool in it, by LD_PRELOAD; it has no environment of its own any
+    more.
     """
     found = [b""] if any(map(_is_loaded_tool, entries_of("LD_PRELOAD", variables.get("LD_PRELOAD", "")))) else []
     pid = os.getppid()
@@ -123,13 +124,13 @@ def _profilers(variables: Mapping[str, str]) -> list[bytes]:
 
 
 def _is_of_running(environments: list[bytes], found: Inherited) -> bool:
-    """Whether a profiler that runs has set a variable: it did not have it from its own parent."""
+    """Return whether a profiler that runs has set a variable: the profiler did not have it from its own parent."""
     entry = os.fsencode(f"{found.name}={found.value}")
     return any(entry not in environment.split(b"\0") for environment in environments)
 
 
 def _is_loaded_tool(path: str) -> bool:
-    """Whether a profiler's tool is in this process."""
+    """Return whether a profiler's tool is in this process."""
     real = os.fsencode(os.path.realpath(path))
     if not _TOOL.match(os.path.basename(path)) and not _needs_profiler(path):
         return False

@@ -9,16 +9,16 @@ _LARGEST = 1 << 20  # bytes; the established ones have some hundred
 
 
 def init_module(package: str) -> str | None:
-    """The path of the package's `_rocm_init.py`; None if it has none. Imports nothing."""
+    """Return the path of the package's `_rocm_init.py`; None if it has none. Nothing is imported."""
     found = PathFinder.find_spec(package)
     path = os.path.join(os.path.dirname(found.origin), _NAME) if found is not None and found.origin else None
     return path if path is not None and os.path.isfile(path) else None
 
 
 def preload_names(path: str) -> tuple[str, ...]:
-    """The texts of `preload_shortnames=[...]` in such a file, which is read and not run. Raises ValueError, OSError.
+    """Return the texts of `preload_shortnames=[...]` in such a file. Raise ValueError, OSError.
 
-    A list that is not written out gives no names.
+    The file is read and not run. A list that is not written out gives no names.
     """
     if os.path.getsize(path) > _LARGEST:
         raise ValueError("it is larger than any such file")

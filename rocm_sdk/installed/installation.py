@@ -1,4 +1,4 @@
-"""The SDK that a command looks at: its site-packages directory, its distributions, its files, what the C library says.
+"""The SDK that a command looks at: its site-packages directory, distributions, files, and facts of the C library.
 
 A command makes one `Installed` and hands it down. Each part is read when it is first asked for, and once. Whoever
 changes an installation makes a new one. Nothing comes from what an earlier import has seen.
@@ -26,10 +26,10 @@ _PLATFORM = ("_rocm_sdk", "_rocm_profiler")
 
 
 class Installed:
-    """A site-packages directory with an SDK, or where one should be; or a ROCm that is not a package of Python.
+    """A site-packages directory with an SDK, or for one; or a ROCm that is not a package of Python.
 
-    site is absolute; of a ROCm that is no package it is the prefix. fallback is the place of ROCM_SDK_FALLBACK that it
-    was taken from, prefix a hierarchy of files that is to be packaged. chosen_by is what named the directory
+    site is absolute; for a ROCm that is no package it is the prefix. fallback is the place of ROCM_SDK_FALLBACK that
+    the ROCm was taken from, prefix a hierarchy of files that is to be packaged. chosen_by is what named the directory
     ("ROCM_SDK_ROOT", "--target"); None: sys.path leads to it.
     """
 
@@ -52,24 +52,27 @@ class Installed:
 
     @property
     def is_current(self) -> bool:
-        """Whether this process would use it."""
+        """True if this process would use this installation."""
         return self._sdk is not None
 
     @property
     def target(self) -> str | None:
-        """The directory to name, for a process that tests it too; None: it uses what this process would."""
+        """The directory to name, for a process that tests it too; None if it uses what this process would."""
         return None if self.is_current else self.site
 
     @property
     def sdk(self) -> "_native.Sdk":
-        """The SDK as this process would use it, opened once. Its methods raise RocmSdkError."""
+        """The SDK as this process would use it, opened once, whose methods raise RocmSdkError."""
         if self._sdk is None:
             raise ValueError(f"{self.site}: this process uses another SDK")
         return self._sdk
 
     @once
     def locations(self) -> "dict[str, _native.LibraryLocation]":
-        """The libraries of the catalog that are there, by short name. PackageNotInstalledError without an SDK."""
+        """The libraries of the catalog that are there, by short name.
+
+        Raises PackageNotInstalledError without an SDK.
+        """
         self.sdk.facts()
         rows = zip(_native.catalog(), self.sdk.located(), strict=True)
         return {name: found for (name, *_), found in rows if found is not None and found.path is not None}
@@ -88,12 +91,12 @@ class Installed:
 
     @once
     def distributions(self) -> "tuple[Distribution, ...]":
-        """Those of the SDK, by directory, one of each name; () for what is no package."""
+        """The distributions of the SDK, by directory, one of each name; () for a ROCm that is no package."""
         return self._distributions_and_twins[0]
 
     @property
     def twins(self) -> "tuple[Distribution, ...]":
-        """Metadata of distributions that have another one, which the files fit better."""
+        """The metadata of distributions that have another one, which the files fit better."""
         return self._distributions_and_twins[1]
 
     @once
@@ -111,7 +114,7 @@ class Installed:
         return tuple(kept), tuple(others)
 
     def distributions_in(self, site: str) -> "tuple[Distribution, ...]":
-        """Those of the SDK in another directory of sys.path, or in its own: packages may lie apart."""
+        """Return the distributions of the SDK in a directory of sys.path, also its own: packages may lie apart."""
         if site == self.site:
             return self.distributions
         from .distributions import sdk_distributions
@@ -119,7 +122,7 @@ class Installed:
         return tuple(sdk_distributions(site))
 
     def distribution(self, name: str) -> "Distribution | None":
-        """The distribution of this name; None if it is not installed, or an empty placeholder."""
+        """Return the distribution of this name; None if it is not installed, or an empty placeholder."""
         return next((found for found in self.distributions if found.name == name and not found.is_placeholder), None)
 
     @once
@@ -134,7 +137,7 @@ class Installed:
 
     @once
     def version(self) -> str:
-        """The version of the core package, or what an SDK without metadata says of itself; "unknown" without either."""
+        """The version of the core package, else the version that the SDK says; "unknown" without either."""
         if self.core is not None:
             return self.core.version
         if self.fallback is not None:
@@ -146,7 +149,7 @@ class Installed:
         return self.said_by("rocm_sdk_core").get("version") or "unknown"
 
     def said_by(self, module: str) -> dict[str, str]:
-        """What `_dist_info.py` of a module says: version, nonce, default_family; {} if it cannot be read."""
+        """Return the facts of a module's `_dist_info.py`: version, nonce, default_family; {} if it cannot be read."""
         if module not in self._said_by:
             found: Mapping[str, object]
             try:
@@ -154,7 +157,7 @@ class Installed:
                     found = self.sdk.facts()
                 else:
                     found = _native.dist_info(os.path.join(self.site, module, "_dist_info.py"))
-            except rocm_sdk.RocmSdkError:  # the subject `packages` reports that of core
+            except rocm_sdk.RocmSdkError:  # the subject `packages` reports the fault of core's module
                 self._said_by[module] = {}
             else:
                 said = ((name, found[name]) for name in ("version", "nonce", "default_family"))
@@ -171,7 +174,7 @@ class Installed:
         return {file.path: each for each in self.distributions for file in each.files}
 
     def owner_of(self, path: str) -> dict[str, object]:
-        """Facts for problems: the distribution that a file belongs to, else core."""
+        """Return facts for problems: the distribution that a file belongs to, else core."""
         if self.prefix is not None:
             return self.prefix.facts
         if self.fallback is not None:
@@ -188,7 +191,10 @@ class Installed:
         }
 
     def known(self, site: str, distribution: str | None, requirement: str | None = None) -> dict[str, str]:
-        """How the packages of a directory were installed, as installation_facts says it; asked once a package."""
+        """Return how the packages of a directory were installed, as installation_facts says it.
+
+        Each package is asked once.
+        """
         place = (site, distribution, requirement)
         if place not in self._known:
             from .installer import installation_facts
@@ -213,20 +219,23 @@ class Installed:
 
     @once
     def platform_directories(self) -> tuple[str, ...]:
-        """Absolute paths of the directories with the SDK's files, the development tree included."""
+        """The absolute paths of the directories with the SDK's files, the development tree included."""
         names = [name for name in self.names if name.startswith(_PLATFORM)]
         return tuple(path for name in names if os.path.isdir(path := os.path.join(self.site, name)))
 
     @property
     def core_directory(self) -> str:
-        """Where the files of core are, or would be. A directory that was renamed is no package."""
+        """The directory with the files of core, or the one that would have them.
+
+        A directory that was renamed is no package.
+        """
         names = (os.path.basename(path) for path in self.platform_directories)
         name = next((name for name in names if "_core" in name and name.isidentifier()), "_rocm_sdk_core")
         return os.path.join(self.site, name)
 
     @once
     def shared_objects(self) -> "tuple[SharedObject, ...]":
-        """All shared objects, each file once. The development tree is skipped: it has the same files."""
+        """The shared objects, each file once. The development tree is skipped: it has the same files."""
         from .shared_objects import inspected, paths_below
 
         if self.prefix is not None:
@@ -239,7 +248,7 @@ class Installed:
 
     @once
     def needed_libraries(self) -> "NeededLibraries":
-        """What the shared objects need of each other."""
+        """The needs of the shared objects, among each other."""
         from .needed_libraries import NeededLibraries
 
         return NeededLibraries(self.shared_objects)
@@ -253,7 +262,7 @@ class Installed:
 
     @property
     def rocm_linker_names(self) -> frozenset[str]:
-        """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
+        """The linker names that only a ROCm has: the SDK's libraries without those that systems have too."""
         from rocm_sdk.base.files import names_in
 
         from .catalog import linker_name
@@ -266,13 +275,13 @@ class Installed:
 
     @property
     def search_directories(self) -> list[str]:
-        """The directories with libraries, and for a prefix what LD_LIBRARY_PATH has beside them."""
+        """The directories with libraries, and for a prefix the entries of LD_LIBRARY_PATH beside them."""
         directories = [os.path.dirname(each.path) for each in self.shared_objects]
         directories += self.prefix.library_path if self.prefix is not None else ()
         return list(dict.fromkeys(directories))
 
     def has(self, path: str) -> bool:
-        """Whether a file is in the directory, or an installed link leads to it, by its real path."""
+        """Return whether a file is in the directory, or an installed link leads to it, by its real path."""
         return path.startswith(os.path.realpath(self.site) + os.sep) or path in self._linked_files
 
     @once
@@ -287,7 +296,7 @@ class Installed:
 
 
 def current() -> Installed:
-    """The installation that this process would use: the directory of ROCM_SDK_ROOT, or of core, else our own."""
+    """Return the installation that this process would use: ROCM_SDK_ROOT's directory, or core's, else our own."""
     sdk = _native.open_sdk()
     if (root := _native.sdk_root()) is not None:
         return Installed(os.path.abspath(root), sdk=sdk, chosen_by="ROCM_SDK_ROOT")
@@ -309,7 +318,7 @@ def current() -> Installed:
 
 
 def _site_of(*beginnings: str) -> str | None:
-    """The first entry of sys.path with a name that begins so, this package ignored."""
+    """Return the first entry of sys.path with a name that begins so, this package ignored; None if there is none."""
     from rocm_sdk.base.files import names_in
 
     from .distributions import BUILDER, LOADER, normalised
@@ -323,7 +332,7 @@ def _site_of(*beginnings: str) -> str | None:
 
 
 def refused_root() -> "rocm_sdk.RocmSdkError | None":
-    """Why the directory of ROCM_SDK_ROOT cannot be used; None if it can, or is not named."""
+    """Return why the directory of ROCM_SDK_ROOT cannot be used; None if it can, or is not named."""
     try:
         chosen_site()
     except rocm_sdk.RocmSdkError as error:
@@ -332,9 +341,10 @@ def refused_root() -> "rocm_sdk.RocmSdkError | None":
 
 
 def of_prefix(directory: str, destdir: str) -> Installed:
-    """A prefix that is to be packaged. destdir: the staging directory that it is below; "": none.
+    """Return a prefix that is to be packaged.
 
-    Unsets the variables that lead this process, and those that it starts, to another SDK.
+    destdir: the staging directory that it is below; "": none. The variables that lead this process, and the processes
+    that it starts, to another SDK are unset.
     """
     from .prefix import Prefix, foreign_variables
 
@@ -347,5 +357,5 @@ def of_prefix(directory: str, destdir: str) -> Installed:
 
 
 def at(directory: str, chosen_by: str | None = None) -> Installed:
-    """The installation in any directory. chosen_by: what named the directory."""
+    """Return the installation in any directory. chosen_by: the option or variable that named the directory."""
     return Installed(os.path.abspath(directory), chosen_by=chosen_by)

@@ -1,6 +1,6 @@
-"""How the SDK was installed: by which installer, into which environment, from where. Fixes are made from it.
+"""The facts of how the SDK was installed: by which installer, into which environment, from where.
 
-Only files are read: once something is wrong, or where packages are to be installed.
+Fixes are made from these facts. Only files are read: once something is wrong, or where packages are to be installed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-m
 _SITES = frozenset({"site-packages", "dist-packages"})
 _SYSTEM_PREFIXES = ("/usr",)
 
-# The index that an installer asks by default. It has placeholders under the names of the SDK's packages.
+# The index that an installer asks by default, which has placeholders under the names of the SDK's packages.
 _PUBLIC_INDEXES = frozenset({"https://pypi.org/simple", "https://pypi.python.org/simple"})
 _UV_SECTIONS = frozenset({"", "pip"})  # of uv.toml, or below [tool.uv]
 
@@ -51,12 +51,12 @@ def installation_facts(
     requirement: str | None = None,
     known: Sequence[Distribution] | None = None,
 ) -> dict[str, str]:
-    """The fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in the directory `site`.
+    """Return the fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in `site`.
 
-    distribution: the package that is to be installed again. requirement: what is to be installed; its source counts.
+    distribution: the package that is to be installed again. requirement: the packages to install; its source counts.
     known: the distributions of the SDK there, if the caller has read them. Beside those fields are `packages`, the
-    words that install what an exact requirement of the selector brings, `address`, that of the wheel, `tree`, the words
-    that install it from its source tree, and `closure`, the command that made it.
+    words that install what an exact requirement of the selector brings, `address`, the address of the wheel, `tree`,
+    the words that install it from its source tree, and `closure`, the command that made it.
     """
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
@@ -80,7 +80,7 @@ def installation_facts(
 
 
 def own_site() -> str:
-    """The directory that packages are added to: the one of this package, if an installer put it there."""
+    """Return the directory that packages are added to: this package's, if an installer put it there, else purelib."""
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return own if os.path.basename(own) in _SITES or _metadata_of(own, None) else sysconfig.get_path("purelib")
 
@@ -89,7 +89,10 @@ def own_site() -> str:
 
 
 def _prefix_of(site: str) -> str | None:
-    """The environment whose packages are in `site`; None for a directory of no environment, as --target makes."""
+    """Return the environment whose packages are in `site`.
+
+    The result is None for a directory of no environment, as --target makes.
+    """
     if _same(site, sysconfig.get_path("purelib")) or _same(site, sysconfig.get_path("platlib")):
         return sys.prefix
     parts = os.path.abspath(site).split(os.sep)
@@ -101,7 +104,7 @@ def _prefix_of(site: str) -> str | None:
 
 
 def _bare_prefix_of(site: str) -> str | None:
-    """The directory that `pip install --prefix` of this interpreter filled; None for another directory."""
+    """Return the directory that `pip install --prefix` of this interpreter filled; None for another directory."""
     scheme, here = sysconfig.get_preferred_scheme("prefix"), os.path.abspath(site)
     for name in ("purelib", "platlib"):
         below = sysconfig.get_path(name, scheme, {"base": "", "platbase": ""})
@@ -111,12 +114,12 @@ def _bare_prefix_of(site: str) -> str | None:
 
 
 def _is_of_user(site: str) -> bool:
-    """Whether it is the user's directory, into which pip installs with --user."""
+    """Return whether a directory is the user's, into which pip installs with --user."""
     return bool(site_module.ENABLE_USER_SITE) and _same(site, site_module.getusersitepackages())
 
 
 def _python_of(prefix: str) -> str:
-    """The interpreter of an environment; "" if it has none."""
+    """Return the interpreter of an environment; "" if it has none."""
     if _same(prefix, sys.prefix):
         return sys.executable
     return next((path for name in ("python", "python3") if os.path.exists(path := f"{prefix}/bin/{name}")), "")
@@ -127,7 +130,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _shown(path: str) -> str:
-    """The path as a user in the current directory writes it."""
+    """Return the path as a user in the current directory writes it."""
     try:
         relative = os.path.relpath(path)
     except (OSError, ValueError):  # the current directory does not exist
@@ -139,7 +142,7 @@ def _shown(path: str) -> str:
 
 
 def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
-    """The row of the table of installers: what made the installation, and is there to change it."""
+    """Return the row of the table of installers: the one that made the installation, and is there to change it."""
     if prefix is None:
         if find_program("uv") and (recorded == "uv" or not _has_module("pip")):
             return "uv target"
@@ -161,7 +164,10 @@ def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> 
 
 
 def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
-    """Whether the system's package manager owns it: in /usr, and neither a virtual environment nor pip's work."""
+    """Return whether the system's package manager owns a directory.
+
+    Such a directory is in /usr, and neither a virtual environment nor pip's work.
+    """
     if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or recorded in {"pip", "uv"}:
         return False
     return os.path.abspath(site).startswith(tuple(f"{each}/lib" for each in _SYSTEM_PREFIXES))
@@ -179,7 +185,7 @@ def _has_module(name: str) -> bool:
 def _metadata_of(
     site: str, distribution: str | None, known: Sequence[Distribution] | None = None
 ) -> Distribution | None:
-    """The distribution that is asked for, else another one of the SDK; None if there is none."""
+    """Return the distribution that is asked for, else another one of the SDK; None if there is none."""
     if known:
         by_name = {each.name: each for each in known}
         return by_name.get(distribution or "") or by_name.get("rocm-sdk-core") or known[0]
@@ -190,12 +196,12 @@ def _metadata_of(
 
 
 def _names_of_sdk(site: str) -> list[str]:
-    """The `.dist-info` directories of packages of the SDK."""
+    """Return the `.dist-info` directories of packages of the SDK."""
     return [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
 
 
 def _first_word(metadata: Distribution | None, name: str) -> str:
-    """The beginning of a file: INSTALLER has the installer's name, poetry's with its version."""
+    """Return the first word of a file, in lower case: INSTALLER has the installer's name, poetry's with its version."""
     words = metadata.read(name).decode("utf-8", errors="replace").split() if metadata is not None else ()
     return words[0].lower() if words else ""
 
@@ -204,7 +210,7 @@ def _first_word(metadata: Distribution | None, name: str) -> str:
 
 
 def _own_source(requirement: str, site: str, known: Sequence[Distribution] | None) -> dict[str, str]:
-    """The source of a requirement that was installed by a path or an address; {} for another one."""
+    """Return the source of a requirement that was installed by a path or an address; {} for another one."""
     from .wheel_directory import address_of, tree_of, wheels_of  # here: most problems need no command
 
     known = known or [Distribution(f"{site}/{name}") for name in _names_of_sdk(site)]
@@ -217,7 +223,7 @@ def _own_source(requirement: str, site: str, known: Sequence[Distribution] | Non
 
 
 def _source(installer: str, prefix: str | None) -> str | None:
-    """Options that name the source; "" if the installer's configuration names it, None if nothing does.
+    """Return options that name the source; "" if the installer's configuration names it, None if nothing does.
 
     An index of the configuration is not repeated: it may hold a password.
     """
@@ -226,7 +232,10 @@ def _source(installer: str, prefix: str | None) -> str | None:
 
 
 def configured_index(site: str, distribution: str | None = None) -> str | None:
-    """The index that the configuration of a directory's installer names, with its password; None: the public one."""
+    """Return the index that the configuration of a directory's installer names, with its password.
+
+    The result is None for the public index.
+    """
     prefix = _prefix_of(site)
     recorded = _first_word(_metadata_of(site, distribution), "INSTALLER")
     python = _python_of(prefix) if prefix is not None else sys.executable
@@ -239,7 +248,7 @@ def _index_of(installer: str, prefix: str | None) -> str | None:
 
 
 def _index_of_pip(prefix: str) -> str | None:
-    """The index that pip takes packages from, as its variables and files say; None if they do not.
+    """Return the index that pip takes packages from, as its variables and files say; None if they do not.
 
     A section of the command counts before [global], whichever file has it.
     """
@@ -251,11 +260,14 @@ def _index_of_pip(prefix: str) -> str | None:
 
 
 def _index_of_uv() -> str | None:
-    """The same of uv. Of several [[index]] tables the one with `default = true` replaces the public index."""
+    """Return the index that uv takes packages from, as its variables and files say; None if they do not.
+
+    Of several [[index]] tables the one with `default = true` replaces the public index.
+    """
     for variable in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"):
         if index := os.environ.get(variable):
             name, equals, address = index.partition("=")
-            return address if equals and "://" not in name else index  # it may have a name
+            return address if equals and "://" not in name else index  # the address may have a name
     for settings in map(_settings_of, _uv_files()):
         for (section, key), value in settings.items():
             if key == "index-url" and section in _UV_SECTIONS:
@@ -266,7 +278,7 @@ def _index_of_uv() -> str | None:
 
 
 def further_places(installer: str, prefix: str) -> list[str]:
-    """What the configuration of "pip" or "uv" names besides an index: settings that add packages of other places.
+    """Return the settings of "pip" or "uv" that add packages of other places than an index.
 
     Variables are named alone, settings of files with the file.
     """
@@ -282,15 +294,15 @@ def further_places(installer: str, prefix: str) -> list[str]:
 
 
 def keys_of_pip(prefix: str) -> frozenset[str]:
-    """The settings that files of pip have for an installation."""
+    """Return the settings that files of pip have for an installation."""
     files = map(_settings_of, _pip_files(prefix))
     return frozenset(key for each in files for section, key in each if section in ("global", "install"))
 
 
 def _pip_files(prefix: str) -> list[str]:
-    """pip's files, the first counts: those of PIP_CONFIG_FILE, of the environment, of the user, of the machine."""
+    """Return pip's files, the first counts: PIP_CONFIG_FILE's, the environment's, the user's, the machine's."""
     named = os.environ.get("PIP_CONFIG_FILE")
-    if named == os.devnull:  # switches all of them off
+    if named == os.devnull:  # this file switches all others off
         return []
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     machine = (os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")
@@ -305,7 +317,7 @@ def _pip_files(prefix: str) -> list[str]:
 
 
 def _uv_files() -> list[str]:
-    """uv's files, the first counts."""
+    """Return uv's files, the first counts."""
     if named := os.environ.get("UV_CONFIG_FILE"):
         return [named]
     if os.environ.get("UV_NO_CONFIG"):
@@ -315,13 +327,13 @@ def _uv_files() -> list[str]:
 
 
 def _project_files() -> list[str]:
-    """Those of the nearest directory above with settings of uv, and of the roots of workspaces above it.
+    """Return the files of the nearest directory above with settings of uv, and of the roots of workspaces above it.
 
-    Of a member of a workspace uv reads the root's alone. Who is a member is not looked at.
+    For a member of a workspace uv reads the root's file alone. Who is a member is not looked at.
     """
     try:
         directory = os.getcwd()
-    except OSError:  # it does not exist any more
+    except OSError:  # the directory does not exist any more
         return []
     found: list[str] = []
     while True:
@@ -336,7 +348,7 @@ def _project_files() -> list[str]:
 
 
 def _names_of_uv(path: str) -> set[str]:
-    """The names of tables and keys below [tool.uv] in a pyproject.toml. Without any, uv looks further above."""
+    """Return the names of tables and keys below [tool.uv] in a pyproject.toml. Without any, uv looks further above."""
     try:
         lines = read_beginning(path, _LIMIT).decode("utf-8", errors="replace").splitlines()
     except OSError:
@@ -353,13 +365,16 @@ def _names_of_uv(path: str) -> set[str]:
 
 
 def _parts_of(line: str) -> list[str]:
-    """The parts of the name of a table or key: tool, uv, index of `[[tool.uv.index]]`."""
+    """Return the parts of the name of a table or key: tool, uv, index of `[[tool.uv.index]]`."""
     name = line.partition("#")[0].partition("=")[0].strip().strip("[]")
     return [each.strip(" \t\"'") for each in name.split(".")]
 
 
 def _settings_of(path: str) -> dict[tuple[str, str], str]:
-    """The values of a file of pip or uv, by section and key; of [[tool.uv.index]] tables each has a section."""
+    """Return the values of a file of pip or uv, by section and key.
+
+    Each [[tool.uv.index]] table has its own section.
+    """
     try:
         lines = read_beginning(path, _LIMIT).decode("utf-8", errors="replace").splitlines()
     except OSError:
@@ -383,7 +398,7 @@ def _settings_of(path: str) -> dict[tuple[str, str], str]:
 
 
 def _obstacle(site: str) -> str:
-    """Why the installation cannot be changed by this user; "" if it can."""
+    """Return why the installation cannot be changed by this user; "" if it can."""
     try:
         if os.statvfs(site).f_flag & os.ST_RDONLY:
             return f"{site} is on a read-only file system"

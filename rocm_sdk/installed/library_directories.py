@@ -1,7 +1,7 @@
 """The directories of the SDK with libraries, for a linker that finds nothing by itself.
 
-The libraries of a package's `lib` are for programs. What lies deeper is for the package's own: plug-ins, tools, and
-copies of libraries that systems have too.
+The libraries of a package's `lib` are for programs. Libraries that lie deeper are for the package's own: plug-ins,
+tools, and copies of libraries that systems have too.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from .installation import Installed
 
 _OPEN = ("lib", "lib/host-math/lib")  # places of libraries in a package
-_PRIVATE = ("lib/llvm", "lib/rocm_sysdeps")  # places of what a system has too: LLVM, libomp, libelf
+_PRIVATE = ("lib/llvm", "lib/rocm_sysdeps")  # places of libraries that a system has too: LLVM, libomp, libelf
 _OF_SYSTEM = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
 
 def packages_of(installed: Installed) -> tuple[str, ...]:
-    """The directories of all installed packages of the SDK but the development tree: core, libraries, then others."""
+    """Return the directories of all installed packages of the SDK: core, libraries, then others.
+
+    The development tree is left out.
+    """
     others = () if installed.fallback is not None or installed.prefix is not None else installed.platform_directories
     found = (*installed.directories, *(each for each in others if "devel" not in os.path.basename(each)))
     first: dict[str, str] = {}
@@ -30,15 +33,16 @@ def packages_of(installed: Installed) -> tuple[str, ...]:
 
 
 def open_directories(packages: Iterable[str]) -> list[str]:
-    """The directories in packages with libraries for any program."""
+    """Return the directories in packages with libraries for any program."""
     places = (f"{package}/{place}" for package in packages for place in _OPEN)
     return [place for place in places if any(".so" in name for name in _names_in(place))]
 
 
 def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
-    """The paths of libraries that other packages than core and libraries have, by names that no path of `known` has.
+    """Return the paths of libraries that only other packages than core and libraries have.
 
-    Private ones are left out, as is the development tree.
+    known: the paths of other libraries, whose names are left out. Private libraries are left out, as is the development
+    tree.
     """
     from rocm_sdk.base.walking import walk
 
@@ -52,15 +56,15 @@ def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
 
 
 def is_private(directory: str, package: str) -> bool:
-    """Whether a directory in a package has its own copies of what a system has too."""
+    """Return whether a directory in a package has its own copies of libraries that a system has too."""
     return f"{os.path.relpath(directory, package)}/".startswith(tuple(f"{place}/" for place in _PRIVATE))
 
 
 def directories_for(program: str, directories: Iterable[str], packages: Iterable[str]) -> list[str]:
-    """Further directories of packages, which a program needs a library of. directories: where it looks already.
+    """Return further directories of packages, which a program needs a library of.
 
-    For a file that is no ELF file: [], as nobody knows what a script needs. A private directory counts where nothing
-    else has the library, the system neither.
+    directories: where the program looks already. For a file that is no ELF file the result is [], as nobody knows what
+    a script needs. A private directory counts where nothing else has the library, the system neither.
     """
     from rocm_sdk._native import inspect_library
     from rocm_sdk.errors import RocmSdkError
@@ -88,7 +92,7 @@ def directories_for(program: str, directories: Iterable[str], packages: Iterable
 
 
 class _Deeper:
-    """The libraries of packages by their names, of several the first."""
+    """The libraries of packages by their names, the first of several with one name."""
 
     def __init__(self, packages: Iterable[str]) -> None:
         from rocm_sdk.base.walking import walk
@@ -104,7 +108,7 @@ class _Deeper:
                         chosen.setdefault(name, os.path.join(parent, name))
 
     def find(self, name: str, needing: str) -> str | None:
-        """The library of this name that a file needs; None if there is none, or the file has another one."""
+        """Return the library of this name that a file needs; None if there is none, or the file has another one."""
         if name in self._own or name not in self._private:
             return self._own.get(name)
         from rocm_sdk._native import check_host_files
@@ -115,7 +119,7 @@ class _Deeper:
 
 
 def _is_in_default_place(name: str) -> bool:
-    """Whether the linker finds a library without being told where: most needs, quickly."""
+    """Return whether the linker finds a library without being told where: most needs, quickly."""
     triplet = f"{os.uname().machine}-linux-gnu"
     places = (*_OF_SYSTEM, f"/lib/{triplet}", f"/usr/lib/{triplet}")
     return any(os.path.exists(f"{place}/{name}") for place in places)

@@ -1,4 +1,4 @@
-"""What libraries and programs need of the SDK, directly or not, as their DT_NEEDED entries say."""
+"""The libraries of the SDK that libraries and programs need, directly or not, as their DT_NEEDED entries say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .shared_objects import SharedObject, inspect
 
 
 class NeededLibraries:
-    """Which shared objects need which others."""
+    """The needs of shared objects for each other."""
 
     def __init__(self, objects: Iterable[SharedObject]) -> None:
         self._by_path: dict[str, SharedObject] = {}
@@ -25,7 +25,7 @@ class NeededLibraries:
                 self._by_name.setdefault(each.facts.soname, each)
 
     def of(self, path: str) -> list[SharedObject]:
-        """A file and all that it needs, itself first, in the order in which the linker loads them."""
+        """Return a file and all files that it needs, itself first, in the order in which the linker loads them."""
         found: dict[str, SharedObject] = {}
         pending = [self._by_path.get(path) or inspect(path)]
         while pending:
@@ -36,12 +36,15 @@ class NeededLibraries:
         return list(found.values())
 
     def missing(self, path: str) -> list[str]:
-        """The names that a file or what it needs asks for, and no file of the SDK has."""
+        """Return the names that a file, or a file that it needs, asks for, and no file of the SDK has."""
         names = (name for each in self.of(path) for name in names_needed(each))
         return list(dict.fromkeys(name for name in names if name not in self._by_name))
 
     def fifo_below(self, path: str) -> str | None:
-        """A FIFO in the place of something that a file needs: whoever opens it waits for a writer."""
+        """Return a FIFO in the place of something that a file needs; None if there is none.
+
+        Whoever opens a FIFO waits for a writer.
+        """
         return next(filter(None, map(self._fifo, self.missing(path))), None)
 
     def _fifo(self, name: str) -> str | None:
@@ -52,7 +55,7 @@ class NeededLibraries:
 
 
 def names_needed(each: SharedObject) -> tuple[str, ...]:
-    """Its DT_NEEDED entries; () if the file cannot be used."""
+    """Return the DT_NEEDED entries of a shared object; () if the file cannot be used."""
     return each.facts.needed if each.facts is not None else ()
 
 

@@ -1,6 +1,6 @@
-"""Where an installed distribution comes from, as its `.dist-info` directory says it: licence, maker, installer, source.
+"""The source of an installed distribution, as its `.dist-info` directory says it: licence, maker, installer, place.
 
-No file is trusted: sizes are bounded, and what is missing or of another kind is None, never a guess.
+No file is trusted: sizes are bounded, and a fact that is missing or of another kind is None, never a guess.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """What the files beside METADATA say. Sources: core metadata 2.4, PEP 427 (WHEEL), PEP 376, PEP 610."""
+    """The facts of the files beside METADATA.
+
+    Sources: core metadata 2.4, PEP 427 (WHEEL), PEP 376, PEP 610.
+    """
 
     licence: str | None  # License-Expression, else the one line of License
     licence_files: tuple[str, ...]  # License-File, relative to `licenses` in the `.dist-info` directory
@@ -27,7 +30,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(distribution: Distribution) -> Origin:
-    """The origin of a distribution. What cannot be read is None."""
+    """Return the origin of a distribution. Facts that cannot be read are None."""
     headers = headers_of(distribution.read("METADATA"))
     wheel = headers_of(distribution.read("WHEEL"))
     url, digest = _direct_url(distribution.read("direct_url.json"))
@@ -42,7 +45,7 @@ def origin_of(distribution: Distribution) -> Origin:
 
 
 def without_password(url: str) -> str:
-    """A URL without the name and password that it may hold; "" for what is no URL."""
+    """Return a URL without the name and password that it may hold; "" for a text that is no URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -55,7 +58,7 @@ def _first(headers: list[tuple[str, str]], wanted: str) -> str | None:
 
 
 def _direct_url(data: bytes) -> tuple[str | None, str | None]:
-    """The URL of direct_url.json, and the SHA-256 of the archive there, by either of the two keys of PEP 610."""
+    """Return the URL of direct_url.json, and the SHA-256 of the archive there, by either of the two keys of PEP 610."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

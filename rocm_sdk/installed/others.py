@@ -1,4 +1,4 @@
-"""Distributions that are no packages of the SDK: torch, jax, what a user names."""
+"""The distributions that are no packages of the SDK: torch, jax, and others that a user names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .distributions import normalised
 
 
 def find(name: str) -> importlib.metadata.Distribution | None:
-    """The distribution of this name that an import would use; None if it is not installed."""
+    """Return the distribution of this name that an import would use; None if it is not installed."""
     try:
         return importlib.metadata.distribution(name)
     except (importlib.metadata.PackageNotFoundError, ValueError):
@@ -18,12 +18,15 @@ def find(name: str) -> importlib.metadata.Distribution | None:
 
 
 def versions(beginning: str) -> dict[str, str]:
-    """The versions of the distributions whose normalised names begin so, by these names."""
+    """Return the versions of the distributions whose normalised names begin so, by these names."""
     found = ((normalised(each.metadata["Name"] or ""), each.version) for each in importlib.metadata.distributions())
     return {name: version for name, version in found if name.startswith(beginning)}
 
 
 def versions_in(site: str) -> dict[str, str]:
-    """The versions of the distributions in a directory, by normalised names, as their metadata directories say them."""
+    """Return the versions of the distributions in a directory, by normalised names.
+
+    Their metadata directories say the names and versions.
+    """
     found = (name.removesuffix(".dist-info").rpartition("-") for name in names_in(site) if name.endswith(".dist-info"))
     return {normalised(name): version for name, _, version in found}

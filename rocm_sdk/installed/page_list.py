@@ -1,6 +1,6 @@
-"""The page list beside an SDK (docs/cold-starts.md): where it lies, and how one is recorded.
+"""The page list beside an SDK (docs/cold-starts.md): its place, and the command that records one.
 
-The C library writes it, in the process that has loaded: ROCM_SDK_RECORD_PAGES names the file.
+The C library writes the list, in the process that has loaded: ROCM_SDK_RECORD_PAGES names the file.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ except rocm_sdk.RocmSdkError as error:
 
 
 def load_command(installed: Installed) -> list[str]:
-    """The command that loads all libraries of the SDK; with VARIABLE it records their pages."""
+    """Return the command that loads all libraries of the SDK; with VARIABLE it records their pages."""
     from rocm_sdk.base.starting import own_code
 
     return own_code(_PROGRAM, *installed.locations)
 
 
 def drop_libraries(installed: Installed) -> None:
-    """The libraries leave the kernel's cache.
+    """Drop the libraries from the kernel's cache.
 
     Of a file that is there as it was written, the kernel may map 2 MiB for each page that is touched, and all of that
     would be recorded.
@@ -45,7 +45,7 @@ def drop_libraries(installed: Installed) -> None:
 
 
 def drop(path: str) -> None:
-    """A file leaves the kernel's cache, but for pages that another process has mapped; without rights to it, too."""
+    """Drop a file from the kernel's cache, except pages that another process has mapped; without rights to it, too."""
     with suppress(OSError), open(path, "rb") as file:
-        os.fsync(file.fileno())  # what is not written yet cannot be dropped
+        os.fsync(file.fileno())  # content that is not written yet cannot be dropped
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,4 +1,4 @@
-"""The prefix: where it is now, where it will be, and which of its files belong to ROCm."""
+"""The prefix: its place now, its later place, and the files in it that belong to ROCm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocm_sdk.base.files import is_below, read_beginning
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.walking import walk
 
-# Prefixes that ROCm shares with other software: there only what has ROCm's names is tested.
+# Prefixes that ROCm shares with other software: there only files with ROCm's names are tested.
 _SHARED = ("/", "/usr", "/usr/local")
 _CONDA = "conda-meta"  # of an environment of conda, which has other packages too
 
@@ -25,12 +25,12 @@ _OWN_LIBRARY = re.compile(
 )
 _OWN_CMAKE = re.compile(r"(hip|hsa|roc|amd|rccl|miopen|migraphx|composable|rpp|fp16|half).*", re.IGNORECASE)
 
-# What the linker searches without a word of anybody, by the machine's name.
+# The directories that the linker searches by itself, by the machine's name.
 _DEFAULT_DIRECTORIES = ("/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/{}-linux-gnu", "/usr/lib/{}-linux-gnu")
 _CONFIGURATION = ("etc/ld.so.conf", "etc/ld.so.conf.d/*.conf")
 _CONFIGURATION_LIMIT = 1 << 16  # bytes
 
-# Variables that lead to another ROCm, or to what this library itself would take for one.
+# Variables that lead to another ROCm, or to a directory that this library itself would take for one.
 _LEADING = (
     "ROCM_PATH",
     "ROCM_HOME",
@@ -55,30 +55,30 @@ class Prefix:
 
     @property
     def facts(self) -> dict[str, object]:
-        """For the texts of problems."""
+        """The facts for the texts of problems."""
         return {"prefix": self.installed(self.root), "staged": self.root}
 
     def installed(self, path: str) -> str:
-        """Where a path of the staging directory will be."""
+        """Return the later place of a path of the staging directory."""
         if self.destdir and is_below(path, self.destdir):
             return os.path.normpath(f"/{os.path.relpath(path, self.destdir)}")
         return path
 
     def here(self, path: str) -> str:
-        """Where a file is now that will have this absolute path."""
+        """Return the present place of a file that will have this absolute path."""
         return f"{self.destdir}{path}" if self.destdir and not is_below(path, self.destdir) else path
 
     def exists(self, path: str) -> bool:
-        """Whether a file is there that will have this absolute path: in the staging directory or the build root."""
+        """Return whether a file that will have this absolute path is in the staging directory or the build root."""
         return os.path.exists(self.here(path)) or os.path.exists(path)
 
     def has(self, path: str) -> bool:
-        """Whether a path of now is in the prefix, which may be named by a link."""
+        """Return whether a present path is in the prefix, which may be named by a link."""
         return is_below(path, self.root) or is_below(path, os.path.realpath(self.root))
 
     @cached_property
     def is_shared(self) -> bool:
-        """Whether other software is in the prefix too."""
+        """True if other software is in the prefix too."""
         is_of_system = not self.destdir and os.path.realpath(self.root) in _SHARED
         return is_of_system or os.path.isdir(os.path.join(self.root, _CONDA))
 
@@ -86,7 +86,7 @@ class Prefix:
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """All files and links that are not directories; of a shared prefix those that have ROCm's names."""
+        """The files and links that are not directories; for a shared prefix the ones that have ROCm's names."""
         found = []
         for directory, directories, names in walk(self.root):
             for name in sorted(directories):
@@ -105,7 +105,7 @@ class Prefix:
         return name.endswith(".cmake") and _OWN_CMAKE.fullmatch(directory) is not None
 
     def libraries(self) -> Iterator[str]:
-        """The files of shared objects, each once, without links to others of the prefix."""
+        """Yield the files of shared objects, each once, without links to others of the prefix."""
         root, seen = os.path.realpath(self.root), set()
         for path in self.files:
             real = os.path.realpath(path)
@@ -132,19 +132,19 @@ class Prefix:
 
     @cached_property
     def library_path(self) -> tuple[str, ...]:
-        """What is left of LD_LIBRARY_PATH without the directories that have a ROCm."""
+        """The entries of LD_LIBRARY_PATH without the directories that have a ROCm."""
         runtime = next(each[2] for each in _native.catalog() if each[0] == "amdhip64")
         entries = entries_of("LD_LIBRARY_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
         return tuple(each for each in entries if not glob.glob(os.path.join(glob.escape(each), runtime)))
 
 
 def is_own_package(name: str) -> bool:
-    """Whether a CMake package, or a scope of targets, is ROCm's by its name."""
+    """Return whether a CMake package, or a scope of targets, is ROCm's by its name."""
     return _OWN_CMAKE.fullmatch(name) is not None
 
 
 def foreign_variables() -> list[str]:
-    """The names of set variables that lead to another SDK."""
+    """Return the names of set variables that lead to another SDK."""
     return sorted(name for name in os.environ if name in _LEADING or name.startswith(_OWN_VARIABLES))
 
 

@@ -21,13 +21,13 @@ _HEADER = re.compile(r"(\w+?)[-_]version\.h(?:pp)?")
 _CMAKE = re.compile(r"(.+?)-?config-?version\.cmake", re.IGNORECASE)
 _HIP_FILE = re.compile(r"libamdhip64\.so\.(\d+\.\d+\.\d+)")
 
-# What a file is about, where its name does not say it: the release of ROCm itself.
+# The subjects of files whose names do not say theirs: the release of ROCm itself.
 _ROCM = frozenset({"rocm", "rocmcore"})
 RELEASE = "ROCm"
 _TOOLS = "rocm-cmake"
-_PLATFORM_DIRECTORY = "_rocm_sdk_"  # how the names begin of directories that packages of an SDK have
+_PLATFORM_DIRECTORY = "_rocm_sdk_"  # the beginning of the names of directories that packages of an SDK have
 
-# How many numbers must agree: the third of HIP counts its builds, and not all of its files have it.
+# The count of numbers that must agree: the third of HIP counts its builds, and not all of its files have it.
 _NUMBERS_OF = {"hip": 2}
 _OTHERS = 3
 
@@ -41,8 +41,9 @@ class Said(NamedTuple):
 
 
 def release_of(prefix: Prefix) -> str | None:
-    """The version of the packages whose directory the prefix is, or that of ROCm that it says it has, or else that of
-    HIP; None without all of them.
+    """Return the version of the packages, of ROCm or of HIP that a prefix has; None without all of them.
+
+    The packages are the ones whose directory the prefix is. The release of ROCm is the one that the prefix says it has.
     """
     if version := _version_of_packages(prefix):
         return version
@@ -51,7 +52,10 @@ def release_of(prefix: Prefix) -> str | None:
 
 
 def _version_of_packages(prefix: Prefix) -> str | None:
-    """The version of the packages of an SDK, of a directory of theirs: `_rocm_sdk_devel`; None for another one."""
+    """Return the version of the packages of an SDK, for a directory of theirs; None for another one.
+
+    `_rocm_sdk_devel` is such a directory.
+    """
     site, name = os.path.split(os.path.abspath(prefix.root))
     if not name.startswith(_PLATFORM_DIRECTORY):
         return None
@@ -61,13 +65,13 @@ def _version_of_packages(prefix: Prefix) -> str | None:
 
 
 def agree(first: Said, other: Said) -> bool:
-    """Whether two versions of one thing are equal, as far as both say it."""
+    """Return whether two versions of one thing are equal, as far as both say it."""
     length = min(_NUMBERS_OF.get(first.about, _OTHERS), first.version.count(".") + 1, other.version.count(".") + 1)
     return first.version.split(".")[:length] == other.version.split(".")[:length]
 
 
 def versions(prefix: Prefix) -> Iterator[Said]:
-    """What each file says that says one."""
+    """Yield the version of each file that says one."""
     info = os.path.join(prefix.root, ".info/version")
     if (match := _NUMBERS.match(_text_of(info))) is not None:
         yield Said(info, RELEASE, match[1])
@@ -94,7 +98,7 @@ def _about(name: str) -> str:
 
 
 def _of_assignments(pattern: re.Pattern[str], text: str) -> str | None:
-    """The version that three names say; None unless all of them do, each once."""
+    """Return the version that three names say; None unless all of them do, each once."""
     found: dict[str, set[str]] = {}
     for _, part, value in pattern.findall(text):
         found.setdefault(part, set()).add(value)

@@ -1,4 +1,4 @@
-"""Reads and writes RECORD, the list of the files that an installer removes with a distribution (PEP 376, PEP 627)."""
+"""The list of the files that an installer removes with a distribution, RECORD (PEP 376, PEP 627), read and written."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class RecordedFile(NamedTuple):
 
 
 class RecordText(NamedTuple):
-    """The rows of RECORD, and what fstat said of the file before it was read."""
+    """The rows of RECORD, and the answer of fstat for the file before it was read."""
 
     rows: list[Row]
     facts: os.stat_result
 
     def files(self) -> list[RecordedFile]:
-        """The rows with their fields converted; rows without a path are skipped."""
+        """Return the rows with their fields converted; rows without a path are skipped."""
         return [_recorded_file(row) for row in self.rows if row.path]
 
 
 def read_record(path: str) -> RecordText:
-    """Reads a RECORD file. Raises OSError, and ValueError if it is not a text of comma-separated values."""
+    """Read a RECORD file. Raise OSError, and ValueError if it is not a text of comma-separated values."""
     with open_file(path) as file:
         facts = os.fstat(file.fileno())
         data = beginning_of(file, _LIMIT + 1)
@@ -57,7 +57,7 @@ def read_record(path: str) -> RecordText:
 
 
 def parse_record(data: bytes) -> list[Row]:
-    """The rows of a RECORD. Raises ValueError if it is not a text of comma-separated values."""
+    """Return the rows of a RECORD. Raise ValueError if it is not a text of comma-separated values."""
     text = data.decode("utf-8")
     if "\0" in text:
         raise ValueError("it contains NUL bytes")
@@ -70,13 +70,14 @@ def parse_record(data: bytes) -> list[Row]:
 
 
 def digest_text(digest: _Hash) -> str:
-    """A digest as RECORD has it: "sha256=" and base64 without padding."""
+    """Return a digest as RECORD has it: "sha256=" and base64 without padding."""
     return f"{digest.name}={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}"
 
 
 def has_digest(path: str, digest: str) -> bool:
-    """Whether a file has this digest, "sha256=" and base64 without padding; False for an algorithm that RECORD may not
-    use (PEP 427). Raises OSError.
+    """Return whether a file has this digest, "sha256=" and base64 without padding. Raise OSError.
+
+    The result is False for an algorithm that RECORD may not use (PEP 427).
     """
     import hashlib
 
@@ -91,35 +92,38 @@ def has_digest(path: str, digest: str) -> bool:
 
 
 def row_of(path: str, content: bytes) -> Row:
-    """The row of a file with this content."""
+    """Return the row of a file with this content."""
     import hashlib
 
     return Row(path, digest_text(hashlib.sha256(content)), str(len(content)))
 
 
 def record_text(rows: Iterable[Row]) -> str:
-    """The text of a RECORD with these rows."""
+    """Return the text of a RECORD with these rows."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def with_new_digests(rows: Iterable[Row], site: str, files: Mapping[str, str]) -> list[Row]:
-    """The rows of a RECORD in `site`, with the digests and sizes of files that changed.
+    """Return the rows of a RECORD in `site`, with the digests and sizes of files that changed.
 
-    files: path of a file, whose directory has no symbolic link in it -> where its new content is. A row may lead to the
-    file through links.
+    files: path of a file, whose directory has no symbolic link in it -> the path of its new content. A row may lead to
+    the file through links.
     """
     return [_row_of_file(row.path, files[path]) if (path := _reached(site, row.path, files)) else row for row in rows]
 
 
 def without_files(rows: Iterable[Row], site: str, files: Mapping[str, object]) -> list[Row]:
-    """The rows of a RECORD in `site` that lead to none of the files. files: their paths, as in with_new_digests."""
+    """Return the rows of a RECORD in `site` that lead to none of the files.
+
+    files: their paths, as in with_new_digests.
+    """
     return [row for row in rows if not _reached(site, row.path, files)]
 
 
 def _reached(site: str, name: str, files: Mapping[str, object]) -> str:
-    """The one of the files that a row leads to, or ""."""
+    """Return the one of the files that a row leads to, or ""."""
     path = os.path.join(site, name)
     parent, last = os.path.split(path)
     own = os.path.join(os.path.realpath(parent), last)

@@ -1,4 +1,4 @@
-"""Shared objects, and the facts that their files contain."""
+"""The shared objects of an installation, and the facts that their files contain."""
 
 from __future__ import annotations
 
@@ -47,44 +47,44 @@ class SharedObject:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong with the file."""
+        """True if nothing is wrong with the file."""
         return self.facts is not None and not self.facts.damages
 
     @cached_property
     def search_path(self) -> str | None:
-        """Its DT_RUNPATH, or its DT_RPATH."""
+        """The library's DT_RUNPATH, or its DT_RPATH; None if it has neither or cannot be used."""
         return (self.facts.runpath or self.facts.rpath) if self.facts else None
 
     def foreign_entries(self, site: str) -> list[str]:
-        """The entries of its search path that lead out of the SDK: directories of the machine where it was built."""
+        """Return the entries of the search path that lead out of the SDK, to directories where it was built."""
         return [entry for entry, place in self._entries if not is_below(place, site)]
 
     def searches_in(self, site: str) -> bool:
-        """Whether an entry of its search path leads into the SDK."""
+        """Return whether an entry of the search path leads into the SDK."""
         return any(is_below(place, site) for _, place in self._entries)
 
     def package(self, site: str) -> str:
-        """The platform directory of the package that has it."""
+        """Return the platform directory of the package that has the library."""
         return os.path.join(site, os.path.relpath(self.path, site).split(os.sep)[0])
 
     def searches_in_other_packages(self, site: str) -> bool:
-        """Whether an entry of its search path leads to another package of the SDK."""
+        """Return whether an entry of the search path leads to another package of the SDK."""
         own = self.package(site)
         return any(is_below(place, site) and not is_below(place, own) for _, place in self._entries)
 
     def finds(self, name: str) -> bool:
-        """Whether an entry of its search path has a file of this name."""
+        """Return whether an entry of the search path has a file of this name."""
         return any(os.path.exists(os.path.join(place, name)) for _, place in self._entries)
 
     @property
     def _entries(self) -> list[tuple[str, str]]:
-        """The entries of its search path, and where they lead; without those that only the linker knows."""
+        """The entries of the search path, and where they lead; without entries that only the linker knows."""
         places = ((entry, expanded(entry, self.path)) for entry in (self.search_path or "").split(":"))
         return [(entry, os.path.normpath(place)) for entry, place in places if place]
 
 
 def paths_below(directories: Iterable[str]) -> list[str]:
-    """What has the name of a shared object below directories, each file once."""
+    """Return the files below directories that have the name of a shared object, each file once."""
     found: dict[tuple[int, int], str] = {}
     for path, identity in (each for directory in directories for each in _candidates(directory)):
         found.setdefault(identity, path)
@@ -92,7 +92,7 @@ def paths_below(directories: Iterable[str]) -> list[str]:
 
 
 def inspected(paths: Iterable[str]) -> tuple[SharedObject, ...]:
-    """Those of the files that are shared objects for the host, or should be, by path."""
+    """Return the files that are shared objects for the host, or should be, by path."""
     found = (inspect(path) for path in paths if _FILE_NAME.fullmatch(os.path.basename(path)))
     return tuple(
         sorted((each for each in found if each.is_sound or _is_library(each.path)), key=lambda each: each.path)
@@ -100,7 +100,7 @@ def inspected(paths: Iterable[str]) -> tuple[SharedObject, ...]:
 
 
 def library_name(path: str) -> str:
-    """ "amdhip64" for "/x/libamdhip64.so.7"."""
+    """Return the name of a library: "amdhip64" for "/x/libamdhip64.so.7"."""
     return linker_name(os.path.basename(path)).removeprefix("lib").removesuffix(".so") or os.path.basename(path)
 
 
@@ -114,7 +114,7 @@ def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _is_alias(path: str) -> bool:
-    """Whether it is a second name that the packager gave to a file."""
+    """Return whether a path is a second name that the packager gave to a file."""
     return os.path.islink(path) and installed_file(path) == path
 
 
@@ -126,7 +126,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _is_library(path: str) -> bool:
-    """Whether it should be a shared object for the host: it is no linker script, and no code for a GPU."""
+    """Return whether a file should be a shared object for the host: it is no linker script, and no code for a GPU."""
     try:
         head = read_beginning(path, 20)
     except NotAFileError:
@@ -139,7 +139,7 @@ def _is_library(path: str) -> bool:
 
 
 def inspect(path: str) -> SharedObject:
-    """The facts of a library or program."""
+    """Return the facts of a library or program."""
     try:
         return SharedObject(path, _native.inspect_library(path, True), None)
     except RocmSdkError as error:

@@ -1,4 +1,4 @@
-"""A distribution whose metadata is there twice: which of the two the files fit."""
+"""The choice between two sets of metadata of one distribution: the files fit one of the two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _COMPARED = 1 << 20  # bytes: the contents of smaller files are compared, of lar
 
 
 def without_twins(distributions: list[Distribution], site: str) -> tuple[list[Distribution], list[Distribution]]:
-    """The distributions, one of each name, and the others of the same names, which the files fit less."""
+    """Return the distributions, one of each name, and the others of the same names, which the files fit less."""
     by_name: dict[str, list[Distribution]] = {}
     for each in distributions:
         by_name.setdefault(each.name, []).append(each)
@@ -22,8 +22,9 @@ def without_twins(distributions: list[Distribution], site: str) -> tuple[list[Di
 
 
 def _fit(each: Distribution, site: str) -> tuple[float, bool]:
-    """The share of the files of RECORD that are there as it says, without those of the metadata itself, which may be
-    faultless.
+    """Return the share of the files of RECORD that are there as it says, and whether the metadata has no fault.
+
+    Files of the metadata itself do not count: they may be faultless.
     """
     own = f"{os.path.basename(each.directory)}/"
     files = [file for file in each.files if not file.path.startswith(own) and not file.path.endswith(".pyc")]

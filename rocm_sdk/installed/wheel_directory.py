@@ -1,6 +1,6 @@
-"""Where installed packages came from: the directories, addresses and source trees that direct_url.json names (PEP 610).
+"""The source of installed packages: the directories, addresses and source trees of direct_url.json (PEP 610).
 
-A directory counts for what is in it: another release, or a package of another product, is elsewhere.
+A directory counts for its content: another release, or a package of another product, is elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SELECTOR, _SDK = "rocm", "rocm-sdk-"
 
 
 class Wheels(NamedTuple):
-    """Where the wheels of a requirement are.
+    """The place of the wheels of a requirement.
 
     packages: the words that install them without the selector, whose build may need what the directory lacks; "" for a
     requirement that names the package itself.
@@ -36,10 +36,10 @@ class Wheels(NamedTuple):
 
 
 def wheels_of(requirement: str, site: str, known: Iterable[Distribution]) -> Wheels | None:
-    """The first directory that has what is required, in the version that is required; None if none has.
+    """Return the first directory that has the required package, in the required version; None if none has.
 
-    known: the distributions of the SDK in `site`. The directory of the package itself is looked at first, then those of
-    the SDK, or of the product that a package for one target belongs to.
+    known: the distributions of the SDK in `site`. The directory of the package itself is looked at first, then the
+    directories of the SDK, or of the product that a package for one target belongs to.
     """
     wanted = _EXACT.fullmatch(requirement)
     if wanted is None:
@@ -57,7 +57,7 @@ def wheels_of(requirement: str, site: str, known: Iterable[Distribution]) -> Whe
 
 
 def address_of(requirement: str, known: Iterable[Distribution]) -> str | None:
-    """The address of the wheel that was installed from the network, of what is required; None for another package.
+    """Return the address of the required wheel, which was installed from the network; None for another package.
 
     direct_url.json has no password: who needs one has it in ~/.netrc.
     """
@@ -69,8 +69,10 @@ def address_of(requirement: str, known: Iterable[Distribution]) -> str | None:
 
 
 def tree_of(requirement: str, known: Iterable[Distribution]) -> str | None:
-    """The words that install from its source tree what is required, as it was installed; None for another package, and
-    if the tree is gone."""
+    """Return the words that install the required package from its source tree, as it was installed.
+
+    The result is None for another package, and if the tree is gone.
+    """
     import json
     from urllib.parse import unquote
 
@@ -85,7 +87,7 @@ def tree_of(requirement: str, known: Iterable[Distribution]) -> str | None:
 
 
 def _directory_of(metadata: Distribution | None) -> str | None:
-    """The directory of the wheel that was installed by its path, if it is still there."""
+    """Return the directory of the wheel that was installed by its path, if it is still there; else None."""
     from urllib.parse import unquote
 
     url = _url_of(metadata)
@@ -96,7 +98,7 @@ def _directory_of(metadata: Distribution | None) -> str | None:
 
 
 def _url_of(metadata: Distribution | None) -> SplitResult | None:
-    """What direct_url.json says; None if it says nothing."""
+    """Return the URL of direct_url.json; None if it says nothing."""
     text = metadata.read("direct_url.json") if metadata is not None else b""
     if not text:
         return None
@@ -120,8 +122,11 @@ def _directories(name: str, site: str, known: Iterable[Distribution]) -> Iterato
 
 
 def _products(name: str, site: str) -> Iterator[Distribution]:
-    """A package that is none of the SDK, and the product whose package for one target it is, if they are installed."""
-    from rocm_sdk._native import installables  # here: most packages are those of the SDK
+    """Yield a package that is none of the SDK, and its product, if they are installed.
+
+    The package is for one target, and the product's.
+    """
+    from rocm_sdk._native import installables  # here: most packages are packages of the SDK
 
     rows = [row for row in installables() if row[3]]
     names = (name, *(normalised(row[1]) for row in rows if name.startswith(row[3])))
@@ -132,7 +137,7 @@ def _products(name: str, site: str) -> Iterator[Distribution]:
 
 
 def _name_and_version(file: str) -> tuple[str, str]:
-    """Of a wheel or a source distribution; ("", "") for another file."""
+    """Return the name and version of a wheel or a source distribution; ("", "") for another file."""
     if file.endswith(".whl"):
         name, version, *_ = [*file.split("-"), ""]
     elif file.endswith(".tar.gz"):
@@ -143,12 +148,18 @@ def _name_and_version(file: str) -> tuple[str, str]:
 
 
 def _canonical(version: str) -> str:
-    """Names of files have `_` where versions may have `-`, behind the `+`."""
+    """Return a version with one spelling of its separators.
+
+    Names of files have `_` where versions may have `-`, behind the `+`.
+    """
     return version.lower().replace("_", ".").replace("-", ".")
 
 
 def _package_of(extra: str, names: list[str]) -> str:
-    """The package that an extra of the selector brings; "" if there is none, or one for each of several families."""
+    """Return the package that an extra of the selector brings.
+
+    The result is "" if there is none, or one for each of several families.
+    """
     package = _SDK + normalised(extra)
     if package in names:
         return package

@@ -1,4 +1,5 @@
-"""What to install for a machine: GPUs, index, versions, commands. The installers themselves are asked and fetch it.
+"""The choice of packages for a machine: GPUs, index, versions, commands.
 
-To say why nothing fits, pages of an index and parts of wheels are fetched here.
+The installers themselves are asked and fetch the packages. To say why nothing fits, pages of an index and parts of
+wheels are fetched here.
 """

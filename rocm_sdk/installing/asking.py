@@ -1,4 +1,4 @@
-"""Asks pip or uv which versions they would install from one index, and nothing else."""
+"""The questions to pip or uv which versions they would install from one index, and nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNOFFERED = (
 )
 _PINNED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?(?:==| @ )(\S+)", re.MULTILINE)
 _ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
-_LAST_LINES = 6  # of what an installer says when it fails
+_LAST_LINES = 6  # the last lines of an installer that fails
 # Seconds without a byte after which an installer gives a request up, and how often it asks again. All tries of a silent
 # index take less than 60 s, with the pauses between them. To ask, pip needs one further try: with it, it names a cause.
 _ASKING, _INSTALLING = ("25", "1"), ("16", "2")
@@ -42,10 +42,10 @@ _LIMITS = {
     "pip": (("PIP_DEFAULT_TIMEOUT", "PIP_TIMEOUT"), ("PIP_RETRIES",)),
     "uv": (("UV_HTTP_TIMEOUT", "UV_REQUEST_TIMEOUT", "HTTP_TIMEOUT"), ("UV_HTTP_RETRIES",)),
 }
-# pip asks the same index for a newer pip, and waits for that, too.
+# The check of pip's own version asks the same index, and waits for it, too.
 _NO_OTHER_QUESTION = "PIP_DISABLE_PIP_VERSION_CHECK"
 
-# Variables of pip, and of what it uses, that name files. Each of the latter may name several, with blanks.
+# Variables of pip, and of its libraries, that name files. Each of the latter may name several, with blanks.
 _PATH_VARIABLES = frozenset(
     {
         "CURL_CA_BUNDLE",
@@ -70,21 +70,24 @@ _PATHS_VARIABLES = frozenset({"PIP_BUILD_CONSTRAINT", "PIP_CONSTRAINT", "PIP_FIN
 
 
 class Package(NamedTuple):
-    """What an installer chose; origin is the address of the file (pip) or of the index (uv), "" if it says none."""
+    """The choice of an installer; origin is the address of the file (pip) or of the index (uv), "" if it says none."""
 
     version: str
     origin: str
 
 
 class Answer(NamedTuple):
-    """What an installer would install, by normalised name, and the extras it does not find."""
+    """The packages that an installer would install, by normalised name, and the extras that it does not find."""
 
     packages: dict[str, Package]
     unoffered: frozenset[tuple[str, str]]  # (normalised name, extra)
 
 
 def ask(requirements: Sequence[Requirement], destination: Destination, index: Index) -> Answer:
-    """Raises InstallRefusedError with the installer's own words if it finds no solution."""
+    """Ask the installer for a solution, and return it.
+
+    Raises InstallRefusedError with the installer's own words if it finds none.
+    """
     texts = [str(each) for each in requirements]
     if destination.installer == "uv":
         command = [*compiling(destination, index), "--no-header", "--no-annotate", "--emit-index-annotation", "-"]
@@ -107,7 +110,7 @@ def ask(requirements: Sequence[Requirement], destination: Destination, index: In
 
 
 def compiling(destination: Destination, index: Index) -> list[str]:
-    """The command with which uv chooses versions for an interpreter, without what it reads and writes."""
+    """Return the command with which uv chooses versions for an interpreter, without its inputs and outputs."""
     return [
         "uv",
         "pip",
@@ -120,19 +123,22 @@ def compiling(destination: Destination, index: Index) -> list[str]:
 
 
 def plain_options(destination: Destination) -> list[str]:
-    """The options without which uv takes packages of the further places of its files; pip has a variable for it."""
+    """Return the options without which uv takes packages of the further places of its files.
+
+    pip has a variable for the same.
+    """
     return ["--no-config"] if destination.installer == "uv" and _configured(destination) else []
 
 
 def pre_releases(destination: Destination, index: Index) -> list[str]:
-    """The options without which installers do not see the versions of an index of builds that are no final releases."""
+    """Return the options without which installers do not see the versions of an index of builds that are not final."""
     if index.is_stable:
         return []
     return ["--prerelease", "allow"] if destination.installer == "uv" else ["--pre"]
 
 
 def variables(destination: Destination) -> tuple[list[str], dict[str, str]]:
-    """The variables to unset and to set, so that an installer looks at one index and no further place."""
+    """Return the variables to unset and to set, so that an installer looks at one index and no further place."""
     unset = [name for name in destination.further_places if " in " not in name]
     if not _configured(destination):
         return unset, {}
@@ -142,16 +148,16 @@ def variables(destination: Destination) -> tuple[list[str], dict[str, str]]:
 
 
 def _configured(destination: Destination) -> bool:
-    """Whether files of the installer name further places."""
+    """Return whether files of the installer name further places."""
     return any(" in " in name for name in destination.further_places)
 
 
 def run_installer(
     command: list[str], destination: Destination, index: Index | None, text: str | None, directory: str | None = None
 ) -> Done:
-    """Runs an installer, whose index is a variable: the arguments of a process are public, and it may have a password.
+    """Run an installer, whose index is a variable: the arguments of a process are public, and it may have a password.
 
-    index: None for those that the installer's configuration names. Raises InstallRefusedError if it fails.
+    index: None for the indexes that the installer's configuration names. Raises InstallRefusedError if it fails.
     """
     environment = dict(os.environ) if index is None else installer_environment(destination, index)
     environment = _limits(destination, _ASKING) | environment
@@ -172,12 +178,12 @@ def run_installer(
 
 
 def installing_environment(destination: Destination, index: Index) -> dict[str, str]:
-    """The variables of the installation itself."""
+    """Return the variables of the installation itself."""
     return _limits(destination, _INSTALLING) | installer_environment(destination, index)
 
 
 def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
-    """The variables of a process that installs from one index and no further place."""
+    """Return the variables of a process that installs from one index and no further place."""
     unset, added = variables(destination)
     place = {"pip": "PIP_INDEX_URL", "uv": "UV_DEFAULT_INDEX"}[destination.installer]
     kept = {name: value for name, value in os.environ.items() if name not in unset}
@@ -186,7 +192,7 @@ def installer_environment(destination: Destination, index: Index) -> dict[str, s
 
 
 def _limits(destination: Destination, values: tuple[str, str]) -> dict[str, str]:
-    """The variables by which an installer gives up a silent index, without what the user has set."""
+    """Return the variables by which an installer gives up a silent index, without variables that the user has set."""
     files = frozenset[str]() if _configured(destination) else destination.set_in_files
     made = {_NO_OTHER_QUESTION: "1"} if destination.installer == "pip" else {}
     for names, value in zip(_LIMITS[destination.installer], values, strict=True):
@@ -198,9 +204,9 @@ def _limits(destination: Destination, values: tuple[str, str]) -> dict[str, str]
 
 @contextmanager
 def start_directory(destination: Destination) -> Iterator[str | None]:
-    """Where an installer starts: an empty directory for pip, whose children import from it; None: where we are.
+    """Yield the directory where an installer starts: an empty one for pip, whose children import from it; None: ours.
 
-    Raises InstallRefusedError if it cannot be made.
+    Raises InstallRefusedError if the directory cannot be made.
     """
     if destination.installer != "pip":
         yield None
@@ -215,7 +221,7 @@ def start_directory(destination: Destination) -> Iterator[str | None]:
 
 
 def _with_absolute_paths(environment: dict[str, str]) -> dict[str, str]:
-    """The variables for a process in another directory."""
+    """Return the variables for a process in another directory."""
     made = dict(environment)
     for name in _PATH_VARIABLES & environment.keys():
         made[name] = _absolute(environment[name])
@@ -254,7 +260,7 @@ def _packages_of_uv(text: str) -> dict[str, Package]:
 
 
 def _version_in(address: str) -> str:
-    """The version in the address of a wheel."""
+    """Return the version in the address of a wheel."""
     from urllib.parse import unquote
 
     parts = os.path.basename(unquote(urlsplit(address).path)).split("-")
@@ -262,5 +268,5 @@ def _version_in(address: str) -> str:
 
 
 def offered(names: Iterable[str], answer: Answer) -> list[str]:
-    """Those names whose distributions are among the chosen ones."""
+    """Return the names whose distributions are among the chosen ones."""
     return [name for name in names if normalised(name) in answer.packages]

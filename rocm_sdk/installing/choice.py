@@ -1,5 +1,6 @@
-"""The exact packages to install, chosen by the installer and read back: each is from the index, of one ROCm, for each
-target.
+"""The exact packages to install, chosen by the installer and read back.
+
+Each package is from the index, of one ROCm, for each target.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _PUBLIC_HOSTS = frozenset({"pypi.org", "files.pythonhosted.org", "test.pypi.org"
 
 
 class Choice(NamedTuple):
-    """requirements are exact; packages are all that come with them, by normalised name."""
+    """The chosen packages. requirements are exact; packages are all that come with them, by normalised name."""
 
     requirements: tuple[Requirement, ...]
     packages: dict[str, Package]
@@ -37,7 +38,10 @@ class Choice(NamedTuple):
         return self.packages[SELECTOR].version
 
     def is_in(self, versions: dict[str, str]) -> bool:
-        """Whether an environment has all packages already, in these versions. A wheel that was named is installed."""
+        """Return whether an environment has all packages already, in these versions.
+
+        A wheel that was named is installed.
+        """
         has_files = any(each.file for each in self.requirements)
         return not has_files and all(versions.get(name) == each.version for name, each in self.packages.items())
 
@@ -45,7 +49,10 @@ class Choice(NamedTuple):
 def choose(
     requirements: tuple[Requirement, ...], targets: tuple[str, ...], destination: Destination, index: Index
 ) -> Choice:
-    """Raises InstallRefusedError if nothing fits, or if what the installer chose is not what was asked for."""
+    """Choose the packages, and return them. Raise InstallRefusedError if nothing fits.
+
+    The error is also raised if the installer's choice is not what was asked for.
+    """
     answer = ask(requirements, destination, index)
     _check_extras(answer, index)
     placed = with_code(requirements, targets, answer, destination, index)
@@ -61,7 +68,10 @@ def choose(
 
 
 def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versions: dict[str, str]) -> str | None:
-    """The release of ROCm of an environment that has all that is asked for, of one release; None if it has not."""
+    """Return the release of ROCm of an environment that has all that is asked for, of one release.
+
+    The result is None if it has not.
+    """
     release = versions.get(SELECTOR)
     needed = ["rocm-sdk-core", "rocm-sdk-libraries", *_device_packages(requirements, targets)]
     names = [*needed, *(normalised(each.name) for each in requirements)]
@@ -74,7 +84,7 @@ def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versi
 
 
 def _is_wanted(release: str, wanted: str) -> bool:
-    """Whether a release is what a specifier of ours asks for: "", "==7.1.0", "==7.1.*", ">=7.0,<7.15"."""
+    """Return whether a release is what a specifier of ours asks for: "", "==7.1.0", "==7.1.*", ">=7.0,<7.15"."""
     if not wanted:
         return True
     if wanted.startswith("=="):
@@ -85,7 +95,7 @@ def _is_wanted(release: str, wanted: str) -> bool:
 
 
 def is_final(release: str) -> bool:
-    """Whether a release is of the stream `stable`: no build of a day, and no candidate."""
+    """Return whether a release is of the stream `stable`: no build of a day, and no candidate."""
     return without_post_release(release).partition("+")[0].replace(".", "").isdecimal()
 
 
@@ -94,7 +104,7 @@ def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, 
 
 
 def _check_extras(answer: Answer, index: Index) -> None:
-    """Each extra that is no target's is offered."""
+    """Check that each extra that is no target's is offered. Raise InstallRefusedError if one is not."""
     for name, extra in sorted(answer.unoffered):
         if not extra.startswith("device-"):
             raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
@@ -107,12 +117,12 @@ def _without(requirement: Requirement, answer: Answer) -> Requirement:
 
 
 def _exact(requirement: Requirement, answer: Answer) -> Requirement:
-    """With the version that was chosen, and the label of its build."""
+    """Return a requirement with the version that was chosen, and the label of its build."""
     return requirement._replace(version=f"=={answer.packages[normalised(requirement.name)].version}")
 
 
 def _mixed(choice: Choice) -> Iterator[tuple[str, str]]:
-    """What is not of one ROCm, and the packages of the public index that are empty."""
+    """Yield the faults of packages that are not of one ROCm, or that are empty ones of the public index."""
     release = choice.release
     fix = "another release: --rocm; if it stays so, the index is damaged"
     for name, package in choice.packages.items():
@@ -133,12 +143,15 @@ def _is_of_sdk(name: str) -> bool:
 
 
 def _is_label_of(label: str, release: str) -> bool:
-    """Whether a local version label ("rocm10.0.0") is of a release, whose own label does not count."""
+    """Return whether a local version label ("rocm10.0.0") is of a release, whose own label does not count."""
     return same_release(label.removeprefix("rocm"), release.partition("+")[0].replace("-", "."))
 
 
 def _from_elsewhere(choice: Choice, index: Index) -> Iterator[tuple[str, str]]:
-    """Packages that are not of the index: pip names the address of each file, uv the index of each."""
+    """Yield the faults of packages that are not of the index.
+
+    pip names the address of each file, uv the index of each.
+    """
     ours = urlsplit(index.address)
     named = {normalised(each.name) for each in choice.requirements if each.file}
     for name, package in choice.packages.items():
@@ -153,7 +166,7 @@ def _from_elsewhere(choice: Choice, index: Index) -> Iterator[tuple[str, str]]:
 
 
 def _changes(answer: Answer, destination: Destination) -> Iterator[str]:
-    """The packages that get an older version."""
+    """Yield a note for each package that gets an older version."""
     for name, package in answer.packages.items():
         before = destination.versions.get(name)
         if before is not None and _numbers(before) > _numbers(package.version):
@@ -161,7 +174,10 @@ def _changes(answer: Answer, destination: Destination) -> Iterator[str]:
 
 
 def _numbers(version: str) -> list[int]:
-    """The numbers of a version, with its label, which has the release of ROCm: enough to say which of two is older."""
+    """Return the numbers of a version, with its label, which has the release of ROCm.
+
+    The numbers are enough to say which of two versions is older.
+    """
     import re
 
     numbers = re.findall(r"\d+|[a-z]+", version.lower())

@@ -1,4 +1,4 @@
-"""The environment that packages are installed into: its interpreter, its packages, and what installs into it."""
+"""The environment that packages are installed into: its interpreter, its packages, and its installer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocm_sdk.installed.others import versions_in
 
 from .refusal import InstallRefusedError
 
-# Where its packages are, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
+# The place of its packages, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
 _QUESTION = """
 import os, sys, sysconfig
 print(sysconfig.get_path("purelib"), sys.prefix, sys.version_info[1], sep="\\n")
@@ -21,13 +21,13 @@ mark = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
 print(sys.prefix == sys.base_prefix and os.path.exists(mark))
 """
 _SECONDS = 60
-# What belongs to a command alone, in its own environment: nobody's program runs there.
+# Files of environments of one command alone: nobody's program runs there.
 _TOOL_FILES = ("pipx_metadata.json", "uv-receipt.toml")
 _TOOL_CACHES = ("/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/environments-v")
 
 
 class Destination(NamedTuple):
-    """An environment. command is that of its installer, before `install`; versions are by normalised name."""
+    """An environment. command is its installer's, before `install`; versions are by normalised name."""
 
     python: str
     site: str
@@ -40,14 +40,17 @@ class Destination(NamedTuple):
 
     @property
     def adopting(self) -> list[str]:
-        """The command that takes over what AMD's `rocm` overwrites of this package; [] if this package is not there."""
+        """The command that takes over the files of this package that AMD's `rocm` overwrites.
+
+        The command is [] if this package is not there.
+        """
         if LOADER not in self.versions:
             return []
         return module_command("rocm_sdk.adoption", python=self.python, minor=self.minor)
 
 
 def find_destination(python: str | None, installer: str | None) -> Destination:
-    """The environment of an interpreter; None: the active one, else that of this package.
+    """Return the environment of an interpreter; None: the active one, else the one of this package.
 
     Raises InstallRefusedError if nothing can be installed there.
     """
@@ -80,7 +83,7 @@ def _active_python() -> str:
 
 
 def _ask(python: str) -> list[str]:
-    """The answers of an interpreter."""
+    """Return the answers of an interpreter."""
     try:
         done = run(question(python, _QUESTION), seconds=_SECONDS)
     except OSError as error:

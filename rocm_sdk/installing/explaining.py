@@ -1,4 +1,4 @@
-"""Why an installer failed: what it lacks, by its own words, or what this process finds on the way to the index."""
+"""The reasons why an installer failed: a lack, by its own words, or a fault on this process's way to the index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 2  # of the one request
 _NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
-# What lacks, what requires it, if that is said, and which versions there are: the words of pip, then those of uv.
+# The lacking package, its requirer, if that is said, and the versions that there are: the words of pip, then uv's.
 _LACKS = (
     re.compile(
         r"that satisfies the requirement (?P<name>[\w.-]+)(?P<version>[^\n(]*?) \(from (?P<by>[\w.-]+)[^)]*\)"
@@ -41,7 +41,7 @@ _LACKS = (
         re.DOTALL,
     ),
 )
-# What the build of a source distribution requires: the words of pip, then those of uv.
+# The requirements of the build of a source distribution: the words of pip, then uv's.
 _LACKS_TO_BUILD = (
     re.compile(
         r"build dependencies(?: for (?P<by>[\w.-]+))? did not run.*?"
@@ -64,7 +64,10 @@ _OWN_REACH = re.compile(r"connection broken by|Failed to fetch|ProxyError|error 
 
 
 def refuse_explained(installer: str, index: Index, project: str, said: str, shown: str) -> NoReturn:
-    """Raises InstallRefusedError with the cause, then words of the installer. said: all of them; shown: the last."""
+    """Raise InstallRefusedError with the cause, then words of the installer.
+
+    said: all of the words; shown: the last ones.
+    """
     known = _of_words(said, index)
     error = None if known or index.is_directory else _error_of(index, project)
     cause, fix = known or _of_network(installer, index, project, said, error) or ("", "")
@@ -90,7 +93,10 @@ def _of_words(said: str, index: Index) -> tuple[str, str] | None:
 
 
 def _of_lack(found: dict[str, str], index: Index) -> tuple[str, str]:
-    """What a package requires: it is not there, in another version, or for another Python or system."""
+    """Return the cause and the fix for a package that another requires.
+
+    The package is not there, or in another version, or for another Python or system.
+    """
     name, by = found["name"], found.get("by") or "the build of rocm"
     if name == LOADER:
         return f"it has no {name}, which {by} requires", "put its wheel there, and run rocm-sdk-build index again"
@@ -107,7 +113,10 @@ def _of_lack(found: dict[str, str], index: Index) -> tuple[str, str]:
 
 
 def _for_others(name: str, index: Index) -> str:
-    """The wheels of a project, by version and tag of the Python; "" if there are none, or the index is not read."""
+    """Return the wheels of a project, by version and tag of the Python.
+
+    The result is "" if there are none, or the index is not read.
+    """
     if index.is_directory:
         return ""
     try:
@@ -123,7 +132,7 @@ def _for_others(name: str, index: Index) -> str:
 
 
 def _error_of(index: Index, project: str) -> WebError | None:
-    """What goes wrong where this process asks for the page of a project."""
+    """Return the error where this process asks for the page of a project; None if there is none."""
     try:
         files_of_project(Server(index.address, seconds=_SECONDS, tries=1), project)
     except WebError as error:
@@ -132,7 +141,7 @@ def _error_of(index: Index, project: str) -> WebError | None:
 
 
 def _is_without_network(error: WebError, index: Index) -> bool:
-    """Whether no server was reached. One that is silent was, as was one with another certificate or without TLS."""
+    """Return whether no server was reached. A silent server was, as was one with another certificate or without TLS."""
     cause = _root(error)
     if isinstance(cause, TimeoutError) or cause is error:
         return not _connects(urlsplit(index.address))
@@ -151,7 +160,7 @@ def _connects(address: SplitResult) -> bool:
 def _of_network(
     installer: str, index: Index, project: str, said: str, error: WebError | None
 ) -> tuple[str, str] | None:
-    """What this process sees of the index. error: of its own question."""
+    """Return what this process sees of the index. error: the error of its own question."""
     address = without_user(index.address)
     if error is not None:
         return _of_error(error, index, project, address)
@@ -194,7 +203,7 @@ def _of_error(error: WebError, index: Index, project: str, address: str) -> tupl
 
 
 def _root(error: BaseException) -> BaseException:
-    """The first cause: of an error of urllib what it has as its reason."""
+    """Return the first cause of an error; for an error of urllib it is the reason."""
     while True:
         reason = getattr(error, "reason", None)
         following = reason if isinstance(reason, BaseException) else error.__cause__
@@ -208,7 +217,7 @@ def _words(cause: BaseException) -> str:
 
 
 def _proxy_of(address: str) -> tuple[str, str] | None:
-    """The variable and the address of the proxy that variables name."""
+    """Return the variable and the address of the proxy that variables name; None if they name none."""
     parts = urlsplit(address)
     found = getproxies().get(parts.scheme) if not proxy_bypass(parts.hostname or "") else None
     return (f"{parts.scheme}_proxy", without_user(found)) if found else None

@@ -1,4 +1,4 @@
-"""What was chosen, as a command, or as the text of a file of pip, uv or conda."""
+"""The chosen packages as a command, or as the text of a file of pip, uv or conda."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _INDEX = "rocm"  # its name in files of uv
 
 
 def arguments(choice: Choice, destination: Destination, index: Index) -> list[str]:
-    """What follows `install`, without the index."""
+    """Return the words that follow `install`, without the index."""
     return [*pre_releases(destination, index), *map(str, choice.requirements)]
 
 
 def command(choice: Choice, destination: Destination, index: Index) -> str:
-    """The command that installs it, for a shell."""
+    """Return the command that installs the choice, for a shell."""
     unset, added = variables(destination)
     prefix = [word for name in unset for word in ("-u", name)] + [f"{name}={value}" for name, value in added.items()]
     option = "--default-index" if destination.installer == "uv" else "--index-url"
@@ -40,12 +40,12 @@ def command(choice: Choice, destination: Destination, index: Index) -> str:
 
 
 def in_words(words: Iterable[str]) -> str:
-    """A command as a line of a shell."""
+    """Return a command as a line of a shell."""
     return " ".join(map(quoted_for_shell, words))
 
 
 def refuse_pair(installer: str, name: str, index: Index) -> None:
-    """Raises InstallRefusedError for a form that an installer (or conda-pip) has not, or that shows a password."""
+    """Raise InstallRefusedError for a form that an installer (or conda-pip) has not, or that shows a password."""
     is_known = name == "environment" if installer == "conda-pip" else (installer, name) in _MAKERS
     if not is_known:
         raise WrongWordError(f"--format {name}: {installer} has no such form", pairs())
@@ -56,19 +56,19 @@ def refuse_pair(installer: str, name: str, index: Index) -> None:
 
 
 def form(name: str, choice: Choice, destination: Destination, index: Index) -> str:
-    """The text of a form, which refuse_pair has let through."""
+    """Return the text of a form, which refuse_pair has let through."""
     return _MAKERS[destination.installer, name](choice, destination, index)
 
 
 def pairs() -> str:
-    """The forms of each installer."""
+    """Return the forms of each installer."""
     installers = dict.fromkeys(installer for installer, _ in _MAKERS)
     forms = {each: ", ".join(name for installer, name in _MAKERS if installer == each) for each in installers}
     return "; ".join(f"{each}: {names}" for each, names in forms.items()) + "; conda-pip: environment"
 
 
 def _commands(choice: Choice, destination: Destination, index: Index) -> str:
-    """The command, and the one that takes over the files of this package, if it is there."""
+    """Return the command, and the one that takes over the files of this package, if it is there."""
     lines = [command(choice, destination, index)]
     if destination.adopting:
         lines.append(in_words(destination.adopting))
@@ -83,7 +83,7 @@ def _requirements(choice: Choice, destination: Destination, index: Index) -> str
 
 
 def _lock_of_pip(choice: Choice, destination: Destination, index: Index) -> str:
-    """By `pip lock`, which pip calls experimental."""
+    """Return the lock of `pip lock`, which pip calls experimental."""
     locking = [*destination.command[:-1], "lock", "--quiet", "--output", "-"]
     try:
         return run_installer([*locking, *arguments(choice, destination, index)], destination, index, None).stdout
@@ -100,7 +100,10 @@ def _lock_of_uv(choice: Choice, destination: Destination, index: Index) -> str:
 
 
 def _uv_lock(choice: Choice, destination: Destination, index: Index) -> str:
-    """The uv.lock of a project with the pyproject.toml of this choice. What is not of ROCm is from uv's own index."""
+    """Return the uv.lock of a project with the pyproject.toml of this choice.
+
+    Packages that are not of ROCm are from uv's own index.
+    """
     with TemporaryDirectory() as directory:
         _write(os.path.join(directory, "pyproject.toml"), _project(choice, destination, index))
         locking = ["uv", "lock", "--quiet", "--python", destination.python]
@@ -115,9 +118,9 @@ def _write(path: str, text: str) -> None:
 
 
 def _project(choice: Choice, destination: Destination, index: Index) -> str:
-    """A pyproject.toml: each package of ROCm is a direct dependency, because only those get the source that is named.
+    """Return a pyproject.toml in which each package of ROCm is a direct dependency: only these get the named source.
 
-    Without that, uv looks for what `rocm[libraries]` needs on the public index.
+    Otherwise uv looks for the needs of `rocm[libraries]` on the public index.
     """
     extras = {normalised(each.name): each for each in choice.requirements}
     ours = {name: package for name, package in sorted(choice.packages.items()) if _is_ours(name, package.version)}
@@ -151,7 +154,7 @@ def _is_ours(name: str, version: str) -> bool:
 
 
 def environment(choice: Choice, destination: Destination, index: Index) -> str:
-    """An environment.yml of conda, whose pip installs it."""
+    """Return an environment.yml of conda, whose pip installs the choice."""
     options = [f"--index-url {index.address}", *([] if index.is_stable else ["--pre"])]
     rows = [f"      - {json.dumps(each)}" for each in (*options, *map(str, choice.requirements))]
     head = ["name: rocm", "dependencies:", f"  - python=3.{destination.minor}", "  - pip", "  - pip:"]

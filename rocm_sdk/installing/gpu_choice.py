@@ -1,4 +1,4 @@
-"""The targets to install for: those of the machine's GPUs, or those that the user names."""
+"""The targets to install for: the targets of the machine's GPUs, or targets that the user names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAME_ONE = (
 class GpuChoice(NamedTuple):
     """The targets whose packages are needed, in the order of the GPUs, each once; and what to say about it.
 
-    beside: those of integrated GPUs beside others, which are left out where nothing is offered for them.
+    beside: targets of integrated GPUs beside others, which are left out where nothing is offered for them.
     """
 
     targets: tuple[str, ...]
@@ -36,14 +36,14 @@ class GpuChoice(NamedTuple):
     beside: tuple[str, ...] = ()
 
     def without(self, target: str) -> GpuChoice:
-        """The choice without an integrated GPU for which nothing is offered."""
+        """Return the choice without an integrated GPU for which nothing is offered."""
         note = f"{target}, the integrated GPU, is left out: rocm-sdk run --gpu supported PROGRAM uses the other one"
         rest = tuple(each for each in self.targets if each != target)
         return GpuChoice(rest, (*self.notes[:-1], note), tuple(each for each in self.beside if each != target))
 
 
 def choose_gpus(wanted: str | None) -> GpuChoice:
-    """The targets for a value of --gpu; None is the machine. Raises InstallRefusedError if there are none."""
+    """Return the targets for a value of --gpu; None is the machine. Raise InstallRefusedError if there are none."""
     wanted = None if wanted == "machine" else wanted
     if wanted is not None and wanted not in _CLASSES:
         return GpuChoice(tuple(dict.fromkeys(map(owner_of, _named(wanted)))), ())
@@ -67,10 +67,13 @@ def choose_gpus(wanted: str | None) -> GpuChoice:
 
 
 def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
-    """The GPUs that no variable hides from programs, and a note of each that one does; all if that leaves none."""
+    """Return the GPUs that no variable hides from programs, and a note of each that one does.
+
+    The result is all GPUs if that leaves none.
+    """
     try:
         gpus, _, hidden_by = _native.survey_gpus()
-    except RocmSdkError:  # the driver's list is damaged: they are of the bus
+    except RocmSdkError:  # the driver's list is damaged: the GPUs are the bus's
         return found, ()
     hidden = {gpu.target.partition(":")[0]: variable for gpu, variable in zip(gpus, hidden_by, strict=True) if variable}
     seen = {gpu.target.partition(":")[0] for gpu, variable in zip(gpus, hidden_by, strict=True) if not variable}
@@ -84,7 +87,7 @@ def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
 
 
 def nearest_targets(target: str) -> dict[str, str]:
-    """Targets and generic targets whose code a GPU of another one runs -> how it fits, the best first."""
+    """Return targets and generic targets whose code a GPU of another one runs -> how it fits, the best first."""
     others = dict.fromkeys([row.name for row in targets.table()] + [row.generic or "" for row in targets.table()])
     order = ("compatible", "generic", "unofficial")
     fits = {other: _fit(other, target) for other in others if other and other != target}

@@ -1,4 +1,4 @@
-"""The packages that have the code for each GPU: single ones, those of a family, or the libraries with all code."""
+"""The packages that have the code for each GPU: single ones, a family's, or the libraries with all code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 6  # targets that a message names
 
 
 class Placed(NamedTuple):
-    """What to ask for, what the installer then chooses, and what to say about it."""
+    """The requirements to ask for, the installer's answer to them, and what to say about it."""
 
     requirements: tuple[Requirement, ...]
     answer: Answer
@@ -42,7 +42,10 @@ def with_code(
     destination: Destination,
     index: Index,
 ) -> Placed:
-    """Raises InstallRefusedError if a target has no package of a product, and no other package has its code."""
+    """Return the requirements with the packages that have the code for the targets.
+
+    Raises InstallRefusedError if a target has no package of a product, and no other package has its code.
+    """
     notes: tuple[str, ...] = ()
     if lacking := _lacking(SELECTOR, requirements, targets, answer):
         offer = read_offer(index, answer, lacking)
@@ -74,7 +77,7 @@ def with_code(
 def _lacking(
     name: str, requirements: Iterable[Requirement], targets: tuple[str, ...], answer: Answer
 ) -> tuple[str, ...]:
-    """The targets for which the installer did not find a package of a product."""
+    """Return the targets for which the installer did not find a package of a product."""
     (device,) = (each.device for each in requirements if each.name == name)
     return tuple(each for each in targets if device and normalised(device + each) not in answer.packages)
 
@@ -84,7 +87,7 @@ def _version(name: str, answer: Answer) -> str:
 
 
 def _asked(requirements: tuple[Requirement, ...], destination: Destination, index: Index) -> Offer | None:
-    """The targets that have device packages, if the installer finds those of any that is known."""
+    """Return the targets that have device packages, if the installer finds packages of any known target; else None."""
     (sdk,) = (each for each in requirements if each.name == SELECTOR)
     names = dict.fromkeys(name for row in known.table() for name in (row.name, row.generic) if name)
     found = _asked_for(sdk, names, destination, index)
@@ -92,7 +95,7 @@ def _asked(requirements: tuple[Requirement, ...], destination: Destination, inde
 
 
 def _asked_for(requirement: Requirement, targets: Iterable[str], destination: Destination, index: Index) -> list[str]:
-    """Those of the targets for which the installer finds packages of a product."""
+    """Return the targets for which the installer finds packages of a product."""
     others = (each for each in requirement.extras if not each.startswith("device-"))
     extras = (*others, *(f"device-{each}" for each in targets))
     answer = ask((requirement._replace(extras=extras),), destination, index)
@@ -108,7 +111,7 @@ def _check_code(  # noqa: PLR0917 - what the message names
     answer: Answer,
     index: Index,
 ) -> None:
-    """Raises InstallRefusedError if no package of the SDK has code for a target."""
+    """Raise InstallRefusedError if no package of the SDK has code for a target."""
     fits = nearest_targets(target)
     offered_for = [each for name in offer.names for each in _targets_of(offer, name)]
     runs = {target, *(name for name, fit in fits.items() if fit != "unofficial")} if offer.kind == WHOLE else {target}
@@ -124,7 +127,7 @@ def _check_code(  # noqa: PLR0917 - what the message names
 
 
 def _targets_of(offer: Offer, name: str) -> tuple[str, ...]:
-    """The targets of a family; a target is its own one."""
+    """Return the targets of a family; a target is its own one."""
     try:
         return known.expand(name) if offer.kind == FAMILY else (name,)
     except UnknownTargetError:
@@ -132,7 +135,7 @@ def _targets_of(offer: Offer, name: str) -> tuple[str, ...]:
 
 
 def _packages(offer: Offer, targets: tuple[str, ...]) -> list[str]:
-    """The packages of the offer that have code for the targets."""
+    """Return the packages of the offer that have code for the targets."""
     if offer.kind == WHOLE:
         return []
     found = (next(name for name in offer.names if each in _targets_of(offer, name)) for each in targets)
@@ -147,9 +150,9 @@ def _by_names(  # noqa: PLR0917 - what each step needs
     destination: Destination,
     index: Index,
 ) -> tuple[tuple[Requirement, ...], Answer]:
-    """With the packages that no extra brings.
+    """Return the requirements with the packages that no extra brings, and the answer to them.
 
-    An SDK for one GPU has no extra for it, and the extra `libraries` of one for families brings those of this machine.
+    An SDK for one GPU has no extra for it, and the extra `libraries` of one for families brings this machine's.
     """
     names = [name for name in _packages(offer, targets) if name not in answer.packages]
     if not names:
@@ -166,7 +169,10 @@ def _by_names(  # noqa: PLR0917 - what each step needs
 
 
 def _nearest(found: Iterable[str], target: str, fits: dict[str, str], further: str) -> str:
-    """What comes nearest to a target that nothing serves. further: the command that asks another stream."""
+    """Return words for what comes nearest to a target that nothing serves.
+
+    further: the command that asks another stream.
+    """
     offered_for = list(dict.fromkeys(found))
     other = next((each for each in fits if each in set(offered_for)), None)
     if other is None:
@@ -180,7 +186,7 @@ def _nearest(found: Iterable[str], target: str, fits: dict[str, str], further: s
 
 
 def _listed(names: list[str]) -> str:
-    """Some of the names in words."""
+    """Return some of the names in words."""
     if not names:
         return "no package for a GPU"
     last = f"{len(names) - _NAMED} more" if len(names) > _NAMED else names[-1]
@@ -188,7 +194,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _in_other_stream(requirements: tuple[Requirement, ...], targets: tuple[str, ...], index: Index) -> str:
-    """The command that asks for the same in the stream of nightly builds, which has new GPUs first."""
+    """Return the command that asks for the same in the stream of nightly builds, which has new GPUs first."""
     if index.stream == _NEWEST:
         return "no other stream has newer releases"
     names = {row[1]: row[0] for row in installables()}

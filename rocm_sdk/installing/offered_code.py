@@ -1,6 +1,6 @@
-"""For which GPUs the SDK of an index has code, and in which packages: by what it says of itself, read from the index.
+"""The GPUs for which the SDK of an index has code, and its packages: by its own statements, read from the index.
 
-What `rocm-sdk-build` makes says it in `selector.json` of the source distribution `rocm`, and in `dist_info.json` of
+The packages of `rocm-sdk-build` say it in `selector.json` of the source distribution `rocm`, and in `dist_info.json` of
 rocm-sdk-core. Other packages say it by their names, closures by their version.
 """
 
@@ -37,9 +37,10 @@ _MOST_NAMES = 1000
 
 
 class Offer(NamedTuple):
-    """kind: a package for each GPU (DEVICE) or family (FAMILY), or libraries with all code (WHOLE).
+    """The form and the GPUs of an index's packages.
 
-    names: of the targets or families, with which the names of the packages end.
+    kind: a package for each GPU (DEVICE) or family (FAMILY), or libraries with all code (WHOLE). names: the targets or
+    families, with which the names of the packages end.
     """
 
     kind: str
@@ -47,10 +48,10 @@ class Offer(NamedTuple):
 
 
 def read_offer(index: Index, answer: Answer, wanted: Sequence[str]) -> Offer | str:
-    """What the index offers of the release that an installer chose; why it is not known, if we cannot read it.
+    """Return the index's offer of the release that an installer chose, or why it is not known, if it cannot be read.
 
-    wanted: targets whose device packages the installer did not find. Raises InstallRefusedError if what the index says
-    is damaged.
+    wanted: targets whose device packages the installer did not find. Raises InstallRefusedError if the statements of
+    the index are damaged.
     """
     if targets := closure_targets(answer.packages["rocm"].version):
         return Offer(WHOLE, targets)
@@ -66,7 +67,7 @@ def read_offer(index: Index, answer: Answer, wanted: Sequence[str]) -> Offer | s
 
 
 def offered_targets(index: Index, device: str) -> list[str] | None:
-    """The targets for which an index has packages of a product, of any release; None if this process cannot read it."""
+    """Return the targets for which an index has packages of a product, of any release; None if it cannot be read."""
     try:
         return _ends(projects_of(Server(index.address, seconds=_SECONDS, tries=1)), device)
     except WebError:
@@ -102,7 +103,7 @@ def _wheel_of(server: Server, project: str, version: str) -> IndexedFile | None:
 
 
 def _of_selector(document: Any, file: IndexedFile) -> Offer | None:
-    """What `selector.json` says; None if it names no family."""
+    """Return the offer that `selector.json` describes; None if it names no family."""
     names, extras = _names(document, "families", file), document.get("extras")
     lists = extras.values() if isinstance(extras, dict) else ()
     rows = [str(row) for each in lists if isinstance(each, list) for row in each]
@@ -128,7 +129,7 @@ def _of_core(server: Server, version: str) -> Offer | None:
 
 
 def _names(document: Any, key: str, file: IndexedFile) -> tuple[str, ...]:
-    """Names of targets or families, without the features of targets. WebError for something else."""
+    """Return names of targets or families, without the features of targets. Raise WebError for something else."""
     names = document.get(key) if isinstance(document, dict) else None
     if not isinstance(names, list) or len(names) > _MOST_NAMES or not all(map(_is_name, names)):
         raise WebError(f"{file.address}: what it says of its GPUs is not a list of names")
@@ -147,5 +148,5 @@ def _parsed(text: bytes, file: IndexedFile) -> Any:
 
 
 def package_of(offer: Offer, name: str) -> str:
-    """The package of a target or family."""
+    """Return the package of a target or family."""
     return normalised((_DEVICE_PACKAGE if offer.kind == DEVICE else f"{_LIBRARIES}-") + name)

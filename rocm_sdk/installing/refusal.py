@@ -1,10 +1,13 @@
-"""Why nothing is installed."""
+"""The errors that say why nothing is installed."""
 
 from __future__ import annotations
 
 
 class InstallRefusedError(Exception):
-    """message says what is wrong with what, fix what to do about it, target for which GPU nothing is offered."""
+    """The error for a refused installation.
+
+    message says what is wrong with what, fix what to do about it, target for which GPU nothing is offered.
+    """
 
     def __init__(self, message: str, fix: str | None = None, target: str | None = None) -> None:
         super().__init__(message)
@@ -14,8 +17,8 @@ class InstallRefusedError(Exception):
 
 
 class UnreachedIndexError(InstallRefusedError):
-    """Nothing can be asked of the index: there is no network, or nothing answers there."""
+    """The error for an index that cannot be asked: there is no network, or nothing answers there."""
 
 
 class WrongWordError(InstallRefusedError):
-    """A word of the command line stands for nothing, or goes with another one badly: wrong usage."""
+    """The error for a word of the command line that stands for nothing, or goes with another one badly: wrong usage."""

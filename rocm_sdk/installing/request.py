@@ -1,4 +1,4 @@
-"""What is to be installed, as requirements of packages of one index."""
+"""The packages to install, as requirements of packages of one index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STABLE = "stable"
 
 
 class Index(NamedTuple):
-    """An index. shown is what stands in commands: a variable if the address may hold a password."""
+    """An index. shown is its form in commands: a variable if the address may hold a password."""
 
     address: str
     shown: str
@@ -26,22 +26,25 @@ class Index(NamedTuple):
 
     @property
     def is_stable(self) -> bool:
-        """Whether it has final releases alone."""
+        """True if the index has final releases alone."""
         return self.stream == _STABLE
 
     @property
     def is_directory(self) -> bool:
-        """Whether it lies on this machine: its address begins with file:."""
+        """True if the index lies on this machine: its address begins with file:."""
         return urlsplit(self.address).scheme == "file"
 
     @property
     def has_password(self) -> bool:
-        """Whether the address holds a name or a password."""
+        """True if the address holds a name or a password."""
         return "@" in urlsplit(self.address).netloc
 
 
 class Requirement(NamedTuple):
-    """A distribution with extras. device: what its packages for single targets begin with, "" for none."""
+    """A distribution with extras.
+
+    device: the beginning of the names of its packages for single targets, "" for none.
+    """
 
     name: str
     extras: tuple[str, ...]
@@ -55,12 +58,12 @@ class Requirement(NamedTuple):
 
 
 def choose_index(rocm: str | None) -> Index:
-    """The index that serves a release or a stream. Raises InstallRefusedError if none does."""
+    """Return the index that serves a release or a stream. Raise InstallRefusedError if none does."""
     row = _native.choose_index(rocm)
     site = os.environ.get("ROCM_SDK_INDEX")
     if site:
         _refuse_no_index(site)
-    if row is None and site and rocm is not None:  # which may have what AMD's indexes do not
+    if row is None and site and rocm is not None:  # that index may have releases that AMD's indexes lack
         return Index(site, '"$ROCM_SDK_INDEX"', _STABLE, _first_of(rocm))
     if row is None:
         served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in _native.sdk_indexes()))
@@ -72,7 +75,7 @@ def choose_index(rocm: str | None) -> Index:
 
 
 def _refuse_no_index(site: str) -> None:
-    """InstallRefusedError if ROCM_SDK_INDEX is no address, or that of a directory without pages of an index.
+    """Raise InstallRefusedError if ROCM_SDK_INDEX is no address, or a directory's without pages of an index.
 
     A directory must be named by its address too: pip takes no path, and commands that are printed have the variable.
     """
@@ -98,7 +101,7 @@ def _refuse_no_index(site: str) -> None:
 def make_requirements(
     things: list[str], targets: tuple[str, ...], rocm: str | None, index: Index
 ) -> tuple[Requirement, ...]:
-    """Those of the things that were named (products or wheels), with the packages for the targets.
+    """Return the requirements of the named things (products or wheels), with the packages for the targets.
 
     The SDK is always among them: torch requires it without the packages for targets, JAX not at all.
     """
@@ -120,7 +123,7 @@ def make_requirements(
 
 
 def _first_of(rocm: str) -> tuple[int, int]:
-    """The release that a request begins with."""
+    """Return the release that a request begins with."""
     import re
 
     numbers = [*map(int, re.findall(r"\d+", rocm)), 0, 0]
@@ -128,7 +131,10 @@ def _first_of(rocm: str) -> tuple[int, int]:
 
 
 def _version_of(rocm: str | None) -> str:
-    """A release as a specifier; a stream is none. What is not complete ("10", "10.0") stands for all that begin so."""
+    """Return a release as a specifier; "" for a stream.
+
+    A release that is not complete ("10", "10.0") stands for all that begin so.
+    """
     if rocm is not None and rocm.startswith(">="):
         return rocm
     if rocm is None or not rocm[:1].isdigit():
@@ -138,7 +144,7 @@ def _version_of(rocm: str | None) -> str:
 
 
 def refuse_unknown(things: list[str]) -> None:
-    """Raises WrongWordError for what is neither a product nor a wheel that is there."""
+    """Raise WrongWordError for a thing that is neither a product nor a wheel that is there."""
     rows = {name: row for name, *row in _native.installables()}
     for thing in things:
         if thing not in rows:
@@ -146,7 +152,7 @@ def refuse_unknown(things: list[str]) -> None:
 
 
 def _wheel(path: str, rows: dict[str, list[str]]) -> list[str]:
-    """The row for a wheel: of the product of this name, else without packages for targets."""
+    """Return the row for a wheel: the row of the product of this name, else one without packages for targets."""
     name, dash, _ = os.path.basename(path).partition("-")
     if not path.endswith(".whl") or not dash:
         raise WrongWordError(f"{path} is neither a wheel nor one of {', '.join(rows)}", "see rocm-sdk install -h")

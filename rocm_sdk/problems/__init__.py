@@ -1,4 +1,4 @@
-"""What can be wrong, why, and what to do about it: the table of the C library, and problems that are made of it."""
+"""The problems of an installation, with their causes and fixes: the C library's table, and problems made of it."""
 
 from .problem import Problem, exception, fix_of, in_general, problem, problem_of
 from .registry import ALIASES, ENTRIES, Entry

@@ -1,4 +1,4 @@
-"""Many problems with the same code and the same fix as one, with a count and examples."""
+"""The grouping of many problems with the same code and the same fix into one, with a count and examples."""
 
 import os
 
@@ -14,7 +14,10 @@ EXAMPLES = 3
 
 
 def one_of_many(problems: "Iterable[Problem]", limit: "Callable[[str], int]") -> list[Problem]:
-    """The problems, the grouped ones first. limit: how many of a code are reported one by one."""
+    """Return the problems, the grouped ones first.
+
+    limit: returns how many problems of a code are reported one by one.
+    """
     alike: dict[tuple[str, str | None], list[Problem]] = {}
     for found in problems:
         alike.setdefault((found.code, found.fix), []).append(found)
@@ -36,7 +39,7 @@ def _example_of(alike: list[Problem]) -> Problem:
 
 
 def _other_than(first: Problem, other: Problem) -> str:
-    """The name of another problem of the same kind: its file, or its title if the file is the same."""
+    """Return the name of another problem of the same kind: its file, or its title if the file is the same."""
     if first.path is None or other.path is None or other.path == first.path:
         return other.title
     common = os.path.commonpath([os.path.dirname(os.path.abspath(each)) for each in (first.path, other.path)])

@@ -1,11 +1,14 @@
-"""What each cause explains, one row per line. Imports next to nothing: `rocm-sdk explain` prints it."""
+"""The table of the observations that each cause explains, one row per line.
+
+The module imports next to nothing: `rocm-sdk explain` prints the table.
+"""
 
 from rocm_sdk.base.named_tuple import NamedTuple
 
-# How a cause is established.
+# The ways to establish a cause.
 LOOKED, TRIED, COMPARED = "looked", "tried", "compared"
 
-# What an observation has in common with the cause that explains it.
+# The relations between an observation and the cause that explains it.
 ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY = "any", "below", "name", "init file", "distribution", "entry"
 CHILD, VARIABLE, LIBRARY, MOUNT, FIX, SONAME = "child", "variable", "library", "mount", "fix", "soname"
 MOVED, FACTS, LINKED = "moved", "facts", "linked"
@@ -15,7 +18,7 @@ HOW = {
     TRIED: "`rocm-sdk test` runs what failed again, without this and with this alone.",
     COMPARED: "`rocm-sdk test` compares the files with RECORD.",
 }
-# What the observations are of.
+# The subjects of the observations.
 RELATIONS = {
     ANY: "the installation",
     BELOW: "files in the directory",
@@ -53,13 +56,13 @@ _OF_VARIABLES = (
     *("W-ENV-001", "W-ENV-002", "N-ENV-006", "E-ENV-007", "E-ENV-008", "W-ENV-014", "W-ENV-015", "W-ENV-016"),
     "W-GPU-033",
 )
-# Two states of a package's files.
+# The states of a package's files.
 _OF_STATES = ("E-FILE-001", "E-FILE-002", "E-FILE-003", "E-FILE-008", "E-PKG-002", "E-PKG-013", "E-PKG-016")
 
-# What is said of a file or directory that this user may not read.
+# Problems with a file or directory that this user may not read.
 _OF_PERMISSIONS = ("E-FILE-001", "E-PKG-001", "E-PKG-003", "E-PKG-013", "E-TOOL-001", "E-TOOL-002")
 
-# What is said of the files and packages in a directory that is none.
+# Problems with the files and packages in a directory that is none.
 _OF_DIRECTORIES = ("E-FILE-001", "E-PKG-003", "E-TOOL-001", "E-TOOL-002", "W-PKG-019")
 
 # fmt: off
@@ -120,7 +123,7 @@ ROWS = (
 )
 # fmt: on
 
-# Code of a problem that stands for many -> their code.
+# Code of a problem that stands for many -> the code of each of them.
 MADE_OF = {"E-FILE-008": "E-FILE-001"}
 
 
@@ -132,7 +135,7 @@ def rows_of(code: str) -> "tuple[Row, ...]":
 def consequences(code: str) -> str:
     """Return what a cause explains, as lines of text: how it is established, and a list item for each relation.
 
-    It is empty for a code that explains nothing.
+    The text is empty for a code that explains nothing.
     """
     rows = rows_of(code)
     if not rows:
@@ -143,16 +146,19 @@ def consequences(code: str) -> str:
 
 
 def explains(code: str, relation: str) -> "frozenset[str]":
-    """The codes that a cause of this code explains by a relation."""
+    """Return the codes that a cause of this code explains by a relation."""
     rows = (row for row in ROWS if (row.code, row.relation) == (code, relation))
     return frozenset(each for row in rows for each in row.explains)
 
 
 def how_of(code: str, relation: str) -> str | None:
-    """How a cause of this code is established that explains something by a relation; None: it explains nothing."""
+    """Return how a cause of this code is established that explains something by a relation.
+
+    The result is None if it explains nothing by this relation.
+    """
     return next((row.how for row in ROWS if (row.code, row.relation) == (code, relation)), None)
 
 
 def codes_of(relation: str) -> "frozenset[str]":
-    """The causes that explain something by a relation."""
+    """Return the causes that explain something by a relation."""
     return frozenset(row.code for row in ROWS if row.relation == relation)

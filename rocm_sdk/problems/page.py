@@ -1,4 +1,4 @@
-"""The page of a code: what `rocm-sdk explain` prints and what the documentation holds."""
+"""The page of a code, which `rocm-sdk explain` prints and the documentation holds."""
 
 from .cause_table import consequences
 from .problem import in_general
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What stands in a command for what is not known.
+# The words that stand in a command for something that is not known.
 _PLACEHOLDERS = frozenset(
     (
         *(
@@ -29,9 +29,9 @@ _PLACEHOLDERS = frozenset(
 
 
 def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str], str]" = str) -> tuple[str, list[str]]:
-    """Return the title of the page, and its paragraphs; KeyError for an unknown code.
+    """Return the title of the page, and its paragraphs. Raise KeyError for an unknown code.
 
-    text, command: write the texts of the page, and the fixes in it, with markup.
+    text, command: functions that write the texts of the page, and the fixes in it, with markup.
     """
     if code in ALIASES:
         return f"{code} is not used any more", [f"In its place there are {ALIASES[code]}."]
@@ -47,10 +47,9 @@ def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str]
 
 
 def fix_lines(fixes: tuple[Fix, ...], command: "Callable[[str], str]" = str) -> list[str]:
-    """Return the fixes as items of a list, each once, with the systems that they are for, and what stands for what is
-    not known.
+    """Return the fixes as items of a list, each once, with the systems that they are for.
 
-    command: writes the text of a fix.
+    An item says where to find the meaning of words that stand for something unknown. command: writes the text of a fix.
     """
     are_of_systems = len({fix.system for fix in fixes}) > 1
     lines = [f"- {fix.system or 'elsewhere'}: " if are_of_systems else "- " for fix in fixes]
@@ -61,7 +60,7 @@ def fix_lines(fixes: tuple[Fix, ...], command: "Callable[[str], str]" = str) -> 
 
 
 def _has_placeholder(text: str) -> bool:
-    """Whether a word of it stands for what is not known. `$NAME`, `A_NAME` and `--NAME` do not."""
+    """Return whether a word of a text stands for something that is not known. `$NAME`, `A_NAME` and `--NAME` do not."""
     marks = "".join(each if each.isalnum() or each in "_$-" else " " for each in text)
     words = (word.partition("-")[0] for word in marks.split())
     return not _PLACEHOLDERS.isdisjoint(words)

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
     from .registry import Entry
 
-    # What was found: a code, the file or directory concerned, and facts for the texts.
+    # A finding: a code, the file or directory concerned, and facts for the texts.
     Finding = tuple[Code, str | None, dict[str, str]]
 
-    # site, distribution, requirement -> how it was installed, as rocm_sdk.installed.installer says it.
+    # A function of site, distribution and requirement that returns how the requirement was installed, as
+    # rocm_sdk.installed.installer says it.
     Known = Callable[[str, str | None, str | None], dict[str, str]]
 
 _WHEELS = " --form wheels --output closure"  # in the command that makes wheels of a closure again
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong, or worth knowing. All texts are one line.
+    """A fault, or something worth knowing. All texts are one line.
 
-    code is that of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
+    code is a code of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
     installation (None for a note that asks for nothing), path is the file or directory concerned, facts are the values
     that the texts name, breaks what does not work because of it, and tried what the fix did in a copy.
     """
@@ -44,16 +45,16 @@ class Problem(NamedTuple):
 
     @property
     def entry(self) -> "Entry":
-        """Its row of the table."""
+        """The problem's row of the table."""
         return ENTRIES[self.code]
 
     @property
     def severity(self) -> "Severity":
-        """Error, warning or note."""
+        """The severity of the problem: error, warning or note."""
         return self.entry.severity
 
     def as_document(self) -> dict[str, object]:
-        """The fields and the severity, for JSON."""
+        """Return the fields and the severity, for JSON."""
         return {"code": self.code, "severity": self.severity, **self._asdict()}
 
 
@@ -65,10 +66,10 @@ def problem(
     /,
     **facts: object,
 ) -> Problem:
-    """The entry `code` of the table, filled in. Raises KeyError for an unknown code.
+    """Return the entry `code` of the table, filled in. Raise KeyError for an unknown code.
 
-    site: the directory that the packages are in, if the path does not say it. known: tells how they were installed,
-    by default from what is installed now. General words replace a missing fact.
+    site: the directory that the packages are in, if the path does not say it. known: tells how they were installed, by
+    default from what is installed now. General words replace a missing fact.
     """
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
     requirement = exact.get("requirement") or exact.get("selector")
@@ -94,7 +95,7 @@ def problem(
 
 
 def _fix_of_closure(fix: str, requirement: str, closure: str) -> str:
-    """What the fix installs is the whole package, of which the command makes the closure again."""
+    """Return the fix with the command that makes the closure again, of the whole package that the fix installs."""
     options = closure.partition(" -- ")[0]  # a traced command has its own
     if " --form " not in options:
         return f"{fix} && {closure}"
@@ -105,17 +106,20 @@ def _fix_of_closure(fix: str, requirement: str, closure: str) -> str:
 
 
 def _fix_of_packages(fix: str, requirement: str, source: str, packages: str) -> str:
-    """What the selector would bring, installed by itself: to build the selector takes more than the directory has."""
+    """Return the fix with the packages that the selector would bring, installed by themselves.
+
+    To build the selector takes more than the directory has.
+    """
     return fix.replace(f"{source} {quoted_for_shell(requirement)}", f"--no-deps {source} {packages}")
 
 
 def in_general(code: "Code") -> Problem:
-    """The entry `code` of the table in general words, the same on each machine."""
+    """Return the entry `code` of the table in general words, the same on each machine."""
     return problem(code, None, None, lambda *_: {})
 
 
 def _exact(value: str) -> str:
-    """The value as it is, for commands; harmless if no file can have it as a part of its name."""
+    """Return the value as it is, for commands; harmless if no file can have it as a part of its name."""
     try:
         os.fsencode(value)
     except UnicodeEncodeError:
@@ -124,7 +128,11 @@ def _exact(value: str) -> str:
 
 
 def _ask_installed(site: str, distribution: str | None, requirement: str | None) -> dict[str, str]:
-    """{} if the interpreter cannot import the modules, for example without permission to read its own library."""
+    """Return how a requirement was installed.
+
+    The result is {} if the interpreter cannot import the modules, for example without permission to read its own
+    library.
+    """
     try:
         from rocm_sdk.installed.installer import installation_facts, own_site  # here: only a problem needs it
 
@@ -134,13 +142,13 @@ def _ask_installed(site: str, distribution: str | None, requirement: str | None)
 
 
 def fix_of(found: Problem) -> str:
-    """The fix of an error or a warning, which always have one."""
+    """Return the fix of an error or a warning, which always have one."""
     assert found.fix is not None
     return found.fix
 
 
 def problem_of(finding: "Finding", site: str | None = None) -> Problem:
-    """The problem that a finding of the C library means. The extension calls this."""
+    """Return the problem that a finding of the C library means. The extension calls this function."""
     code, path, facts = finding
     return problem(code, path, site, **facts)
 
@@ -152,7 +160,7 @@ def exception(
     refused: str | None,
     before: str | None,
 ) -> Exception:
-    """The exception for an error of the C library, which calls this.
+    """Return the exception for an error of the C library, which calls this function.
 
     kind: a class of rocm_sdk.errors. texts: the message, and the same without the path that it begins with. refused:
     the library that could not be loaded; its message says what `rocm-sdk test` would say. before: the libraries that
@@ -171,7 +179,7 @@ def exception(
 
 
 def _site_of(path: str | None) -> str:
-    """The directory that holds the platform directory of a path; "" if it has none."""
+    """Return the directory that holds the platform directory of a path; "" if it has none."""
     parts = (path or "").split(os.sep)
     for index, part in enumerate(parts):
         if part.startswith(("_rocm_sdk_", "_rocm_profiler")):

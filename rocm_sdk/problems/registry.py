@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Fix(NamedTuple):
-    """What to do, with words in place of facts."""
+    """A step that helps, with words in place of facts."""
 
     system: str  # "Debian, Ubuntu"; "" for all others
     proof: "FixProof"  # whether a test runs it, or why none does
@@ -28,16 +28,16 @@ class Entry(NamedTuple):
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """What to do, on each system."""
+        """The fixes of the problem, on each system."""
         return tuple(Fix(system=system, proof=proof, text=text) for system, proof, text in problem_fixes(self.code))
 
     @property
     def cause_has_facts(self) -> bool:
-        """Whether the cause says something of this case; else it is the same each time, and the page has it."""
+        """True if the cause says something of this case; else it is the same each time, and the page has it."""
         return "{" in self.cause
 
 
 ENTRIES: "dict[str, Entry]" = {row[0]: Entry._make(row) for row in problem_table()}
 
-# Codes of earlier releases -> what took their place, as words.
+# Codes of earlier releases -> words that name the codes in their place.
 ALIASES: dict[str, str] = dict(problem_aliases())

@@ -1,4 +1,7 @@
-"""The subjects of the self test. Imports next to nothing: `rocm-sdk explain` asks which test a code."""
+"""The subjects of the self test.
+
+The module imports next to nothing: `rocm-sdk explain` asks which subject tests a code.
+"""
 
 from rocm_sdk.base.named_tuple import NamedTuple
 
@@ -17,7 +20,7 @@ class Subject(NamedTuple):
     summary: str
 
     def may_report(self, code: str, *, of_prefix: bool = False) -> bool:
-        """Whether it reports problems of this code."""
+        """Return whether the subject reports problems of this code."""
         codes = self.prefix_codes if of_prefix else self.codes
         return code in codes or code.split("-")[1] in codes
 

@@ -1,1 +1,1 @@
-"""How commands write to a terminal, and to a pipe: lines, tables, JSON, colour, width, progress."""
+"""The writing of commands to a terminal, and to a pipe: lines, tables, JSON, colour, width, progress."""

@@ -1,4 +1,4 @@
-"""What the command writes for people. It may hold text of any file, so it is made harmless here.
+"""The texts that the command writes for people. A text may hold text of any file, so all are made harmless here.
 
 Output for programs (a path, flags, JSON, a graph) is printed as it is, quoted for its reader.
 """
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def tell(line: str) -> None:
-    """Writes a line to stdout."""
+    """Write a line to stdout."""
     from rocm_sdk.base.value_text import harmless  # here: most commands write nothing of the kind
 
     print(harmless(line), flush=True)
 
 
 def tell_wrapped(text: str, start: str = "") -> None:
-    """Writes a line to stdout, `start` and a text. On a terminal it goes on below, indented, where it is too long."""
+    """Write a line to stdout: `start` and a text. On a terminal it goes on below, indented, where it is too long."""
     from rocm_sdk.base.value_text import harmless
 
     from .style import width_of, wrapped
@@ -35,7 +35,7 @@ def tell_wrapped(text: str, start: str = "") -> None:
 
 
 def tell_fix(fix: str, place: int = 2, label: str = "fix") -> None:
-    """Writes a fix to stdout, from a column on; a command stays one that can be pasted into a shell."""
+    """Write a fix to stdout, from a column on; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
     from .style import column_of, width_of, wrapped_fix
@@ -47,9 +47,9 @@ def tell_fix(fix: str, place: int = 2, label: str = "fix") -> None:
 
 
 def tell_row(first: str, text: str, paint: "tuple[Style, Style]" = (str, str)) -> None:
-    """Writes a row of two cells to stdout. The second is a text, which goes on as that of `tell_table`.
+    """Write a row of two cells to stdout. The second is a text, which goes on below as the last column of `tell_table`.
 
-    paint: how each cell is painted.
+    paint: the functions that paint the cells.
     """
     from rocm_sdk.base.value_text import harmless
 
@@ -76,7 +76,7 @@ class SaidFixes:
 
 
 def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbers: "Container[str]") -> None:
-    """Writes a table to stdout. numbers: the headings of columns that are aligned to the right, as sizes are.
+    """Write a table to stdout. numbers: the headings of columns that are aligned to the right, as sizes are.
 
     On a terminal the text of the last column goes on below where it would be too long.
     """
@@ -103,14 +103,14 @@ def saying(
 
 
 def tell_json(schema: int, **content: object) -> None:
-    """Writes a document for programs, as docs/json.md describes it. schema: counted up when a meaning changes."""
+    """Write a document for programs, as docs/json.md describes it. schema: counted up when a meaning changes."""
     import json
 
     print(json.dumps({"schema": schema, **content}, indent=2))
 
 
 def complain(message: str, fix: str | None = None) -> None:
-    """Writes a message to stderr, and in a second line what to do. On a terminal both go on below, between words."""
+    """Write a message to stderr, and in a second line what to do. On a terminal both go on below, between words."""
     from rocm_sdk.base.value_text import harmless, without_passwords
 
     from .style import width_of, wrapped
@@ -122,14 +122,15 @@ def complain(message: str, fix: str | None = None) -> None:
 
 
 def complain_of(error: "RocmSdkError") -> None:
-    """Writes an exception of this package to stderr: message, code and fix."""
+    """Write an exception of this package to stderr: message, code and fix."""
     complain(f"{error.message} [{error.code}]", error.fix)
 
 
 def status_of(error: "RocmSdkError", words: "Iterable[str]" = ()) -> int:
-    """The exit status for an exception: 2 if a word of the command line stands for nothing, which is wrong usage; 1.
+    """Return the exit status for an exception.
 
-    words: those that may name files, also as --option=FILE.
+    The status is 2 for wrong usage, which is a word of the command line that stands for nothing, else 1. words: the
+    words that may name files, also as --option=FILE.
     """
     from rocm_sdk.errors import LibraryNotFoundError, UnknownLibraryError, UnknownTargetError
 
@@ -139,14 +140,17 @@ def status_of(error: "RocmSdkError", words: "Iterable[str]" = ()) -> int:
 
 
 def status_of_system_error(error: OSError, words: "Iterable[str]") -> int:
-    """The exit status for an error of the system: 2 if a file that the command line names is not there, else 1."""
+    """Return the exit status for an error of the system.
+
+    The status is 2 if a file that the command line names is not there, else 1.
+    """
     named = {name for word in words for name in (word, word.partition("=")[2])}
     is_absent = isinstance(error, (FileNotFoundError, NotADirectoryError)) and str(error.filename) in named
     return 2 if is_absent else 1
 
 
 def attempt(name: str, work: "Callable[[], None]") -> int:
-    """Does work on a file of this name, and complains if it fails. The exit status."""
+    """Do work on a file of this name, complain if it fails, and return the exit status."""
     from rocm_sdk.errors import RocmSdkError
 
     try:
@@ -163,7 +167,10 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
 
 
 def explained(error: OSError, name: object = None) -> "tuple[str, str | None]":
-    """What an error of the system says of the file that it names, and what to do. name: of one that names none."""
+    """Return the words of an error of the system about the file that it names, and what to do.
+
+    name: the file of an error that names none. The second is None if nothing is known to help.
+    """
     import os
 
     if place := error.filename or name:
@@ -177,7 +184,10 @@ def explained(error: OSError, name: object = None) -> "tuple[str, str | None]":
 
 
 def fix_of_error(error: OSError) -> str | None:
-    """What to do about an error of the system, which names a file or directory."""
+    """Return what to do about an error of the system, which names a file or directory.
+
+    The result is None if nothing is known to help.
+    """
     import errno
 
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
@@ -194,7 +204,7 @@ def fix_of_error(error: OSError) -> str | None:
 
 
 def complain_of_output(path: object, error: OSError) -> None:
-    """Writes to stderr that a file cannot be written, and what to do."""
+    """Write to stderr that a file cannot be written, and what to do."""
     import os
 
     from rocm_sdk.base.value_text import quoted_for_shell
@@ -243,7 +253,7 @@ _COMMANDS = frozenset(
 
 
 def complain_fix(fix: str) -> None:
-    """Writes to stderr what to do; a command stays one that can be pasted into a shell."""
+    """Write to stderr what to do; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
     from .style import width_of, wrapped, wrapped_fix
@@ -256,7 +266,10 @@ def complain_fix(fix: str) -> None:
 
 
 def end_without_output(error: OSError) -> int:
-    """Ends by SIGPIPE if nobody reads the output, as other programs do; else says what is wrong."""
+    """End by SIGPIPE if nobody reads the output, as other programs do.
+
+    Otherwise say what is wrong, and return the status 128.
+    """
     import os
 
     # Python flushes stdout once more at exit, which must not fail again.
@@ -272,16 +285,16 @@ def end_without_output(error: OSError) -> int:
     return 128
 
 
-_done: list[str] = []  # what this run has changed, for the case that nobody can read its answer
+_done: list[str] = []  # the changes of this run, for the case that nobody can read its answer
 
 
 def remember_done(what: str) -> None:
-    """Takes what a command has done, which is said where its answer cannot be written."""
+    """Remember what a command has done, which is said where its answer cannot be written."""
     _done.append(what)
 
 
 def is_of_output(error: OSError) -> bool:
-    """Whether an exception says that standard output cannot be written: what is left in its buffer fails again."""
+    """Return whether an exception says that standard output cannot be written: the rest of its buffer fails again."""
     if isinstance(error, BrokenPipeError):
         return True
     if error.filename is not None:
@@ -294,7 +307,7 @@ def is_of_output(error: OSError) -> bool:
 
 
 def flushed(status: int) -> int:
-    """The exit status once all is written; that of `end_without_output` if that fails."""
+    """Return the exit status once all is written; the status of `end_without_output` if that fails."""
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What every command of both programs has of output: open streams, options, and what this run was given."""
+"""The parts of output that every command of both programs has: open streams, options, and what this run was given."""
 
 import io
 import sys
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Options(Protocol):
-        """As argparse has them, or a plain call."""
+        """The options as argparse has them, or a plain call."""
 
         quiet: bool
         verbose: bool
@@ -22,9 +22,9 @@ _WHEN = ("auto", "always", "never")
 
 
 class Given:
-    """What this run was given. The variables of the environment count where an option says nothing."""
+    """The options of this run. The variables of the environment count where an option says nothing."""
 
-    program = "rocm-sdk"  # how messages begin
+    program = "rocm-sdk"  # the beginning of messages
     quiet = False
     verbose = False
     progress = False
@@ -35,9 +35,9 @@ given = Given()
 
 
 def open_standard_streams() -> None:
-    """What is closed becomes /dev/null: Python has no stream for it, and the next file would take its number.
+    """Open /dev/null for each closed stream: Python has no stream for it, and the next file would take its number.
 
-    An unbuffered stdout gets a buffer, for a line: it keeps what cannot be written (`is_of_output`).
+    An unbuffered stdout gets a buffer, for a line: the buffer keeps what cannot be written (`is_of_output`).
     """
     import os
 
@@ -52,7 +52,7 @@ def open_standard_streams() -> None:
 
 
 def add_output_options(parser: "ArgumentParser") -> None:
-    """Adds them to a command, after its own."""
+    """Add the output options to a command, after its own."""
     group = parser.add_argument_group(OUTPUT)
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, and no messages of what is done")
     group.add_argument("-v", "--verbose", action="store_true", help="also what is otherwise left out or only counted")
@@ -63,12 +63,12 @@ def add_output_options(parser: "ArgumentParser") -> None:
 
 
 def given_words() -> list[str]:
-    """What this run was given, for another program of ours that it starts."""
+    """Return the options of this run, for another program of ours that it starts."""
     flags = {"--quiet": given.quiet, "--verbose": given.verbose, "--progress": given.progress}
     return [*(name for name, is_given in flags.items() if is_given), f"--color={given.color}"]
 
 
 def take_output_options(options: "Options") -> None:
-    """Remembers what a command was given."""
+    """Remember the options of a command."""
     given.quiet, given.verbose = options.quiet, options.verbose
     given.progress, given.color = options.progress, options.color

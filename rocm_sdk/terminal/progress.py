@@ -1,4 +1,4 @@
-"""Progress of what takes long: a bar on a terminal, or a line every ten seconds where a log is read.
+"""The progress of work that takes long: a bar on a terminal, or a line every ten seconds where a log is read.
 
 `waiting` is for everything that may take over a second; `TerminalReporter` for the development tree.
 """
@@ -23,7 +23,7 @@ _SECONDS_BETWEEN = 0.1
 _CLEAR = "\r\x1b[K"  # back to the beginning of the line, and erase it
 _BAR = "━"
 _LEAST_BAR = 10  # columns
-_FIRST_TICK, _TICK = 1.0, 0.5  # seconds until something without steps shows that it goes on, and after that
+_FIRST_TICK, _TICK = 1.0, 0.5  # seconds until work without steps shows that it goes on, and after that
 _SECONDS_BETWEEN_LINES = 10.0
 _NOT_CI = ("", "0", "false")
 _BAR_FORM, _LINES, _NOTHING = "bar", "lines", "nothing"
@@ -32,14 +32,17 @@ _Thing = TypeVar("_Thing")
 
 
 class StatusLine:
-    """A line at the end of the terminal, overwritten at most every 0.1 s. Nothing if stderr is not a terminal."""
+    """A line at the end of the terminal, overwritten at most every 0.1 s.
+
+    Nothing is shown if stderr is not a terminal.
+    """
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr.isatty()
         self._next = monotonic() + _SECONDS_BETWEEN
 
     def show(self, make_text: Callable[[int], str], *, now: bool = False) -> None:
-        """Shows make_text(columns), cut to the width of the terminal. now: regardless of the time."""
+        """Show make_text(columns), cut to the width of the terminal. now: regardless of the time."""
         if not self.is_shown or not (now or monotonic() >= self._next):
             return
         self._next = monotonic() + _SECONDS_BETWEEN
@@ -47,12 +50,12 @@ class StatusLine:
         self._write(f"{_CLEAR}{make_text(columns)[:columns]}")
 
     def clear(self) -> None:
-        """Erases the line."""
+        """Erase the line."""
         if self.is_shown:
             self._write(_CLEAR)
 
     def end(self) -> None:
-        """Leaves the line as it is."""
+        """Leave the line as it is."""
         if self.is_shown:
             self._write("\n")
 
@@ -61,10 +64,10 @@ class StatusLine:
 
 
 class TerminalReporter(LineReporter):
-    """Messages and progress of the development tree: a bar on a terminal, lines elsewhere."""
+    """The messages and progress of the development tree: a bar on a terminal, lines elsewhere."""
 
     def progress(self, title: str, total: int) -> Progress:
-        """A bar where other waiting has one."""
+        """Return a bar where other waiting has one, else progress in lines."""
         return _Bar(title, total) if _form() == _BAR_FORM else super().progress(title, total)
 
 
@@ -93,11 +96,11 @@ class _Bar(Progress):
         return f"{self.title}  {(self._sign * done).ljust(width)}  {end}"
 
 
-# ---- what is waited for
+# ---- the work that is waited for
 
 
 def _form() -> str:
-    """How this run shows progress."""
+    """Return the form in which this run shows progress."""
     if given.quiet:
         return _NOTHING
     if given.progress or os.environ.get("CI", "").lower() not in _NOT_CI:
@@ -105,14 +108,17 @@ def _form() -> str:
     return _BAR_FORM if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _NOTHING
 
 
-_open: list[Wait] = []  # what is waited for, the innermost last
+_open: list[Wait] = []  # the work that is waited for, the innermost last
 
 
 class Wait:
-    """Something that takes long: what is done of it, and what is left. Threads may share it."""
+    """A piece of work that takes long: the amounts that are done and left. Threads may share it."""
 
     def __init__(self, title: str, total: int | None = None, measure: Callable[[int], str] = "{:,}".format) -> None:
-        """total: what there is to do; None: nobody knows. measure: how an amount is written."""
+        """Make the object; `begin` shows it.
+
+        total: the amount of work; None: nobody knows. measure: writes an amount.
+        """
         self.title = one_line(title)
         self.total = total
         self._measure = measure
@@ -125,20 +131,26 @@ class Wait:
         self._sign = _BAR if can_show(_BAR, sys.stderr) else "#"
 
     def step(self, name: str = "", amount: int = 1) -> None:
-        """One more thing is done, or some of it. name: of what is done."""
+        """Count one more thing as done, or some of it. name: the name of the thing."""
         with self._lock:
             self._done += amount
             self._name = name or self._name
             self._show()
 
     def reach(self, done: int) -> None:
-        """So much is done in all, as far as is known: never less than before, and not more than there is to do."""
+        """Set the amount that is done in all, as far as is known.
+
+        The amount is never less than before, and not more than there is to do.
+        """
         with self._lock:
             self._done = max(self._done, done if self.total is None else min(done, self.total))
             self._show()
 
     def begin(self, *, at_once: bool = False) -> None:
-        """Shows from now on that it goes on, also where no step is done. at_once: a bar in the first second, too."""
+        """Show from now on that the work goes on, also where no step is done.
+
+        at_once: show a bar in the first second, too.
+        """
         if self._form != _NOTHING:
             _open.append(self)
             if at_once and self._form == _BAR_FORM:
@@ -146,7 +158,7 @@ class Wait:
             self._ticker.start()
 
     def end(self) -> None:
-        """Erases the line."""
+        """Erase the line."""
         if self._form == _NOTHING:
             return
         self._ended.set()
@@ -172,7 +184,7 @@ class Wait:
             LineReporter().say(f"{self._text()}; {self._times()}")
 
     def _text(self) -> str:
-        """`loading libraries: 3 of 33  librocblas.so.5`."""
+        """Return the title, the amounts and the last name: `loading libraries: 3 of 33  librocblas.so.5`."""
         amount = self._measure(self._done) if self._done or self.total is not None else ""
         amount += f" of {self._measure(self.total)}" if self.total is not None else ""
         return f"{self.title}{': ' if amount else ''}{amount}  {one_line(self._name)}".rstrip()
@@ -204,9 +216,9 @@ def waiting(
     *,
     at_once: bool = False,
 ) -> Iterator[Wait]:
-    """Shows that something goes on. Of several, one within the other, the last one is shown.
+    """Yield the display of work that goes on. Of several pieces, each within the other, the last one is shown.
 
-    left: what is said after Ctrl-C. at_once: it is sure to take long, and is shown before its first second is over.
+    left: the words after Ctrl-C. at_once: the work is sure to take long, and is shown before its first second is over.
     """
     wait = Wait(title, total, measure)
     wait.begin(at_once=at_once)
@@ -225,7 +237,10 @@ def with_progress(
     left: str = "nothing is left behind",
     name: Callable[[_Thing], str] = str,
 ) -> Iterator[_Thing]:
-    """The things, each a step once the next one is asked for. Of one thing no count is shown. name: of a thing."""
+    """Yield the things, each a step once the next one is asked for.
+
+    No count is shown of a single thing. name: returns the name of a thing.
+    """
     with waiting(title, count if count > 1 else None, left=left) as wait:
         for each in things:
             yield each
@@ -234,6 +249,6 @@ def with_progress(
 
 @contextmanager
 def count_progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Gives a function to call with the name of each thing that is done. The line is erased at the end."""
+    """Yield a function to call with the name of each thing that is done. The line is erased at the end."""
     with waiting(title, total) as wait:
         yield wait.step

@@ -1,4 +1,4 @@
-"""What a long operation on the tree reports, and to whom. The terminal display is the command line's own."""
+"""The reports of a long operation on the tree, and their receivers. The terminal display is the command line's own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """Counts the files and bytes that were written; shows nothing."""
+    """A counter of the files and bytes that were written; it shows nothing."""
 
     def __init__(self, title: str, total: int) -> None:
         self.title = title
@@ -31,53 +31,53 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """The time since the beginning."""
+        """The time since the beginning, in seconds."""
         return time.monotonic() - self._started
 
     def add(self, size: int, position: int) -> None:
-        """Counts one more file of `size` bytes; `position` of `total` bytes are done."""
+        """Count one more file of `size` bytes; `position` of `total` bytes are done."""
         self._files += 1
         self._bytes += size
         self.position = position
         self.show()
 
     def show(self) -> None:
-        """Called after each file. A display overrides it."""
+        """Show the progress. The operation calls this after each file; a display overrides it."""
 
     def finish(self) -> None:
-        """The operation has succeeded."""
+        """Show that the operation has succeeded."""
 
     def abandon(self) -> None:
-        """The operation has failed."""
+        """Show that the operation has failed."""
 
 
 class Reporter:
-    """Receives messages and progress; ignores both."""
+    """A receiver of messages and progress that ignores both."""
 
     def say(self, text: str) -> None:
-        """Takes one message."""
+        """Take a message."""
 
     def progress(self, title: str, total: int) -> Progress:
-        """The progress of an operation that reads `total` bytes."""
+        """Return the progress of an operation that reads `total` bytes."""
         return Progress(title, total)
 
 
 class LineReporter(Reporter):
-    """Writes each message as a line to stderr, and progress as a line every few seconds."""
+    """A reporter that writes each message as a line to stderr, and progress as a line every few seconds."""
 
     def say(self, text: str) -> None:
-        """Writes one line."""
+        """Write a line."""
         if given.quiet:
             return
         print(f"{given.program}: {harmless(text)}", file=sys.stderr, flush=True)
 
     def progress(self, title: str, total: int) -> Progress:
-        """Progress in lines."""
+        """Return progress in lines."""
         return _LineProgress(self, title, total)
 
 
 def reporter_of_environment() -> Reporter:
-    """One that is silent, or writes lines with ROCM_SDK_VERBOSE=1 or --verbose."""
+    """Return a silent reporter, or one that writes lines with ROCM_SDK_VERBOSE=1 or --verbose."""
     return LineReporter() if given.verbose or os.environ.get("ROCM_SDK_VERBOSE") == "1" else Reporter()
 
 

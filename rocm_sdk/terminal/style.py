@@ -1,4 +1,7 @@
-"""The terminal: its width, its characters, colour. NO_COLOR (https://no-color.org) turns colour off, FORCE_COLOR on."""
+"""The terminal: its width, its characters, colour.
+
+NO_COLOR (https://no-color.org) turns colour off, FORCE_COLOR on.
+"""
 
 import os
 
@@ -13,20 +16,23 @@ if TYPE_CHECKING:
 
 _CODES = {"bold": 1, "faint": 2, "error": "1;31", "warning": "1;33", "note": 36, "good": 32}
 _SHELL_WORD = r"""(?:'[^']*'|"[^"]*"|\\.|\S)+"""
-_USUAL_WIDTH = 80  # of a terminal that does not say
-_LEAST_COLUMNS = 24  # of a terminal, for the last column of a table
-_NARROW_COLUMN = 4  # where it begins on a terminal that has fewer for it
+_USUAL_WIDTH = 80  # the width of a terminal that does not say it
+_LEAST_COLUMNS = 24  # the columns of a terminal that the last column of a table needs
+_NARROW_COLUMN = 4  # the place where it begins on a terminal that has fewer for it
 
 
 def style(name: str, stream: "TextIO") -> "Style":
-    """A function that paints text, by a key of _CODES, if `stream` shows it, and else returns it unchanged."""
+    """Return a function that paints text, by a key of _CODES, if `stream` shows it, and else returns it unchanged."""
     if not _has_colour(stream):
         return str
     return lambda text: f"\033[{_CODES[name]}m{text}\033[0m"
 
 
 def _has_colour(stream: "TextIO") -> bool:
-    """--color counts before NO_COLOR, that before FORCE_COLOR, and these before what the stream is."""
+    """Return whether a stream shows colour.
+
+    --color counts before NO_COLOR, NO_COLOR before FORCE_COLOR, and these before what the stream is.
+    """
     if given.color != "auto":
         return given.color == "always"
     if os.environ.get("NO_COLOR"):
@@ -37,7 +43,7 @@ def _has_colour(stream: "TextIO") -> bool:
 
 
 def width_of(stream: "TextIO") -> int | None:
-    """The columns of a terminal; None for anything else, where lines are not cut."""
+    """Return the columns of a terminal; None for anything else, where lines are not cut."""
     if not stream.isatty():
         return None
     asked = os.environ.get("COLUMNS", "")
@@ -50,9 +56,9 @@ def width_of(stream: "TextIO") -> int | None:
 
 
 def wrapped(text: str, width: int | None, indent: str = "", start: str = "") -> "Iterator[str]":
-    """Breaks a line, `start` and a text, between words of the text where it is longer than `width`.
+    """Yield the lines of a text behind `start`, broken between words of the text where it is longer than `width`.
 
-    All lines but the first begin with `indent`. width: None if nothing is too long, as of `width_of`.
+    All lines except the first begin with `indent`. width: None if nothing is too long, as of `width_of`.
     """
     if width is None or len(start) + len(text) <= width:
         yield start + text
@@ -61,9 +67,9 @@ def wrapped(text: str, width: int | None, indent: str = "", start: str = "") -> 
 
 
 def wrapped_fix(label: str, fix: str, width: int | None, indent: str) -> "Iterator[str]":
-    """The lines of a problem's fix behind a label, which can be pasted into a shell if they are a command.
+    """Yield the lines of a problem's fix behind a label, which can be pasted into a shell if they are a command.
 
-    Between them the shell sees one command, and its remark behind `#`.
+    The shell sees one command in them, and its remark behind `#`.
     """
     if width is None or len(label) + len(fix) <= width or fix.startswith("by hand: "):
         yield from wrapped(fix, width, indent, label)
@@ -90,9 +96,9 @@ def _broken(start: str, words: list[str], width: int, indent: str) -> "Iterator[
 
 
 def row_lines(first: str, last: str, columns: int | None) -> "Iterator[tuple[str, str]]":
-    """The lines of a row of two cells, each line in two parts: what is left of the last cell, and a part of it.
+    """Yield the lines of a row of two cells, each line in two parts: the text left of the last cell, and a part of it.
 
-    columns: as of `width_of`. The last cell goes on below between its words; what is one word is not broken.
+    columns: as of `width_of`. The last cell goes on below between its words; a single word is not broken.
     """
     if not last or columns is None or len(first) + 2 + len(last) <= columns:
         yield (f"{first}  ", last) if last else (first.rstrip(), "")
@@ -112,12 +118,15 @@ def row_lines(first: str, last: str, columns: int | None) -> "Iterator[tuple[str
 
 
 def column_of(place: int, columns: int | None) -> int:
-    """Where a text stands that is to begin at a column: there, or further left where that leaves too few columns."""
+    """Return the column of a text that is to begin at `place`.
+
+    The column lies further left if `place` leaves too few columns.
+    """
     return place if columns is None or columns - place >= _LEAST_COLUMNS else _NARROW_COLUMN
 
 
 def can_show(text: str, stream: "TextIO") -> bool:
-    """Whether the encoding of `stream` has all characters of `text`."""
+    """Return whether the encoding of `stream` has all characters of `text`."""
     try:
         text.encode(stream.encoding or "ascii")
     except UnicodeEncodeError:

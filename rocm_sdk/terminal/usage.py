@@ -1,4 +1,4 @@
-"""Help and wrong usage of both programs: which word is wrong, what is like it, the usage of the command that has it."""
+"""The help and wrong usage of both programs: the wrong word, words that are like it, and the usage of its command."""
 
 import argparse
 import re
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _NAMED = 2
-# Words in the metavar of what names a file or a distribution.
+# Words in the metavar of an option or argument that names a file or a distribution.
 _OF_FILES = {"DIR", "DISTRIBUTION", "FILE", "LIST", "PLACE", "PREFIX", "RECORD", "ROOT", "WHEEL"}
 _OF_TARGETS = ("--gpu", "--keep", "--targets")  # options that take gfx targets
 
-# Of all commands of both programs.
+# The exit statuses of all commands of both programs.
 STATUSES = {
     0: "done, or the answer is yes",
     1: "failed, or the answer is no",
@@ -31,15 +31,15 @@ STATUSES = {
 
 
 def epilog(program: str, example: str, statuses: "Mapping[int, str] | None" = None) -> str:
-    """The end of the help of a command. statuses: those of this command alone."""
+    """Return the end of the help of a command. statuses: the exit statuses of this command alone."""
     own = f"{_statuses_text(statuses)}\n\n" if statuses else ""
     return f"{own}{program} help options: -q, -v, --color, --progress, exit statuses\n\nexample: {example}"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are a line that repeats no password (a word may be a URL), and a line with what to do.
+    """A parser whose errors are a line without passwords, and a line with what to do.
 
-    Its help leaves out what all commands have.
+    A word may be a URL, whose password is not repeated. The help leaves out the options that all commands have.
     """
 
     def error(self, message: str) -> "NoReturn":
@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, "".join(f"{line}\n" for line in (*lines, f"  see: {self.prog} --help")))
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Refuse what is no choice, and name first what is like it."""
+        """Refuse a value that is no choice, and name first the choices that are like it."""
         if action.choices is None or value in action.choices:
             return
         names = [str(each) for each in action.choices]
@@ -93,7 +93,7 @@ def help_asked(words: "Sequence[str]", program: str) -> "Sequence[str]":
 
 
 def help_of_all(program: str) -> str:
-    """Return what all commands of a program have: options, and exit statuses."""
+    """Return the options that all commands of a program have, and their exit statuses."""
     parser = argparse.ArgumentParser(
         prog=f"{program} COMMAND",
         description=f"What all commands of {program} have.",
@@ -112,7 +112,7 @@ def _statuses_text(statuses: "Mapping[int, str]") -> str:
 def parse_words(
     parser: argparse.ArgumentParser, commands: "Collection[str]", words: "Sequence[str]"
 ) -> argparse.Namespace:
-    """The options of a call. Wrong usage ends the process with status 2."""
+    """Return the options of a call. Wrong usage ends the process with status 2."""
     command = words[0] if words and not words[0].startswith("-") else None
     if command is not None and command not in commands:
         parser.error(f"there is no command {command!r}{_suggestion(command, commands)}")
@@ -128,14 +128,17 @@ def parse_words(
 
 
 def _named(kind: "Callable[[str], object]", text: str) -> object:
-    """A name of `kind`. In a script an empty one is the value of a variable that is not set; Path makes "." of it."""
+    """Return a name as a value of `kind`. Raise ArgumentTypeError for an empty name.
+
+    In a script an empty name is the value of a variable that is not set; Path makes "." of it.
+    """
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return kind(text)
 
 
 def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse.ArgumentParser:
-    """That of a subcommand."""
+    """Return the parser of a subcommand; `parser` itself if there is none."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction) and command in action.choices:
             found: argparse.ArgumentParser = action.choices[command]
@@ -151,14 +154,17 @@ def _like_option(word: str, parser: argparse.ArgumentParser) -> str:
 
 
 def _suggestion(word: str, names: "Collection[str]") -> str:
-    """The names that begin with a word, else those that are like it."""
+    """Return words that name the names that begin with a word, else the names that are like it.
+
+    The result is "" if there are none.
+    """
     begun = [name for name in names if len(word.strip("-")) > 1 and name.startswith(word)]
     near = begun[:_NAMED] or nearest_names(word, tuple(names), _NAMED)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Breaks descriptions at the width of the terminal: paragraphs, and lists whose lines are indented.
+    """The formatter of descriptions at the width of the terminal: paragraphs, and lists whose lines are indented.
 
     An example is one line, to be copied.
     """
@@ -171,7 +177,7 @@ class HelpFormatter(argparse.HelpFormatter):
 def _broken(line: str, width: int) -> list[str]:
     if not line or line.startswith("example: "):
         return [line]
-    column = max(match.end() for match in re.finditer(r"^ *|(?<=\S) {2,}", line))  # where the text of an item begins
+    column = max(match.end() for match in re.finditer(r"^ *|(?<=\S) {2,}", line))  # the beginning of an item's text
     return textwrap.wrap(
         line[column:],
         width,

@@ -1,1 +1,1 @@
-"""Reads files of web servers: what a server says is hostile, and all of it is bounded."""
+"""The reader of files of web servers: a server's statements are hostile, and all of them are bounded."""

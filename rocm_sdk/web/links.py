@@ -22,7 +22,10 @@ class _Links(HTMLParser):
 
 
 def links_of(page: bytes, address: str) -> list[dict[str, str]]:
-    """The attributes of each link with an address. WebError if there are too many, or the page is damaged."""
+    """Return the attributes of each link with an address.
+
+    Raise WebError if there are too many, or for a damaged page.
+    """
     parser = _Links()
     try:
         parser.feed(page.decode("utf-8", errors="replace"))

@@ -8,17 +8,17 @@ import re
 
 from .server import Server, WebError
 
-BLOCK = 1 << 16  # bytes; what is asked for at once, at least
-_TAIL = 2 * BLOCK  # of the file, which is asked for first: the end of a zip file is in its last 65,577 bytes
+BLOCK = 1 << 16  # bytes that are asked for at once, at least
+_TAIL = 2 * BLOCK  # the part of the file that is asked for first: the end of a zip file is in its last 65,577 bytes
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 
 
 class NoPartsError(WebError):
-    """The server does not send parts of this file."""
+    """The error for a server that does not send parts of this file."""
 
 
 class RemoteFile(io.RawIOBase):
-    """Reads like a file. Errors are WebError; all that is read of the file is at most `limit` bytes."""
+    """A reader like a file. Errors are WebError; all that is read of the file is at most `limit` bytes."""
 
     def __init__(self, server: Server, address: str, limit: int) -> None:
         self._server, self._address = server, address
@@ -32,23 +32,23 @@ class RemoteFile(io.RawIOBase):
 
     @property
     def size(self) -> int:
-        """Bytes of the file, as the server says."""
+        """The bytes of the file, as the server says."""
         return self._size
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True: the file can be read."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True: the place can be changed."""
         return True
 
     def tell(self) -> int:
-        """The place of the next byte that is read."""
+        """Return the place of the next byte that is read."""
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """As of files."""
+        """Change the place as files do, and return it."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         if base + offset < 0:
             raise ValueError("a place before the beginning of the file")
@@ -56,7 +56,7 @@ class RemoteFile(io.RawIOBase):
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
-        """As of files: fewer bytes only at the end."""
+        """Read as files do: fewer bytes only at the end."""
         left = max(0, self._size - self._at)
         wanted = left if size is None or size < 0 else min(size, left)
         data = self._part(self._at, wanted) if wanted else b""
@@ -75,7 +75,7 @@ class RemoteFile(io.RawIOBase):
         return data[start - first * BLOCK :][:size]
 
     def _fetch(self, number: int, last: int) -> None:
-        """Reads the blocks from one to the last, or to one that is there."""
+        """Read the blocks from one to the last, or to one that is there."""
         after = next((each for each in range(number, last + 1) if each in self._blocks), last + 1)
         start, end = number * BLOCK, min(after * BLOCK, self._size)
         data = self._ask(f"bytes={start}-{end - 1}")
@@ -103,7 +103,7 @@ class RemoteFile(io.RawIOBase):
         return answer.body
 
     def _check_range(self, wanted: str, said: str, length: int) -> None:
-        """The part must be the one that was asked for, of a file whose size stays."""
+        """Check that the part is the one that was asked for, of a file whose size stays."""
         found = _RANGE.fullmatch(said)
         if found is None:
             raise self._wrong(f"no valid Content-Range: {said[:100]!r}")

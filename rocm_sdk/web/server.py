@@ -1,5 +1,7 @@
-"""Reads files of web servers. What a server says is hostile: sizes, headers and addresses are checked, and what goes
-wrong is a WebError that names the address, without its password."""
+"""The reader of files of web servers, whose statements are hostile.
+
+Sizes, headers and addresses are checked. An error is a WebError that names the address, without its password.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _TRIES = 3
 _PAUSE = 2.0  # seconds before the second try, and twice as long before the third
 _TIMEOUT = 60  # seconds without data
 _CHUNK = 1 << 20
-_KEPT = "/%:@!$&'()*+,;=~-._"  # of an address: what has a meaning there, and what is quoted already
+_KEPT = "/%:@!$&'()*+,;=~-._"  # the parts of an address that have a meaning there, and the quoted ones
 
 # docs/limits.md has these limits and their reasons.
 FILE_LIMIT, UNANNOUNCED_LIMIT = 32_000_000_000, 256_000_000  # bytes
@@ -32,7 +34,10 @@ _Result = TypeVar("_Result")
 
 
 class WebError(Exception):
-    """A file of a server cannot be had. `str()` says which, and why; `fix` what to do; status is that of HTTP, or 0."""
+    """The error for a file of a server that cannot be had.
+
+    `str()` says which file, and why; `fix` says what to do; status is the status of HTTP, or 0.
+    """
 
     def __init__(self, message: str, fix: str = "", status: int = 0) -> None:
         super().__init__(message)
@@ -41,22 +46,22 @@ class WebError(Exception):
 
 
 class TooLargeError(WebError):
-    """A file has more bytes than the limit is."""
+    """The error for a file that has more bytes than the limit is."""
 
 
 class UnreachedError(WebError):
-    """A server does not answer, or all tries failed."""
+    """The error for a server that does not answer, or for which all tries failed."""
 
 
 class Limits(NamedTuple):
-    """Bytes of a file."""
+    """The limits of a file, in bytes."""
 
     announced: int = FILE_LIMIT  # if the server says first how many there are
     unannounced: int = UNANNOUNCED_LIMIT
 
 
 class Answer(NamedTuple):
-    """What a server answers. address: after redirects."""
+    """The answer of a server. address: the address after redirects."""
 
     body: bytes
     address: str
@@ -65,18 +70,18 @@ class Answer(NamedTuple):
 
 
 class _BrokenError(Exception):
-    """A transfer failed; another try may work."""
+    """The exception for a transfer that failed; another try may work."""
 
 
 class Server:
-    """The server of an address that the user gave, and what it asks of whom it lets in."""
+    """The server of an address that the user gave, with the user and password for it."""
 
     def __init__(
         self, address: str, limits: Limits | None = None, seconds: float | None = None, tries: int = _TRIES
     ) -> None:
-        """seconds: the time that an answer may take, all tries together; None: any, as long as data comes.
+        """Check the address. Raise WebError if it is not valid.
 
-        WebError for an address that is not valid.
+        seconds: the time that an answer may take, all tries together; None: any, as long as data comes.
         """
         parts, user = _checked(address)
         self.address = urlunsplit(parts)
@@ -88,11 +93,14 @@ class Server:
         self._opener = urllib.request.build_opener(_Redirects(self))
 
     def read(self, address: str, limit: int) -> bytes:
-        """A small file."""
+        """Read a small file."""
         return self.answer(address, limit).body
 
     def answer(self, address: str, limit: int, headers: Mapping[str, str] | None = None, status: int = 0) -> Answer:
-        """The answer to a request with these headers. limit: bytes of its body; status: WebError for another one."""
+        """Return the answer to a request with these headers.
+
+        limit: the bytes of its body. status: the wanted status; another one raises WebError.
+        """
 
         def call() -> Answer:
             with self._opened(address, headers or {}) as answer:
@@ -106,7 +114,7 @@ class Server:
         return _within(self._seconds, address, lambda: _trying(address, call, self._tries))
 
     def save(self, address: str, write: Callable[[Iterator[bytes]], None], directory: Path) -> None:
-        """Calls `write` with the chunks of a file, anew for each try. directory: must have room for it."""
+        """Call `write` with the chunks of a file, anew for each try. directory: must have room for the file."""
 
         def call() -> None:
             with self._opened(address, {}) as answer:
@@ -122,7 +130,7 @@ class Server:
             yield answer
 
     def request(self, address: str, headers: Mapping[str, str] | None = None) -> urllib.request.Request:
-        """What asks for a file, with user and password for the server that they are for."""
+        """Return the request for a file, with user and password for the server that they are for."""
         parts, _ = _checked(address)
         request = urllib.request.Request(urlunsplit(parts), headers=dict(headers or {}))
         if parts.scheme == self._scheme:
@@ -150,7 +158,10 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def refuse_downgrade(address: str, other: str) -> None:
-    """WebError if an address with encryption leads to one without, whose answers anybody on the way may change."""
+    """Raise WebError if an encrypted address leads to one without encryption.
+
+    Anybody on the way may change the answers of such an address.
+    """
     if address.lower().startswith("https:") and other.lower().startswith("http:"):
         shown = shown_address(other)
         raise WebError(
@@ -159,20 +170,23 @@ def refuse_downgrade(address: str, other: str) -> None:
 
 
 def without_user(address: str) -> str:
-    """The address without user and password, which servers do not want there."""
+    """Return the address without user and password, which servers do not want there."""
     head, mark, rest = address.partition("://")
     host, slash, path = rest.partition("/")
     return f"{head}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else address
 
 
 def shown_address(address: str) -> str:
-    """The address for messages without all before the last @: a password may have a slash, or a slash be forgotten."""
+    """Return the address for messages, without everything before the last @.
+
+    A password may have a slash, or a slash be forgotten.
+    """
     plain = without_user(address)
     return plain.rpartition("@")[2]
 
 
 def _checked(address: str) -> tuple[Any, str]:
-    """The parts of an address as servers want them, and `user:password`."""
+    """Return the parts of an address as servers want them, and `user:password`."""
     shown = shown_address(address)
     try:
         parts = urlsplit(address)
@@ -189,13 +203,13 @@ def _checked(address: str) -> tuple[Any, str]:
 
 
 def _of_netrc(host: str) -> str:
-    """`user:password` of a host in the user's .netrc, as curl and pip read it."""
+    """Return `user:password` of a host in the user's .netrc, as curl and pip read it; "" if it has none."""
     path = Path(os.environ.get("NETRC") or os.path.expanduser("~/.netrc"))
     if not path.is_file():
         return ""
     try:
         found = netrc.netrc(str(path)).authenticators(host)
-    except netrc.NetrcParseError as error:  # its text may have the password
+    except netrc.NetrcParseError as error:  # the error's text may have the password
         raise WebError(f"{path}:{error.lineno}: no valid line of a .netrc file") from error
     except (OSError, UnicodeError) as error:
         raise WebError(f"{path}: cannot be read: {error}") from error
@@ -203,7 +217,7 @@ def _of_netrc(host: str) -> str:
 
 
 def _chunks(answer: Any, address: str, limits: Limits, directory: Path | None = None) -> Iterator[bytes]:
-    """The body. directory: must have room for it."""
+    """Yield the body in chunks. directory: must have room for the body."""
     announced = answer.length
     limit = limits.unannounced if announced is None else limits.announced
     fix = "--download-limit sets another for archives" if directory is not None else ""
@@ -225,17 +239,17 @@ def _chunks(answer: Any, address: str, limits: Limits, directory: Path | None = 
 
 
 def _failing(address: str, call: Callable[[], _Result]) -> _Result:
-    """Calls something that reads from the network."""
+    """Call something that reads from the network. Raise WebError for a refusal, _BrokenError for a failed transfer."""
     try:
         return call()
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code < 500:  # what a server refuses is not asked for again
+        if error.code < 500:  # a refused request is not repeated
             raise _given_up(address, error.reason, error.code) from error
         raise _BrokenError(error.reason) from error
     except (OSError, http.client.HTTPException) as error:
         raise _BrokenError(_reason(error)) from error
-    except ValueError as error:  # of headers that are not what they should be
+    except ValueError as error:  # the headers are not as they should be
         raise _BrokenError(f"the answer is not valid: {error}") from error
 
 
@@ -264,7 +278,10 @@ def _trying(address: str, call: Callable[[], _Result], tries: int) -> _Result:
 
 
 def _within(seconds: float, address: str, call: Callable[[], _Result]) -> _Result:
-    """Calls in a thread, which is left behind when the time is over: names are looked up, and headers read, without."""
+    """Call in a thread, which is left behind when the time is over.
+
+    Names are looked up, and headers read, without a limit of their own.
+    """
     results: list[_Result] = []
     errors: list[BaseException] = []
 

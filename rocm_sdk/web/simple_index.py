@@ -1,7 +1,7 @@
-"""Pages of an index from which pip and uv install (PEP 503, as JSON PEP 691): what they say of each file.
+"""The pages of an index from which pip and uv install (PEP 503, as JSON PEP 691): the facts of each file.
 
-A page is hostile: its size and the number of its files are bounded, what is of another kind than the standard says is
-not there, and addresses are only those of web servers.
+A page is hostile: its size and the number of its files are bounded, values of another kind than the standard says are
+left out, and addresses are only web servers'.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATEMENT_LIMIT = 256  # attestations of a file
 
 
 class IndexedFile(NamedTuple):
-    """What a page says of a file. Digests are SHA-256 in hexadecimal, "" where the page has none."""
+    """The facts of a file on a page. Digests are SHA-256 in hexadecimal, "" where the page has none."""
 
     name: str
     address: str
@@ -36,7 +36,7 @@ class IndexedFile(NamedTuple):
 
 
 class Attestation(NamedTuple):
-    """What an attestation says: nothing of it is verified."""
+    """The statements of an attestation: none of them is verified."""
 
     publisher: str  # "GitHub, owner/repository, release.yml"
     kind: str  # its predicate
@@ -44,7 +44,10 @@ class Attestation(NamedTuple):
 
 
 def files_of_project(server: Server, project: str) -> list[IndexedFile]:
-    """The files of a project, by its normalised name. WebError, with status 404 if the index has no such project."""
+    """Return the files of a project, by its normalised name. Raise WebError.
+
+    The error has status 404 if the index has no such project.
+    """
     address = f"{server.address.rstrip('/')}/{project}/"
     answer = server.answer(address, PAGE_LIMIT, {"Accept": _ACCEPT})
     rows = _of_json(answer, address) if _is_json(answer) else _of_html(answer, address)
@@ -53,7 +56,7 @@ def files_of_project(server: Server, project: str) -> list[IndexedFile]:
 
 
 def projects_of(server: Server) -> list[str]:
-    """The normalised names of all projects of an index. WebError."""
+    """Return the normalised names of all projects of an index. Raise WebError."""
     answer = server.answer(server.address, PAGE_LIMIT, {"Accept": _ACCEPT})
     if _is_json(answer):
         document = _parsed(answer.body, server.address)
@@ -66,7 +69,7 @@ def projects_of(server: Server) -> list[str]:
 
 
 def attestations_of(server: Server, file: IndexedFile) -> list[Attestation]:
-    """The attestations of a file that has an address of them. WebError."""
+    """Return the attestations of a file that has an address of them. Raise WebError."""
     answer = server.answer(file.provenance, _DOCUMENT_LIMIT, {"Accept": "application/json"})
     document = _parsed(answer.body, file.provenance)
     bundles = document.get("attestation_bundles") if isinstance(document, dict) else None
@@ -87,7 +90,7 @@ def _is_json(answer: Answer) -> bool:
 
 
 def _of_json(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
-    """The files of a page, with keys as PEP 691 names them."""
+    """Return the files of a page, with keys as PEP 691 names them."""
     document = _parsed(answer.body, address)
     files = document.get("files") if isinstance(document, dict) else None
     if not isinstance(files, list):
@@ -98,7 +101,7 @@ def _of_json(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
 
 
 def _of_html(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
-    """The same of a page of links. The newer name of an attribute counts (PEP 714)."""
+    """Yield the files of a page of links in the same form. The newer name of an attribute counts (PEP 714)."""
     for each in links_of(answer.body, address):
         link, _, fragment = each["href"].partition("#")
         hashes = dict([fragment.partition("=")[::2]])
@@ -114,7 +117,7 @@ def _of_html(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
 
 
 def _file(row: dict[str, Any], page: str) -> IndexedFile | None:
-    """None for what is no file of a web server."""
+    """Return a file of a page; None for a row that is no file of a web server."""
     name, link = row.get("filename"), row.get("url")
     if not (isinstance(name, str) and isinstance(link, str) and name.isprintable()):
         return None
@@ -134,7 +137,10 @@ def _file(row: dict[str, Any], page: str) -> IndexedFile | None:
 
 
 def _absolute(page: str, link: str) -> str | None:
-    """The address of a link; None for other than web servers'. WebError for one that gives up encryption."""
+    """Return the address of a link; None for other than web servers'.
+
+    Raise WebError for one that gives up encryption.
+    """
     try:
         address = urljoin(page, link)
         urlsplit(address)
@@ -168,7 +174,7 @@ def _attestation(row: dict[str, Any], publisher: str, address: str) -> Attestati
 
 
 def _publisher(row: object) -> str:
-    """The publisher as the index names it, whose fields depend on its kind."""
+    """Return the publisher as the index names it, whose fields depend on its kind."""
     if not isinstance(row, dict):
         return "an unnamed publisher"
     names = ("kind", "repository", "workflow", "workflow_filepath", "email", "environment")

@@ -1,4 +1,4 @@
-"""A file of a source distribution (.tar.gz) on a web server, which is read whole: those of selectors are small."""
+"""The file of a source distribution (.tar.gz) on a web server, which is read whole: selectors' archives are small."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 PACKED_LIMIT = 4 << 20  # bytes
 UNPACKED_LIMIT = 16 << 20
 _GZIP = 16 + zlib.MAX_WBITS
-# What tarfile and zlib raise for damaged archives. RecursionError: of a chain of headers that describe one another.
+# The errors of tarfile and zlib for damaged archives. RecursionError: a chain of headers that describe one another.
 _DAMAGE = (tarfile.TarError, zlib.error, EOFError, ValueError, LookupError, OverflowError, RecursionError, OSError)
 
 
 def file_in_source_archive(server: Server, file: IndexedFile, name: str) -> bytes | None:
-    """The content of a regular file, by its name below the archive's one directory; None if it has none. WebError."""
+    """Return the content of a regular file, by its name below the archive's one directory; None if it has none.
+
+    Raises WebError.
+    """
     packed = server.read(file.address, PACKED_LIMIT)
     path = f"{file.name.removesuffix('.tar.gz')}/{name}"
     try:

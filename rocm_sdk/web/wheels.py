@@ -1,4 +1,7 @@
-"""What a wheel on a web server has: RECORD, METADATA, a small file, read without the rest where the wheel is large."""
+"""The parts of a wheel on a web server: RECORD, METADATA, a small file.
+
+If the wheel is large, the parts are read without the rest.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,15 @@ if TYPE_CHECKING:
 
 WHOLE_LIMIT = 16 << 20  # bytes of a wheel that is read whole
 _PARTS_LIMIT = 64 << 20  # bytes of a larger one that are read: its list of members and RECORD
-_MEMBER_LIMIT = 16 << 20  # bytes of RECORD; those list 100,000 files
+_MEMBER_LIMIT = 16 << 20  # bytes of RECORD: so many list 100,000 files
 
 
 class RemoteWheel(NamedTuple):
-    """record: the rows of RECORD; sha256: of the wheel, "" if it was not read whole; metadata_sha256: of METADATA."""
+    """The parts of a wheel that were read.
+
+    record: the rows of RECORD. metadata_sha256: the SHA-256 of METADATA. sha256: the wheel's, "" if it was not read
+    whole.
+    """
 
     record: list[Row]
     metadata_sha256: str
@@ -37,7 +44,7 @@ class RemoteWheel(NamedTuple):
 
 
 class Tags(NamedTuple):
-    """Those of a wheel, as its name has them: each tag of one set with each of the others. Not multiplied out."""
+    """The tags of a wheel, as its name has them: each tag of one set with each of the others, not multiplied out."""
 
     python: frozenset[str]
     abi: frozenset[str]
@@ -45,7 +52,7 @@ class Tags(NamedTuple):
 
 
 def tags_of(name: str) -> Tags | None:
-    """The tags of a wheel by its file name; None if it is no name of a wheel."""
+    """Return the tags of a wheel by its file name; None if it is no name of a wheel."""
     parts = name.removesuffix(".whl").split("-")
     if not name.endswith(".whl") or len(parts) not in {5, 6}:
         return None
@@ -53,7 +60,7 @@ def tags_of(name: str) -> Tags | None:
 
 
 def tags_in(values: Iterable[str]) -> Tags | None:
-    """The tags that WHEEL lists, each alone: "py3-none-any"; None if they are not those of one name."""
+    """Return the tags that WHEEL lists, each alone: "py3-none-any"; None if they are not the tags of one name."""
     each = {value: value.split("-") for value in values}
     if not each or any(len(parts) != 3 for parts in each.values()):
         return None
@@ -62,7 +69,7 @@ def tags_in(values: Iterable[str]) -> Tags | None:
 
 
 def read_wheel(server: Server, file: IndexedFile) -> RemoteWheel:
-    """Reads a wheel. WebError; NoPartsError if it is large and the server sends it as a whole only."""
+    """Read a wheel. Raise WebError; NoPartsError if it is large and the server sends it as a whole only."""
     data, sha256 = _content(server, file)
     with _refusing_damage(file), open_zip(file.address, data) as archive:
         record = parse_record(_refused_long(_own_member(archive, file, "RECORD")))
@@ -71,7 +78,7 @@ def read_wheel(server: Server, file: IndexedFile) -> RemoteWheel:
 
 
 def file_in_wheel(server: Server, file: IndexedFile, end: str) -> bytes | None:
-    """The one file of a wheel whose path ends so, None if there is not one. Errors as of read_wheel."""
+    """Return the one file of a wheel whose path ends so; None if there is not one. Raise the errors of read_wheel."""
     data, _ = _content(server, file)
     with _refusing_damage(file), open_zip(file.address, data) as archive:
         found = [each for each in archive.infolist() if each.filename.endswith(end)]
@@ -79,7 +86,7 @@ def file_in_wheel(server: Server, file: IndexedFile, end: str) -> bytes | None:
 
 
 def _content(server: Server, file: IndexedFile) -> tuple[BinaryIO, str]:
-    """A wheel, and its SHA-256 if it was read whole."""
+    """Return a wheel, and its SHA-256 if it was read whole, else ""."""
     try:
         remote = RemoteFile(server, file.address, _PARTS_LIMIT)
         if remote.size > WHOLE_LIMIT:
@@ -104,14 +111,17 @@ def _refusing_damage(file: IndexedFile) -> Iterator[None]:
 
 
 def _refused_long(record: bytes) -> bytes:
-    """RECORD, unless it has more rows than a wheel has members: each is an object."""
+    """Return RECORD, unless it has more rows than a wheel has members: each is an object.
+
+    Raise ValueError if it has.
+    """
     if record.count(b"\n") + record.count(b"\r") > 2 * MEMBER_LIMIT:
         raise ValueError(f"its RECORD has more than {MEMBER_LIMIT} rows")
     return record
 
 
 def _own_member(archive: zipfile.ZipFile, file: IndexedFile, name: str) -> bytes:
-    """A file of the one directory `.dist-info` that is the wheel's."""
+    """Return a file of the one directory `.dist-info` that is the wheel's."""
     project = normalised(file.name.partition("-")[0])
     end = f".dist-info/{name}"
     names = (each.filename for each in archive.infolist())

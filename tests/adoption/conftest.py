@@ -18,7 +18,10 @@ SETTINGS = {"PIP_ROOT_USER_ACTION": "ignore", "UV_OFFLINE": "1", "UV_NO_CONFIG":
 
 
 def _beside(name: str) -> ModuleType:
-    """A module of this directory; pytest's importlib mode keeps the directory off sys.path."""
+    """Return a module of this directory.
+
+    pytest's importlib mode keeps the directory off sys.path.
+    """
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
@@ -52,7 +55,7 @@ class Environment:
         return pip
 
     def is_satisfied(self, requirement: str) -> bool:
-        """Whether pip and uv find it installed: with no index they could get nothing."""
+        """Return whether pip and uv find the requirement installed: with no index they could get nothing."""
         words = ("--no-index", "--dry-run", requirement)
         pip, uv = (
             run([*installer_command(each, self.python, "install"), *words], check=False) for each in ("pip", "uv")
@@ -67,12 +70,12 @@ class Environment:
         return run([str(self.python), "-m", "rocm_sdk.adoption", *words], check=False)
 
     def problem(self) -> str:
-        """What state() says, "None" where all is well."""
+        """Return the problem that state() reports, "None" where all is well."""
         code = "from rocm_sdk.adoption import state; print(state().problem)"
         return run([str(self.python), "-c", code]).stdout.strip()
 
     def files(self) -> dict[str, bytes]:
-        """Everything installed, but for what Python compiled."""
+        """Return all installed files by path, except the files that Python compiled."""
         found = [*self.site.rglob("*"), *(self.directory / "bin").glob("rocm*")]
         kept = [path for path in found if path.is_file() and path.suffix != ".pyc"]
         return {str(path.relative_to(self.directory)): path.read_bytes() for path in kept}
@@ -87,13 +90,13 @@ def run(command: list[str], *, check: bool = True) -> Result:
 
 @pytest.fixture(scope="session")
 def established() -> ModuleType:
-    """What makes AMD's distribution `rocm`."""
+    """Return the module that makes AMD's distribution `rocm`."""
     return _beside("established_rocm")
 
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) -> Path:
-    """A directory with ours, and with `rocm` and its SDK in two versions."""
+    """Return a directory with our wheel, and with `rocm` and its SDK in two versions."""
     SETTINGS["UV_CACHE_DIR"] = str(tmp_path_factory.mktemp("uv-cache"))
     directory = tmp_path_factory.mktemp("wheels")
     (ours,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
@@ -111,5 +114,5 @@ def make_environment(tmp_path: Path, wheels: Path) -> Callable[..., Environment]
 
 @pytest.fixture(params=["pip", "uv"])
 def environment(request: pytest.FixtureRequest, make_environment: Callable[..., Environment]) -> Environment:
-    """An empty one for each installer."""
+    """Return an empty environment for each installer."""
     return make_environment(request.param)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What the files print and hold is ours; their names, the requirements and the command are the established ones.
+# The texts and contents of the files are ours; their names, the requirements and the command are the established ones.
 ROCM_FILES = {
     "rocm_sdk/__init__.py": 'from ._dist_info import __version__ as __version__\n\nWHOSE = "rocm"\n',
     "rocm_sdk/__main__.py": 'def main():\n    print("the command of rocm")\n',
@@ -33,12 +33,12 @@ SDK_SETUP = "from setuptools import setup\n\nsetup(name={name!r}, version={versi
 
 
 def write_rocm(version: str, output: Path, sources: Path) -> None:
-    """Builds the wheel of rocm."""
+    """Build the wheel of rocm."""
     _build(sources / f"rocm-{version}", ROCM_FILES, ROCM_SETUP.format(version=version), output, version)
 
 
 def write_wheels(version: str, output: Path, sources: Path) -> None:
-    """Builds wheels of rocm, rocm-sdk-core and rocm-sdk-libraries."""
+    """Build wheels of rocm, rocm-sdk-core and rocm-sdk-libraries."""
     write_rocm(version, output, sources)
     for name in ("rocm-sdk-core", "rocm-sdk-libraries"):
         module = name.replace("-", "_")

@@ -135,7 +135,7 @@ def test_an_upgrade_of_ours_keeps_the_adoption(environment: Environment) -> None
 
 
 def test_rocm_uninstalled_before_any_adoption(environment: Environment) -> None:
-    """It took our files with it, `rocm_sdk/__init__.py` and the command included."""
+    """The removal of `rocm` took our files with it, `rocm_sdk/__init__.py` and the command included."""
     for requirement in (OURS, ROCM):
         environment.install(requirement)
     environment.uninstall("rocm")
@@ -147,7 +147,10 @@ def test_rocm_uninstalled_before_any_adoption(environment: Environment) -> None:
 
 
 def split_own_record(files: dict[str, bytes]) -> tuple[dict[str, bytes], bytes]:
-    """The files, and our whole RECORD and entry points, which after undoing lie under names of their own."""
+    """Return the files without our RECORD and entry points, and the whole content of both.
+
+    After undoing, our whole RECORD and entry points lie under names of their own.
+    """
     (name,) = (name for name in files if "/rocm_sdk_loader-" in name and name.endswith("/RECORD"))
     entries, kept = (f"{Path(name).parent}/entry_points{ending}" for ending in (".txt", ".whole"))
     rest = {each: content for each, content in files.items() if each not in {name, f"{name}.whole", entries, kept}}
@@ -258,7 +261,7 @@ def test_undone_where_the_files_of_rocm_are_lost(environment: Environment) -> No
 def test_what_uv_links_to_its_cache_is_not_written_into(
     make_environment: Callable[..., Environment], tmp_path: Path
 ) -> None:
-    """uv installs hard links: a file changed in one environment would be changed in the cache and in all others."""
+    """The installer uv makes hard links: a change in one environment would reach the cache and all others."""
 
     def installed(parent: Path) -> Environment:
         environment = make_environment("uv", parent)

@@ -45,7 +45,7 @@ def install(environment: Environment, index: str, *words: str) -> subprocess.Com
 
 
 def codes(environment: Environment) -> set[str]:
-    """What the self test reports; E-PKG-006: files have two owners."""
+    """Return the problem codes that the self test reports; E-PKG-006: files have two owners."""
     return {each["code"] for each in json.loads(environment.command("test", "--json").stdout)["problems"]}
 
 

@@ -10,7 +10,7 @@ from system_calls import traced
 
 
 def adoption_calls(make_environment: Callable[..., Any], tmp_path: Path, names: str) -> list[str]:
-    """The system calls of these names that an adoption makes."""
+    """Return the system calls of these names that an adoption makes."""
     environment = make_environment("pip")
     environment.install("rocm==7.10.0", "rocm-sdk-loader")
     return traced([str(environment.python), "-m", "rocm_sdk.adoption"], names, tmp_path / "calls")
@@ -33,7 +33,7 @@ def test_files_reach_the_disk_before_they_get_their_names(make_environment: Call
 
 
 def test_names_reach_the_disk_one_step_after_the_other(make_environment: Callable[..., Any], tmp_path: Path) -> None:
-    """What an adoption keeps is there before RECORD lists it, and before the files are replaced."""
+    """The names that an adoption keeps are there before RECORD lists them, and before the files are replaced."""
     lines = adoption_calls(make_environment, tmp_path, "rename,renameat,renameat2,fsync")
     unsynced: set[str] = set()
     named = 0

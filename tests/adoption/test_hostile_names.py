@@ -18,7 +18,7 @@ Environment = Any
 
 @pytest.fixture
 def both(make_environment: Callable[..., Environment]) -> Environment:
-    """An environment with `rocm` and ours, which overwrote files of `rocm`."""
+    """Return an environment with `rocm` and ours, which overwrote files of `rocm`."""
     environment = make_environment("uv")
     for requirement in (OURS, ROCM):
         environment.install(requirement)
@@ -69,7 +69,7 @@ def test_a_kept_file_that_is_none(both: Environment, kind: str) -> None:
 
 
 def test_a_partial_file_that_is_a_link(both: Environment) -> None:
-    """It is replaced, and not written through."""
+    """The link is replaced, and nothing is written through it."""
     victim = both.directory / "victim"
     victim.write_text("mine")
     (both.site / "rocm_sdk/__init__.py.adopting").symlink_to(victim)

@@ -1,5 +1,6 @@
-"""The lines that README and quick start print to install with, run from where their reader stands. AMD's index is one
-of ours, with an SDK that was packaged from artifacts and with `rocm` in AMD's layout.
+"""The lines that README and quick start print to install with, run from where their reader stands.
+
+AMD's index is one of ours, with an SDK that was packaged from artifacts and with `rocm` in AMD's layout.
 """
 
 import os
@@ -45,7 +46,7 @@ WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
 def write_torch(directory: Path) -> None:
-    """A framework that loads ROCm when it is imported, as torch does, and its package for a target."""
+    """Write the wheels of a framework that loads ROCm when it is imported, as torch does, and of its GPU package."""
     with zipfile.ZipFile(directory / f"amd_torch_device_gfx942-{TORCH_VERSION}-py3-none-any.whl", "w") as archive:
         for name, text in {"METADATA": DEVICE_METADATA, "WHEEL": WHEEL, "RECORD": ""}.items():
             archive.writestr(f"amd_torch_device_gfx942-{TORCH_VERSION}.dist-info/{name}", text)
@@ -62,7 +63,7 @@ def write_torch(directory: Path) -> None:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) -> str:
-    """The address of the index."""
+    """Return the address of the index."""
     directory = tmp_path_factory.mktemp("index")
     tree = usual_tree(directory / "artifacts")
     for path, soname, source in WORKING:
@@ -80,7 +81,7 @@ def index(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) -> 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """The repository in a directory of its name: its files, nothing compiled."""
+    """Return a copy of the repository in a directory of its name: the files alone, nothing compiled."""
     names = subprocess.check_output(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT)
     for name in names.decode().strip("\0").split("\0"):
         target = tmp_path / "rocm_sdk" / name
@@ -90,7 +91,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def lines(page: str, heading: str) -> str:
-    """The first block of shell lines below a heading."""
+    """Return the first block of shell lines below a heading."""
     text = (ROOT / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
     found = re.search(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert found is not None

@@ -74,7 +74,7 @@ DATES = (1_700_000_000, 1_700_000_000, 0, -1, 1 << 33, 1 << 60, 0.5)
 
 
 def name(chance: random.Random, root: Path) -> str:
-    """A name of a member, or a text of a link."""
+    """Return a name of a member, or a text of a link."""
     parts = [chance.choice(PARTS) for _ in range(chance.choice((1, 1, 2, 3, 5)))]
     beginnings = (*(f"{TREE}/",) * 6, "", "/", "../", f"{TREE}/../", f"{root}/victims/", "_rocm_sdk_core/", f"{TREE}2/")
     if chance.random() < 0.03:
@@ -83,7 +83,7 @@ def name(chance: random.Random, root: Path) -> str:
 
 
 def target(chance: random.Random, root: Path, names: list[str]) -> str:
-    """The text of a link: to other members, out of the tree in several ways, into packages."""
+    """Return the text of a link: to other members, out of the tree in several ways, into packages."""
     ups = "../" * chance.randrange(6)
     ways = [chance.choice(names), f"{ups}{chance.choice(PARTS)}", f"{root}/victims/secret", f"{ups}victims/secret"]
     ways += [f"{ups}_rocm_sdk_core/lib/libamdhip64.so.7", f"{ups}torch/lib/x", name(chance, root), "/etc/passwd", ""]
@@ -119,7 +119,10 @@ def random_member(chance: random.Random, members: list[Member], root: Path) -> M
 
 
 def tame_member(chance: random.Random, members: list[Member], number: int) -> Member:
-    """One that may be in an archive, or just not: links that climb as far as they can, names that differ in case."""
+    """Return a member that may be in an archive, or just not.
+
+    Links climb as far as they can, and names differ in case.
+    """
     place = chance.choice(("", "a/", "A/", "a/b/", "lib/", "x" * 255 + "/", "d/" * 40))
     new = f"{TREE}/{place}{chance.choice(('new', 'New', 'é', 'a b', '-rf'))}{number}"
     files = [each[0].name for each in members if each[0].isreg()]
@@ -146,7 +149,7 @@ def tame_member(chance: random.Random, members: list[Member], number: int) -> Me
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """Some bytes of headers replaced, with right checksums; sometimes a part of the archive alone."""
+    """Return the archive with some bytes of headers replaced, with right checksums; sometimes a part of it alone."""
     content = bytearray(data)
     for _ in range(chance.choice((0, 0, 0, 1, 3))):
         start = chance.randrange(len(content) // 512) * 512
@@ -160,7 +163,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def archive(chance: random.Random, root: Path) -> tuple[bytes, str]:
-    """The bytes of a random archive, and its file's name."""
+    """Return the bytes of a random archive, and its file's name."""
     kind = chance.choice(("_devel.tar", "_devel.tar", "_devel.tar.xz"))
     while True:
         try:
@@ -173,7 +176,7 @@ def archive(chance: random.Random, root: Path) -> tuple[bytes, str]:
 
 
 def attack(root: Path, chance: random.Random) -> str:
-    """One archive."""
+    """Attack with a random archive, and return a word for how the round ended."""
     site = environment(root)
     if chance.random() < 0.3:
         call(site, "init")

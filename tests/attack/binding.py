@@ -95,7 +95,10 @@ class MismatchError(Exception):
 
 
 def random_graph(chance: random.Random) -> tuple[list[Library], dict[str, str], str]:
-    """Libraries, the roots that are asked for, and the scope. Every need exists, but for some auxiliaries."""
+    """Return libraries, the roots that are asked for, and the scope.
+
+    Every need exists, except some auxiliaries.
+    """
     roots = chance.sample(sorted(ROOTS), chance.choice((1, 1, 2, 3)))
     names = [ROOTS[root] for root in roots] + [f"libn{i}.so.1" for i in range(chance.randint(2, 6))]
     libraries = [
@@ -163,7 +166,7 @@ def answers(how: str, site: Path, scope: str, probes: list[str], roots: dict[str
 
 
 def attack(directory: Path, seed: str) -> None:
-    """One graph; MismatchError with what differs."""
+    """Compare the bindings of a graph; raise MismatchError with the differences."""
     chance = random.Random(seed)
     libraries, roots, scope = random_graph(chance)
     build(directory, libraries, chance)

@@ -59,7 +59,7 @@ class Victim:
         return subprocess.Popen(self.command, env=self.environment, stdin=quiet, stdout=quiet, stderr=quiet)
 
     def undisturbed(self) -> float:
-        """The seconds that it takes."""
+        """Run the command without a kill, and return the seconds that it takes."""
         start = time.monotonic()
         done = subprocess.run(self.command, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -67,7 +67,7 @@ class Victim:
         return time.monotonic() - start
 
     def killed(self, delay: float) -> str:
-        """What is wrong after a kill; "": nothing."""
+        """Return the wrong state after a kill in words, "" if all is well."""
         process = self.start()
         time.sleep(delay)
         process.kill()
@@ -80,7 +80,7 @@ class Victim:
 
 
 def orphans() -> list[str]:
-    """What is left of processes whose parents were killed: they are ours now. They are ended."""
+    """End the processes whose parents were killed, which are ours now, and return their command lines."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         try:
@@ -113,7 +113,10 @@ def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Ra
     victim = Victim([sys.executable, "-m", "rocm_sdk_build", *words], output.parent, environment)
 
     def clean() -> str:
-        """The next command removes what killed ones have left, but for a complete output."""
+        """Run the command after kills, and return the leftovers that it does not remove, in words; "": none.
+
+        A complete output is removed before: the command would leave it.
+        """
         remove(output)
         victim.undisturbed()
         found = [path.name for path in (*output.parent.iterdir(), *victim.temporary.iterdir()) if path != output]

@@ -1,13 +1,13 @@
-"""A model of what a power cut leaves: the system calls of a program, replayed up to any point, and what is lost there.
+"""The model of a disk after a power cut: a program's system calls, replayed up to any point, and the losses there.
 
-The calls are recorded by strace. A file is an inode, a directory maps names to inodes. What a call changes is pending
-until a sync covers it: data and mode of a file until fsync of the file, a name until fsync of its directory (for a
-rename, the target's directory), everything until syncfs. A power cut keeps any part of what is pending: a change of
+The calls are recorded by strace. A file is an inode, a directory maps names to inodes. Changes of a call are pending
+until a sync covers them: data and mode of a file until fsync of the file, a name until fsync of its directory (for a
+rename, the target's directory), everything until syncfs. A power cut keeps any part of the pending changes: a change of
 names happened or not, a file has its data, none, a part or zeros in its place. A rename is not torn, and dates of files
-are those at the end: two things that file systems with a journal promise.
+are the dates at the end: two things that file systems with a journal promise.
 
-Notes of the product hold inode numbers, sizes and dates of files. In a replayed file they are those of the replayed
-files: otherwise each note would look outdated, and nothing would depend on it.
+Notes of the product hold inode numbers, sizes and dates of files. In a replayed file they belong to the replayed files:
+otherwise each note would look outdated, and nothing would depend on it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SKIPPED_IOCTLS = ("TCGETS", "TIOCGWINSZ", "FIOCLEX", "FICLONE")
 
 
 class Content(NamedTuple):
-    """What a file holds."""
+    """The data and the mode of a file."""
 
     data: bytes = b""
     mode: int = 0o644
@@ -64,9 +64,9 @@ class Change(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a power cut leaves: the entries of each directory, and what is left of files that were not synced.
+    """The state after a power cut: the entries of each directory, and the rest of files that were not synced.
 
-    undone: the changes of names that did not happen.
+    `undone` are the changes of names that did not happen.
     """
 
     entries: dict[int, dict[str, int]]
@@ -109,7 +109,10 @@ class Disk:
         self._identities[facts.st_ino, facts.st_size, facts.st_mtime_ns] = number
 
     def replayed(self, lines: list[str]) -> Disk:
-        """The same disk after all calls. Learns the dates of files, and sees that they are as the program left them."""
+        """Return the same disk after all calls.
+
+        The dates of files are learned, and compared with the files that the program left.
+        """
         after = copy.deepcopy(self)
         for line in lines:
             after.replay(line)
@@ -293,7 +296,10 @@ class Disk:
         return self._now[parent][name]
 
     def _place(self, argument: str) -> tuple[int, str]:
-        """The directory and the name that a path stands for; the program has no symbolic link on the way to a name."""
+        """Return the directory and the name that a path stands for.
+
+        The program has no symbolic link on the way to a name.
+        """
         *parents, last = os.path.relpath(_path(argument), self.root).split("/")
         number = 0
         for part in parents:
@@ -335,7 +341,7 @@ class Disk:
         return State(entries, contents, [each for is_kept, each in zip(kept, self.pending, strict=True) if not is_kept])
 
     def lost(self, state: State) -> str:
-        """What a state lacks, for people."""
+        """Return the losses of a state, for people."""
         names = ["/".join(name for _, name, _ in change.names) for change in state.undone]
         files = [f"{number}: {way}" for number, way in state.contents.items() if way != FULL]
         return f"changes of names: {names or 'none'}; data of inodes: {files or 'none'}"
@@ -357,7 +363,7 @@ class Disk:
         return digest.digest()
 
     def _left(self, number: int, contents: Mapping[int, str]) -> Content:
-        """What is left of a file; inode numbers in it are still the recorded ones."""
+        """Return the rest of a file; inode numbers in it are still the recorded ones."""
         inode = self.inodes[number]
         way = contents.get(number, FULL)
         if way == FULL:
@@ -365,7 +371,7 @@ class Disk:
         return inode.synced if way == NONE else Content(_cut(inode.now.data, way), inode.now.mode)
 
     def write(self, state: State, directory: Path) -> None:
-        """Makes the state in an absent directory."""
+        """Make the state in an absent directory."""
         paths: dict[int, str] = {}
         notes: list[int] = []
         for path, number in self._walk(0, str(directory), state.entries):
@@ -407,12 +413,12 @@ class Disk:
 
 
 def readable(line: str) -> str:
-    """A line of the record for people."""
+    """Return a line of the record for people."""
     return _ESCAPED.sub(lambda found: bytes.fromhex(found[0].replace("\\x", "")).decode(errors="replace"), line)
 
 
 def record(command: list[str], to: Path, env: Mapping[str, str], cwd: Path) -> list[str]:
-    """The calls of a command that succeeds, a line each, with all data."""
+    """Record the calls of a command, a line each, with all data; raise AssertionError if the command fails."""
     if shutil.which("strace") is None:
         raise AssertionError("strace is needed: make setup")
     strace = ["strace", "-f", "-y", "-xx", "-s", str(1 << 26), "-e", "signal=none", "-e", f"trace={CALLS}"]
@@ -461,7 +467,7 @@ def _text(path: str, facts: os.stat_result) -> str:
 
 
 def _split(arguments: str) -> list[str]:
-    """The arguments of a call. Texts are hexadecimal, so no comma or bracket of theirs disturbs."""
+    """Return the arguments of a call: texts are hexadecimal, so none has a comma or a bracket."""
     return [part.strip() for part in re.split(r",(?![^\[{]*[\]}])", arguments)]
 
 
@@ -472,7 +478,7 @@ def _bytes(argument: str) -> bytes:
 
 
 def _path(argument: str) -> str:
-    """The path of a text or of a descriptor (`3</path>`); "" for anything else."""
+    """Return the path of a text or of a descriptor (`3</path>`), "" for anything else."""
     text = argument
     if "<" in argument:
         text = argument[argument.index("<") + 1 : argument.rindex(">")]

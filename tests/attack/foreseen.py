@@ -71,7 +71,7 @@ def _declaration(name: str) -> str:
 
 
 def _uses(name: str, number: int) -> list[str]:
-    """A call and an address of a function; a value and an address of data."""
+    """Return lines of C with a call and an address of a function, or with a value and an address of data."""
     if name[0] in "fi":
         return [
             f"int call{number}_{name}(void) {{ return {name} ? {name}() : 0; }}",
@@ -126,7 +126,7 @@ def compiles(*words: str | Path, text: str | None = None) -> None:
 
 
 def build(directory: Path, libraries: list[Library], chance: random.Random) -> Path:
-    """The libraries, and the program; what the linker refuses is left off."""
+    """Build the libraries, and the program; needs that the linker refuses are left off."""
     (directory / "stubs").mkdir()
     for number, library in enumerate(libraries):
         made = directory / f"{library.name}.o"
@@ -155,7 +155,7 @@ def link(directory: Path, library: Library) -> None:
 
 
 def build_program(directory: Path, libraries: list[Library], chance: random.Random) -> Path:
-    """A program that is linked with some of the libraries and uses some of their symbols by value and by address."""
+    """Build a program that is linked with some libraries and uses some of their symbols by value and by address."""
     needed = chance.sample(libraries, chance.choice((0, 0, 1, 2)))
     defined = {name for library in needed for name, how in library.defined.items() if "protected" not in how}
     used = [name for name in NAMES if name in defined and name[0] != "t" and chance.random() < 0.6]
@@ -185,7 +185,7 @@ def random_openings(directory: Path, libraries: list[Library], chance: random.Ra
 
 
 def answers(program: Path, how: str, words: list[str], preloaded: str, told: Path | None = None) -> list[Reference]:
-    """What the program prints. told: where the linker tells what it binds."""
+    """Return the references that the program prints; the linker writes its bindings into `told`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
     environment |= {"LD_PRELOAD": preloaded} if preloaded else {}
     environment |= debugging(told) if told else {}
@@ -202,7 +202,7 @@ def answers(program: Path, how: str, words: list[str], preloaded: str, told: Pat
 
 
 def attack(directory: Path, seed: str) -> int:
-    """One graph: how many references were compared."""
+    """Compare the bindings of a graph, and return the number of compared references."""
     chance = random.Random(seed)
     libraries = random_graph(chance)
     program = build(directory, libraries, chance)

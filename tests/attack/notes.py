@@ -40,7 +40,7 @@ ROCM = f"rocm-{VERSION}.dist-info"
 
 
 def names(chance: random.Random, root: Path) -> str:
-    """A name that a note may hold: most of them lead elsewhere."""
+    """Return a name that a note may hold: most of them lead elsewhere."""
     climbing = ("../victim.txt", "../../victim.txt", "../../../victims/a", "lib/../../victim.txt", "../torch/lib/x")
     beside = (f"{root}/victims/a", "/etc/passwd", "../_rocm_sdk_core/bin/hipcc", ".rocm-sdk/stamp")
     strange = ("", ".", "..", "a//b", "./a", "a\0b", "\udc80", "x" * 300, "d/" * 200 + "x")
@@ -49,7 +49,7 @@ def names(chance: random.Random, root: Path) -> str:
 
 
 def texts(chance: random.Random, root: Path) -> str:
-    """The text of a link in a note."""
+    """Return the text of a link in a note."""
     ends = ("etc/passwd", "victims/a", "victim.txt", "torch/lib/x", "x")
     climbing = "../" * chance.randrange(12) + chance.choice(ends)
     core = "_rocm_sdk_core"
@@ -101,7 +101,7 @@ def edit_stamp(site: DevelSite, chance: random.Random, root: Path) -> None:
 
 
 def edit_device_list(site: DevelSite, chance: random.Random, root: Path) -> None:
-    """The list of the device package."""
+    """Edit the list of the device package."""
     content = json.loads((site.path / DEVICE_LIST).read_text())
     for _ in range(chance.choice((1, 3))):
         added: Any = {"relpath": names(chance, root), "target": texts(chance, root)}
@@ -129,13 +129,13 @@ def edit_record(site: DevelSite, chance: random.Random, root: Path) -> None:
 
 
 def replace_note(site: DevelSite, chance: random.Random, root: Path) -> None:
-    """A note is another kind of file, or no note at all."""
+    """Replace a note by another kind of file, or by no note at all."""
     path = site.tree / ".rocm-sdk" / chance.choice(NOTES)
     place(path, chance, root)
 
 
 def replace_directory(site: DevelSite, chance: random.Random, root: Path) -> None:
-    """A directory of the tree, the tree itself, or what holds our notes is a link to a directory of others."""
+    """Replace a directory of the tree, the tree, or the directory of our notes by a link to a directory of others."""
     path = site.tree / chance.choice((".rocm-sdk", "bin", "lib", "lib/rocblas/library", "include", "."))
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -162,7 +162,7 @@ def place(path: Path, chance: random.Random, root: Path) -> None:
 
 
 def replace_lock(site: DevelSite, chance: random.Random, root: Path) -> None:
-    """The lock, or a name as a killed writer leaves it."""
+    """Replace the lock, or a name as a killed writer leaves it."""
     place(site.path / chance.choice((".rocm_sdk_devel.lock", ".rocm_sdk_devel.staging-x")), chance, root)
 
 
@@ -173,7 +173,7 @@ EDITS: tuple[Callable[[DevelSite, random.Random, Path], None], ...] = (
 
 
 def attack(root: Path, chance: random.Random) -> str:
-    """One environment with an extracted tree, or an adopted one."""
+    """Attack an environment with an extracted tree, or an adopted environment."""
     return attack_adoption(root, chance) if chance.random() < 0.2 else attack_tree(root, chance)
 
 
@@ -183,7 +183,7 @@ def attack_tree(root: Path, chance: random.Random) -> str:
     if call(site, "init").status != 0:
         raise WrongError("the tree cannot be made")
     edits = [chance.choice(EDITS) for _ in range(chance.choice((1, 1, 2, 3)))]
-    # What replaces files comes last: writing to a pipe would wait for ever.
+    # Edits that replace files come last: writing to a pipe would wait for ever.
     for edit in sorted(edits, key=EDITS.index):
         # An earlier edit may have taken away what this one changes.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -209,7 +209,7 @@ def attack_tree(root: Path, chance: random.Random) -> str:
 
 
 def attack_adoption(root: Path, chance: random.Random) -> str:
-    """The files that an adoption has kept; undoing it puts them back."""
+    """Attack the files that an adoption has kept; undoing it puts them back."""
     site = environment(root)
     for name, data in with_metadata("rocm", {"rocm_sdk/__init__.py": b"theirs"}, VERSION).items():
         write(site.path / name, data)
@@ -248,7 +248,10 @@ def attack_adoption(root: Path, chance: random.Random) -> str:
 
 
 def foreign_of_rocm(root: Path, known: Container[str] | None = None) -> dict[str, tuple[object, ...]]:
-    """What undoing must leave alone. known: the names that were there before; it may put others into site-packages."""
+    """Return the files that undoing must leave alone.
+
+    `known` are the names that were there before: undoing may put other names into site-packages.
+    """
     theirs = (f"env/site/{ROCM}", "env/site/rocm_sdk")
     found = {name: facts for name, facts in foreign_files(root).items() if not name.startswith(theirs)}
     is_put_back = (name for name in found if known is not None and name not in known and name.startswith("env/site/"))

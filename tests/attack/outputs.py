@@ -26,7 +26,7 @@ WHEEL = f"rocm_sdk_core-{OLD}-py3-none-any.whl"
 
 
 def names(chance: random.Random, root: Path) -> str:
-    """A name that a member or a row may have: most of them lead elsewhere."""
+    """Return a name that a member or a row may have: most of them lead elsewhere."""
     climbing = ("../victims/a", "../../victims/a", "../../../victims/a", "lib/../../victims/a", f"{root}/victims/a")
     strange = ("", ".", "..", "a//b", "./a", "a\0b", "x" * 300, "d/" * 200 + "x", "/etc/passwd")
     return chance.choice((*climbing, *strange, "lib/x.co", "lib/y.co", "link/x.co", "lib", "lib/", "new"))
@@ -57,7 +57,10 @@ def place(path: Path, chance: random.Random, root: Path) -> None:
 
 
 def make_tree(tree: Path, chance: random.Random, root: Path) -> None:
-    """A directory with code, RECORDs that say anything, and perhaps things that are not copied; perhaps another's."""
+    """Make a directory with code and with RECORDs that say anything.
+
+    Things that are not copied may be there too, and another user may own all of it.
+    """
     for name in ("lib/x.co", "deep/lib/y.co"):
         write(tree / name, CODE)
         (tree / name).chmod(chance.choice((0o644, 0o4755, 0o6755, 0o444)))
@@ -78,7 +81,7 @@ def make_tree(tree: Path, chance: random.Random, root: Path) -> None:
 
 
 def make_wheel(path: Path, chance: random.Random, root: Path) -> None:
-    """A wheel of whose members some have any name and any kind."""
+    """Write a wheel with some members of any name and any kind."""
     info = f"rocm_sdk_core-{OLD}.dist-info"
     members = {"lib/x.co": CODE, f"{info}/METADATA": f"Name: rocm-sdk-core\nVersion: {OLD}\n".encode()}
     with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
@@ -141,13 +144,13 @@ def attack(root: Path, chance: random.Random) -> str:
 
 
 def others(root: Path) -> dict[str, tuple[object, ...]]:
-    """What no command may change: all but the output, in which an index has its metadata beside a wheel."""
+    """Return the files that no command may change: all except the output, and the metadata that an index adds."""
     found = foreign_files(root)
     return {name: facts for name, facts in found.items() if not name.startswith("out") and ".metadata" not in name}
 
 
 def specials(out: Path) -> set[tuple[str, int]]:
-    """What no command replaces: all but files."""
+    """Return the entries that no command replaces: all except files."""
     found = ((str(path), path.lstat()) for path in out.iterdir())
     return {(name, facts.st_ino) for name, facts in found if not stat.S_ISREG(facts.st_mode)}
 

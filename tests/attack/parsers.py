@@ -102,14 +102,14 @@ def a_tar(mode: str) -> bytes:
 
 @cache
 def an_artifact(form: str) -> bytes:
-    """An archive of an artifact, without the checksums of compression, so that damage comes further."""
+    """Return an archive of an artifact, without the checksums of compression, so that damage comes further."""
     files = {MANIFEST: b"x/stage\n", "x/stage/" + "n" * 120: BUNDLE, "x/stage/b": b"b"}
     data = tar_with_links(files, "x/stage")
     return data if form == "tar" else compressed_artifact(data, form)
 
 
 def tar_with_links(files: Mapping[str, bytes], directory: str) -> bytes:
-    """The files, and links of both kinds in the directory to its file `b`."""
+    """Return a tar archive of the files, and of links of both kinds in the directory to its file `b`."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         for name, data in files.items():
@@ -130,7 +130,7 @@ def compressed_artifact(data: bytes, form: str) -> bytes:
 
 
 def damaged_inside(path: Path) -> object:
-    """The damage is in the tar archive that is compressed, where no checksum of the compression finds it."""
+    """Unpack a compressed archive whose damage is inside, where no checksum of the compression finds it."""
     path.write_bytes(compressed_artifact(path.read_bytes(), "zst"))
     return unpacked(path)
 
@@ -189,7 +189,7 @@ class Index:
 
 
 def indexed(path: Path) -> object:
-    """What a page says of files, and the attestations that each would have."""
+    """Return the files that a page lists, and the attestations that each would have."""
     index: Any = Index(path, JSON_PAGE if path.suffix == ".json" else "text/html")
     return files_of_project(index, "rocm-sdk-core")
 
@@ -264,7 +264,7 @@ PARSERS = (
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """A few bytes replaced, inserted, doubled or left out."""
+    """Return the data with a few bytes replaced, inserted, doubled or left out."""
     content = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4, 16))):
         at = chance.randrange(len(content) or 1)
@@ -290,7 +290,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def attack(root: Path, chance: random.Random) -> str:
-    """One damaged input for each parser."""
+    """Give each parser a damaged input, and return a word for how the round ended."""
     refused = 0
     for parser in PARSERS:
         path = root / "in" / parser.name

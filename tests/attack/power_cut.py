@@ -45,7 +45,7 @@ Facts = dict[str, object]
 
 
 def members(version: int) -> list[object]:
-    """A tree with one of everything, as small as it can be."""
+    """Return the members of a tree with one of everything, as small as it can be."""
     return [
         member(f"{TREE}/__init__.py"),
         link(f"{TREE}/llvm", "lib"),
@@ -62,9 +62,10 @@ def members(version: int) -> list[object]:
 
 
 class Scenario(NamedTuple):
-    """What is there before, the call that is cut, and what says what is wrong after the next calls ("": nothing).
+    """The files before a call, the call that is cut, and the check after the next calls.
 
-    check: gets the directory, and what is there after an undisturbed call.
+    `check` gets the directory, and the facts after an undisturbed call; it returns the wrong facts in words, "" if
+    there are none.
     """
 
     prepare: Callable[[Path], object]
@@ -73,7 +74,7 @@ class Scenario(NamedTuple):
 
 
 def packed(root: Path) -> DevelSite:
-    """An SDK with a device package, whose tree is not extracted; a file of someone else's beside it."""
+    """Return an SDK with a device package, whose tree is not extracted; a file of someone else is beside it."""
     site = DevelSite(root / "site")
     site.install_sdk()
     site.install_devel(members(1))  # type: ignore[arg-type]
@@ -98,7 +99,7 @@ def with_older_tree(root: Path) -> None:
 
 
 def with_changed_packages(root: Path) -> None:
-    """The tree is complete; a device package and the runtime around it were replaced."""
+    """Make a complete tree, and replace a device package and the runtime around it."""
     site = packed(root)
     site.install("rocm-sdk-device-gfx942", device_files("gfx942", count=4))
     site.command("init")
@@ -135,7 +136,10 @@ def is_rubbish(path: str) -> bool:
 
 
 def facts_of(root: Path) -> Facts:
-    """What is below the directory but for rubbish, so that equal results are equal; notes without what may differ."""
+    """Return the facts of all below the directory except rubbish, so that equal results are equal.
+
+    Facts of notes are without the parts that may differ.
+    """
     facts: Facts = {}
     names: dict[int, str] = {}
     for path in sorted(root.rglob("*")):
@@ -152,7 +156,7 @@ def facts_of(root: Path) -> Facts:
 
 
 def readable(path: Path) -> object:
-    """The content of a file, without inode numbers and dates, and the rows of a RECORD in order."""
+    """Return the content of a file, without inode numbers and dates; the rows of a RECORD are in order."""
     data = path.read_bytes()
     if path.name == "RECORD":
         return sorted(csv.reader(io.StringIO(data.decode())))
@@ -164,7 +168,10 @@ def readable(path: Path) -> object:
 
 
 def check_tree(root: Path, wanted: Facts) -> str:
-    """Makes the tree ready. Only for a process of its own."""
+    """Make the tree ready, and return the difference from the wanted facts in words, "" if there is none.
+
+    Only a process of its own may call this function.
+    """
     from rocm_sdk.cli import main as command
 
     site = root / "site"
@@ -181,7 +188,7 @@ def check_tree(root: Path, wanted: Facts) -> str:
 
 
 def check_tree_with_store(root: Path, wanted: Facts) -> str:
-    """The same with a store."""
+    """Make the tree ready with a store."""
     os.environ["ROCM_SDK_STORE"] = str(root / "store")
     return check_tree(root, wanted)
 
@@ -231,7 +238,7 @@ def differences(found: Facts, wanted: Facts) -> str:
 
 
 def difference(name: str, found: object, wanted: object) -> str:
-    """What differs, from where it does."""
+    """Return the difference of two values, from where it begins."""
     one, other = str(found), str(wanted)
     same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
     at = max(0, same - 60)
@@ -239,7 +246,7 @@ def difference(name: str, found: object, wanted: object) -> str:
 
 
 def in_child(work: Callable[[], str]) -> str:
-    """What a function says in a forked process, which ends with it."""
+    """Return the words of a function that runs in a forked process, which ends with the function."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -259,7 +266,7 @@ def in_child(work: Callable[[], str]) -> str:
 
 
 class Attack:
-    """One scenario in a directory of its own."""
+    """The attack of a scenario in a directory of its own."""
 
     def __init__(self, name: str, place: Path, seed: str, samples: int, keep: Path | None) -> None:
         self.name = name
@@ -272,7 +279,7 @@ class Attack:
         self._tried: set[bytes] = set()
 
     def run(self) -> None:
-        """Records the scenario, replays it and cuts the power before and after each call."""
+        """Record the scenario, replay it and cut the power before and after each call."""
         root = self._place / "recorded"
         self._scenario.prepare(root)
         disk = Disk(root)

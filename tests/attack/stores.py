@@ -101,7 +101,7 @@ def edit_list(store: Path, chance: random.Random, root: Path) -> None:
 
 
 def edited(content: dict[str, Any], chance: random.Random, root: Path) -> dict[str, Any]:
-    """A list with some fields, rows or members changed."""
+    """Return a list with some fields, rows or members changed."""
     rows = content["members"]
     for _ in range(chance.choice((1, 1, 2, 4))):
         row = chance.choice(rows)
@@ -180,7 +180,7 @@ def edit_modes(store: Path, chance: random.Random, _root: Path) -> None:
 
 
 def edit_directory(store: Path, chance: random.Random, root: Path) -> None:
-    """A directory of the store is gone, a file or a link."""
+    """Remove a directory of the store, or replace it by a file or a link."""
     path = store / chance.choice(("files", "trees", "lock", "files/00"))
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -206,12 +206,12 @@ EDITS: tuple[Callable[[Path, random.Random, Path], None], ...] = (
 
 
 def foreign_in_store(store: Path) -> set[str]:
-    """The files of others that are in the store."""
+    """Return the files of others that are in the store."""
     return {str(path) for path in store.rglob("*") if path.is_file() and path.read_bytes() == FOREIGN.encode()}
 
 
 def attack(root: Path, chance: random.Random) -> str:
-    """One store, used by another environment than the one that made it."""
+    """Attack a store that another environment has made."""
     wanted = good_tree(root)
     site, store = environment(root), root / "store"
     maker = DevelSite(root / "maker/site")
@@ -221,7 +221,7 @@ def attack(root: Path, chance: random.Random) -> str:
         raise WrongError("the store cannot be made")
     edits = [chance.choice(EDITS) for _ in range(chance.choice((1, 1, 2, 3)))]
     for edit in edits:
-        # What one edit leaves may be nothing that another can change.
+        # The rest after one edit may be nothing that another can change.
         with contextlib.suppress(OSError, KeyError, TypeError, AttributeError, StopIteration):
             edit(store, chance, root)
     shutil.rmtree(root / "maker")  # its names of the store's files would hide what happens to them

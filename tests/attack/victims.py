@@ -1,7 +1,7 @@
-"""What the attackers of `rocm-sdk init` have in common: an environment with files of others around it, calls, answers.
+"""The common part of the attackers of `rocm-sdk init`: an environment with files of others around it, calls, answers.
 
-Whatever an archive, a store or a note holds: a call ends with a right tree, or with an error that says what is wrong
-and leaves nothing half done; files of others stay as they are; and a good archive makes a right tree afterwards.
+Whatever an archive, a store or a note holds: a call ends with a right tree, or with an error that names the fault and
+leaves nothing half done; files of others stay as they are; and a good archive makes a right tree afterwards.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class WrongError(Exception):
 
 
 def environment(root: Path) -> DevelSite:
-    """An SDK whose tree is not extracted, with a device package, and files of others beside and around it."""
+    """Make an SDK whose tree is not extracted, with a device package, and files of others beside and around it."""
     site = DevelSite(root / "env/site")
     site.install_sdk()
     site.install_devel(GOOD)
@@ -82,7 +82,10 @@ def environment(root: Path) -> DevelSite:
 
 
 def foreign_files(root: Path) -> dict[str, tuple[object, ...]]:
-    """What no call may change below the root, the store apart: content, modes, dates and number of names."""
+    """Return the facts that no call may change below the root: content, modes, dates, number of names.
+
+    The store has no part in them.
+    """
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
         name = str(path.relative_to(root))
@@ -108,7 +111,7 @@ def foreign_files(root: Path) -> dict[str, tuple[object, ...]]:
 
 
 def tree_content(site: DevelSite) -> dict[str, object]:
-    """The entries of the tree but for our notes, without dates."""
+    """Return the entries of the tree except our notes, without dates."""
     found: dict[str, object] = {}
     for path in sorted(site.tree.rglob("*")):
         name = str(path.relative_to(site.tree))
@@ -121,7 +124,10 @@ def tree_content(site: DevelSite) -> dict[str, object]:
 
 
 def require_sound(site: DevelSite) -> None:
-    """The tree is as its manifest says, and each symbolic link ends in it, in a package of the SDK, or nowhere."""
+    """Require a sound tree: as its manifest says, and without symbolic links to files of others.
+
+    Each symbolic link ends in the tree, in a package of the SDK, or nowhere.
+    """
     checked = call(site, "init", "--check")
     found = [line for line in checked.said.splitlines() if line.startswith(f"rocm-sdk: {site.tree}")]
     # A link into a package may be one to a file that the package does not have.
@@ -135,7 +141,7 @@ def require_sound(site: DevelSite) -> None:
 
 
 def good_tree(root: Path) -> dict[str, object]:
-    """The tree that the good archive makes, found out once."""
+    """Return the tree that the good archive makes, found out once."""
     if not _GOOD_TREE:
         site = environment(root / "good")
         call(site, "init")
@@ -148,7 +154,7 @@ _GOOD_TREE: dict[str, object] = {}
 
 
 def call(site: DevelSite, *words: str, **variables: str) -> Answer:
-    """Calls the command in a forked process, which costs less than a new one."""
+    """Call the command in a forked process, which costs less than a new one."""
 
     def command() -> int:
         from rocm_sdk.cli import main
@@ -161,7 +167,7 @@ def call(site: DevelSite, *words: str, **variables: str) -> Answer:
 
 
 def in_child(work: Callable[[], int]) -> Answer:
-    """Runs a function in a forked process with a limit of time; its result is the exit status."""
+    """Run a function in a forked process with a limit of time; its result is the exit status."""
     with tempfile.TemporaryFile() as output:
         child = os.fork()
         if child == 0:
@@ -187,7 +193,7 @@ def in_child(work: Callable[[], int]) -> Answer:
 
 
 def require_clear(answer: Answer, statuses: tuple[int, ...] = (0, 1)) -> None:
-    """The call ended as calls end: with a result, or with an error that says what happened."""
+    """Require the end of a call as calls end: with a result, or with an error that says what happened."""
     if answer.status not in statuses or "Traceback" in answer.said:
         raise WrongError(f"exit status {answer.status}\n{answer.said}")
     if answer.status != 0 and "rocm-sdk: " not in answer.said:
@@ -203,7 +209,7 @@ def require_same(before: dict[str, tuple[object, ...]], after: dict[str, tuple[o
 
 
 def require_good_tree(site: DevelSite, root: Path, wanted: dict[str, object]) -> None:
-    """The development package, installed again with a good archive, makes the right tree."""
+    """Require the right tree from a good archive: the development package is installed again with it."""
     site.install_devel(GOOD)
     site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
     before = foreign_files(root)
@@ -221,7 +227,10 @@ Attack = Callable[[Path, random.Random], str]
 
 
 def main(attack: Attack, description: str) -> int:
-    """Runs the rounds of an attacker, which gets an empty directory and says how a round ended (a word, counted)."""
+    """Run the rounds of an attacker, and return the exit status.
+
+    The attacker gets an empty directory and says how a round ended (a word, counted).
+    """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", default="1")

@@ -27,7 +27,7 @@ Result = subprocess.CompletedProcess[str]
 
 @pytest.fixture(scope="module", autouse=True)
 def _stored_compiler() -> Iterator[None]:
-    """The small programs of packages are compiled once for all builds."""
+    """Compile the small programs of packages once for all builds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CC", str(Path(__file__).parents[1] / "stored_compiler"))
         yield
@@ -54,13 +54,13 @@ def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 
 @pytest.fixture
 def archive(_packages: Archive, tmp_path: Path) -> Archive:
-    """The small Debian, published, for one test to change."""
+    """Return the small Debian, published, for one test to change."""
     return copied(_packages, tmp_path)
 
 
 @pytest.fixture(scope="module")
 def shared_archive(_packages: Archive, tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    """The same for a module; not to be changed."""
+    """Return the small Debian, published, for the tests of a module; not to be changed."""
     return copied(_packages, tmp_path_factory.mktemp("shared"))
 
 
@@ -77,7 +77,10 @@ def copied(packages: Archive, place: Path) -> Archive:
 
 @pytest.fixture
 def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
-    """Runs `rocm-sdk-build debian` on the small Debian; wheels go to `wheels`, its cache is `cache`."""
+    """Return a function that runs `rocm-sdk-build debian` on the small Debian.
+
+    Wheels go to `wheels`, and its cache is `cache`.
+    """
 
     def run(shape: str, *options: str, **environment: str) -> Result:
         return wheels_in(tmp_path, archive, "--shape", shape, *options, **environment)
@@ -92,7 +95,7 @@ def wheels_in(place: Path, archive: Archive, *options: str, **environment: str) 
 
 @pytest.fixture(scope="module")
 def debian_site(shared_archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheels of the small Debian, installed; not to be changed."""
+    """Return the directory with the installed wheels of the small Debian; not to be changed."""
     place = tmp_path_factory.mktemp("debian-site")
     done = wheels_in(place, shared_archive, "--shape", "none")
     assert done.returncode == 0, done.stderr
@@ -124,11 +127,11 @@ def make_kpack(directory: Path) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What all machines have made, as `check` is asked about it; not to be changed."""
+    """Return the packages that all machines have made, for questions to `check`; not to be changed."""
     return stored(tmp_path_factory.mktemp("whole") / "sdk", "all packages", make_whole) / "dist"
 
 
 @pytest.fixture
 def dist(whole: Path, tmp_path: Path) -> Path:
-    """A copy of them that a test may change."""
+    """Return a copy of the packages of all machines that a test may change."""
     return Path(shutil.copytree(whole, tmp_path / "dist"))

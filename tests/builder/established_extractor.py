@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def extract(archive: Path, site: Path) -> Path:
-    """Extracts beside the runtime packages in `site`; returns the tree."""
+    """Extract the archive beside the runtime packages in `site`, and return the tree."""
     met: set[Path] = set()
     with tarfile.open(archive) as members:
         members.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)  # Pythons without filters trust

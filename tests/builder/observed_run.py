@@ -1,8 +1,8 @@
-"""Runs rocm-sdk-build, and writes to standard error what it has taken at most: bytes of memory, and below a directory.
+"""A run of rocm-sdk-build that writes its peaks to standard error: bytes of memory, and bytes below a directory.
 
 The directory is largest where a file in it is about to be removed or replaced, or in the end: there it is measured. The
-memory is that of the largest process, as the kernel has kept it, without the files that this one has mapped in the end.
-Neither depends on what else the machine does.
+memory is the peak of the largest process, as the kernel has kept it, without the files that this process has mapped in
+the end. Neither depends on other work of the machine.
 
 usage: observed_run.py DIRECTORY WORD...
 """
@@ -33,14 +33,17 @@ def size_of(directory: str) -> int:
 
 
 def memory() -> int:
-    """Bytes of the largest process. What the kernel keeps of this one by getrusage is of the program before it, too."""
+    """Return the peak memory of the largest process in bytes.
+
+    The peak that getrusage has for this process includes the program before it, so /proc is read.
+    """
     status = Path("/proc/self/status").read_text()
     peak, files = (int(re.findall(rf"^{name}:\s+(\d+)", status, re.MULTILINE)[0]) for name in ("VmHWM", "RssFile"))
     return (max(peak, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) - files) * 1024
 
 
 class Watch:
-    """Keeps the largest size of a directory. It has `grown` since it was measured."""
+    """The largest size of a directory; `grown` says that the directory has grown since it was measured."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
@@ -62,7 +65,7 @@ class Watch:
 
 
 def is_large(path: str, directory: int) -> bool:
-    """Whether the file is that goes."""
+    """Return whether the file that goes is large."""
     try:
         return os.lstat(path, dir_fd=None if directory == -1 else directory).st_size >= LARGE
     except OSError:

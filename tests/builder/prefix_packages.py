@@ -39,7 +39,7 @@ def build(output: Path, *words: str | Path, lists: str = "", version: str = VERS
 
 
 def built(output: Path, *words: str | Path, lists: str = "") -> str:
-    """Standard error of a build that works."""
+    """Build packages, and return the standard error of the build, which works."""
     done = build(output, *words, lists=lists)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in output.iterdir() if path.name.startswith(".")) == []
@@ -47,7 +47,7 @@ def built(output: Path, *words: str | Path, lists: str = "") -> str:
 
 
 def refused(output: Path, *words: str | Path, lists: str = "", version: str = VERSION, status: int = 1) -> str:
-    """Standard error of a build that is refused, and leaves nothing behind."""
+    """Return the standard error of a build that is refused, and leaves nothing behind."""
     done = build(output, *words, lists=lists, version=version)
     assert done.returncode == status, done
     assert "Traceback" not in done.stderr
@@ -61,7 +61,7 @@ def wheel(dist: Path, name: str) -> zipfile.ZipFile:
 
 
 def platform_files(dist: Path, name: str) -> set[str]:
-    """What a wheel has below its platform directory."""
+    """Return the files that a wheel has below its platform directory."""
     names = (path.partition("/") for path in wheel(dist, name).namelist())
     return {path for directory, _, path in names if directory.startswith("_rocm") and path != "__init__.py"}
 

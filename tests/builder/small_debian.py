@@ -156,7 +156,10 @@ class Archive:
         version: str = VERSION,
         more: Mapping[str, str] | None = None,
     ) -> None:
-        """Makes a .deb that holds `files` (path in the system -> file), replacing one of that name; more: fields."""
+        """Make a .deb that holds `files` (path in the system -> file), in place of a package of that name.
+
+        `more` has further fields of its control file.
+        """
         tree = self.directory / "trees" / package
         shutil.rmtree(tree, ignore_errors=True)
         architecture = architecture_of_this_machine()
@@ -181,7 +184,7 @@ class Archive:
         (self.controls / deb.stem).write_text(control)
 
     def publish(self) -> None:
-        """Writes the package list that apt reads."""
+        """Write the package list that apt reads."""
         entries = []
         for deb in sorted(self.pool.glob("*.deb")):
             control = (self.controls / deb.stem).read_text()
@@ -190,7 +193,7 @@ class Archive:
         (self.pool / "Packages").write_text("\n".join(entries))
 
     def remove(self, package: str) -> None:
-        """Takes a package out; publish() afterwards."""
+        """Take a package out; publish() afterwards."""
         for deb in self.pool.glob(f"{package}_*.deb"):
             deb.unlink()
 
@@ -217,7 +220,7 @@ def add_rocm_library(archive: Archive, package: str) -> None:
 
 
 def add_development_package(archive: Archive, package: str) -> None:
-    """Packages the files of a row of DEVELOPMENT; those that begin with `#!` are programs."""
+    """Package the files of a row of DEVELOPMENT; files that begin with `#!` are programs."""
     files = {}
     for name, content in DEVELOPMENT[package].items():
         files[name] = archive.directory / "development" / name
@@ -231,7 +234,7 @@ def add_development_package(archive: Archive, package: str) -> None:
 
 
 def install(packages: Iterable[Path], target: Path) -> Path:
-    """Installs those of the packages that are wheels with pip into a directory, as a user would."""
+    """Install the wheels among the packages with pip into a directory, as a user would."""
     wheels = [path for path in packages if path.suffix == ".whl"]
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}

@@ -1,4 +1,4 @@
-"""What apt cannot install: packages stand against it, or apt itself fails. Run with real apt on a small Debian."""
+"""Packages that apt cannot install: packages stand against them, or apt fails. Real apt runs on a small Debian."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from rocm_sdk_build.inputs.apt import Apt, UnmetError
 
 @pytest.fixture
 def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
-    """One package excludes another, and one needs what is not there."""
+    """Return an archive where one package excludes another, and one needs an absent package."""
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system")
     archive = Archive(tmp_path / "archive")
@@ -42,7 +42,7 @@ def test_packages_that_cannot_be_installed_together(tmp_path: Path) -> None:
 
 
 def test_an_apt_that_can_install_nothing(few: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its reason is told at once: no package is left out, and it is not started for each of them."""
+    """The reason of apt is told at once: no package is left out, and apt is not started for each of them."""
     apt = Apt(tmp_path / "state")
     apt.update()
     with few.apt_conf.open("a") as settings:

@@ -26,7 +26,7 @@ COMPRESS = {"zst": ZSTD.compress, "xz": lzma.compress}
 
 
 def pack(directory: Path, suffix: str) -> Path:
-    """An archive in place of an artifact's directory, as the ROCm build writes it."""
+    """Write an archive in place of an artifact's directory, as the ROCm build does, and return its path."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.add(directory / MANIFEST, MANIFEST)
@@ -178,7 +178,7 @@ def test_which_one_counts(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["zst", "xz"])
 def test_a_corrupt_digest_at_the_end(tmp_path: Path, suffix: str) -> None:
-    """It comes after the end of the tar archive."""
+    """The corrupt digest comes after the end of the tar archive."""
     tree = usual_tree(tmp_path / "tree")
     path = pack(tree.root / "base_lib_generic", suffix)
     path.with_name(f"{path.name}.sha256sum").unlink()

@@ -36,7 +36,10 @@ def test_search_paths(kpack: Path, tmp_path: Path) -> None:
 
 
 def test_libraries_without_search_path(tmp_path: Path) -> None:
-    """They find those beside them: the check before the packages appear loads each."""
+    """Libraries without a search path find the libraries beside them.
+
+    The check before the packages appear loads each library.
+    """
     tree = usual_tree(tmp_path / "artifacts")
     runtime = tree.library("core-runtime_lib_generic", "lib/libhsa-runtime64.so.1", "libhsa-runtime64.so.1")
     user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(runtime))
@@ -65,7 +68,10 @@ def test_a_need_of_core_that_another_package_meets(tmp_path: Path) -> None:
     "flags", [("-fuse-ld=bfd",), ("-fuse-ld=lld",), ("-no-pie", "-Wl,-rpath,$ORIGIN/y")], ids=" ".join
 )
 def test_search_paths_of_what_linkers_make(tmp_path: Path, flags: tuple[str, ...]) -> None:
-    """lld leaves no entry to spare: patchelf writes there. A program may be for a fixed address, or have a path."""
+    """The linker lld leaves no entry to spare: patchelf writes there.
+
+    A program may be for a fixed address, or have a path.
+    """
     tree = usual_tree(tmp_path / "artifacts")
     tree.library(
         "core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=tuple(each for each in flags if each != "-no-pie")

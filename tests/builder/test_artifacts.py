@@ -210,7 +210,7 @@ def test_the_loader_beside_the_packages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("compression", "ending"), [("xz", ".xz"), ("zstd", ".zst")])
 def test_a_compressed_development_tree(kpack: Path, tmp_path: Path, compression: str, ending: str) -> None:
-    """What is in it is the same, and the proof before it appears has extracted it."""
+    """The content of a compressed tree is the same, and the proof before the wheel appears has extracted it."""
     done = build(usual_tree(tmp_path / "artifacts"), tmp_path, "--devel-compression", compression)
     assert done.returncode == 0, done.stderr
     made = wheel(tmp_path / "dist", "rocm_sdk_devel")
@@ -429,7 +429,7 @@ def test_own_rules(tmp_path: Path) -> None:
 
 @pytest.fixture
 def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
-    """A plain web server with the packages and the loader."""
+    """Yield the address of a plain web server with the packages and the loader."""
     site = tmp_path / "site"
     shutil.copytree(kpack, site)
     for path in (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl"):

@@ -1,4 +1,4 @@
-"""What may be wrong with artifacts and with where packages go: a clear error, or the right packages."""
+"""Faults of artifacts and of the place where packages go: a clear error, or the right packages."""
 
 import csv
 import io
@@ -98,7 +98,7 @@ def test_hostile_sonames(tree: ArtifactTree, tmp_path: Path, soname: str) -> Non
 
 
 def test_names_of_files(tree: ArtifactTree, tmp_path: Path) -> None:
-    """pip and uv install them; RECORD is a table of comma-separated values."""
+    """The installers pip and uv install files of any name; RECORD is a table of comma-separated values."""
     names = ["a,b", 'quote"', "it's", "blank name", "ümlaut", "$HOME`x`", "-option", "C:drive", "#hash"]
     for name in names:
         tree.file(CORE, f"lib/odd/{name}", name)
@@ -154,7 +154,7 @@ DEEP = "[" * 100_000
 
 
 def nested(count: int) -> str:
-    """An object with lists in each other."""
+    """Return an object of JSON with `count` lists in each other."""
     return '{"deep": ' + "[" * (count - 1) + "]" * (count - 1) + "}"
 
 
@@ -170,7 +170,7 @@ def test_facts_that_are_none(tree: ArtifactTree, tmp_path: Path, text: str) -> N
 
 
 def test_facts_as_deep_as_loaders_read(site: Site, tmp_path: Path) -> None:
-    """They refuse one list more."""
+    """Loaders read facts of this depth, and refuse one list more."""
     path = tmp_path / "dist_info.json"
     path.write_text(nested(NESTING_LIMIT).replace("{", '{"dist_amdgpu_targets": "gfx942", '))
     ask = "import rocm_sdk._native; print(rocm_sdk._native.built_targets())"
@@ -192,7 +192,7 @@ def test_a_manifest_of_the_build_that_is_none(tree: ArtifactTree, tmp_path: Path
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system with room for 400 kB."""
+    """Yield a file system with room for 400 kB."""
     place = tmp_path / "small"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(place)]

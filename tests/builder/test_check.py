@@ -131,7 +131,7 @@ def test_one_of_another_version(whole: Path, dist: Path) -> None:
 
 
 def test_one_for_other_families(whole: Path, dist: Path) -> None:
-    """Its file's name is the same."""
+    """A package for other families has a file of the same name."""
     root = whole.parent / "artifacts"
     built(root, dist, only=("libraries",), linux_families="gfx942")
     file, what, fix = the_problem(dist)

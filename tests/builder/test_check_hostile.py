@@ -130,7 +130,10 @@ def test_what_else_lies_there(dist: Path) -> None:
 
 
 def test_a_link_to_a_wheel(dist: Path) -> None:
-    """The fix puts the file in its place. What leads to no file can only be moved away."""
+    """The fix puts the wheel in the place of the link.
+
+    A link that leads to no file can only be moved away.
+    """
     wheel = path_of(dist, "rocm_sdk_core")
     wheel.rename(dist.parent / "a wheel")
     wheel.symlink_to("../a wheel")
@@ -145,7 +148,7 @@ def test_a_link_to_a_wheel(dist: Path) -> None:
 
 
 def test_a_directory_that_may_not_be_read(other_user: OtherUser, whole: Path, open_directory: Path) -> None:
-    """As lost+found. It ended the check."""
+    """A directory such as lost+found is reported, and does not end the check."""
     dist = Path(shutil.copytree(whole, open_directory / "dist"))
     (dist / "lost+found").mkdir(mode=0o700)
     done = other_user.run("-m", "rocm_sdk_build", "check", dist)

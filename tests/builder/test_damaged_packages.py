@@ -37,7 +37,10 @@ FAMILIES = "# families\n__version__ = '7.0.0rc1'\nAVAILABLE_TARGET_FAMILIES.appe
 
 
 def wheel(directory: Path, library_at: Path | None = None, **changes: bytes) -> Path:
-    """A wheel of an SDK. changes: other content of members, by the last part of their names without the suffix."""
+    """Write a wheel of an SDK, and return its path.
+
+    `changes` is other content of members, by the last part of their names without the suffix.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     members = {
         "_rocm_sdk_core/lib/libx.so": library_at.read_bytes() if library_at else b"x" * 9000,
@@ -268,7 +271,7 @@ def test_a_member_without_a_name(tmp_path: Path) -> None:
 
 
 def no_space(size: int) -> Callable[[], None]:
-    """What a child does so that its files become no larger."""
+    """Return a function that limits the size of files in a child process."""
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -56,7 +56,7 @@ def dropped(root: Path, *gpus: str) -> set[str]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_tensile(tmp_path: Path, form: str) -> None:
-    """What has the name of another target goes; all that an index names which stays is there."""
+    """Files with the name of another target go; all files that a remaining index names are there."""
     root = write(tmp_path / "site", FORMS[form])
     others = {path for path in FORMS[form] if any(target in path for target in TARGETS if target != "gfx1100")}
     assert dropped(root, "gfx1100") == others
@@ -171,7 +171,7 @@ def test_a_table_that_an_index_names_stays(tmp_path: Path) -> None:
     ids=["no table", "bomb", "no rows", "deep", "huge count"],
 )
 def test_an_index_that_cannot_be_read(tmp_path: Path, content: bytes) -> None:
-    """It may name anything: all that lies beside it stays."""
+    """An index that cannot be read may name anything: all files beside it stay."""
     root = write(tmp_path, {**flat(BLAS), f"{BLAS}/TensileLibrary.dat": content})
     made = choice(root, "gfx1100")
     assert made.dropped == ()

@@ -58,7 +58,7 @@ def search_paths(library: Path) -> dict[str, str]:
 
 
 def load(library: Path, **environment: str) -> str:
-    """What the dynamic linker says to opening a library in a new process; empty if it loads."""
+    """Open a library in a new process, and return the message of the dynamic linker, empty if the library loads."""
     script = "import ctypes, sys\ntry: ctypes.CDLL(sys.argv[1])\nexcept OSError as error: print(error)"
     clean = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     return succeeded([sys.executable, "-c", script, str(library)], env={**clean, **environment}).stdout

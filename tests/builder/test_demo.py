@@ -25,7 +25,7 @@ IN_ORDER = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Demo:
-    """Runs `rocm-sdk-build demo` in an empty directory; keywords are environment variables."""
+    """Return a function that runs `rocm-sdk-build demo` in an empty directory; keywords are environment variables."""
     (loader,) = BUILT_WHEELS.glob("rocm_sdk_loader-*.whl")
 
     def run(*options: str, **environment: str) -> Result:

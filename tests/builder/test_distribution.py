@@ -46,7 +46,7 @@ OTHER_VERSION = "9.8.7"
 
 
 def build(name: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    """Builds a source distribution, and from it a wheel, of a copy, into `dist`."""
+    """Build a source distribution of a copy, and a wheel from the source distribution, into `dist`."""
     source = tmp_path / name
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     shutil.copytree(ROOT / name, source, ignore=ignored)
@@ -64,7 +64,7 @@ def test_a_directory_without_the_loader(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """The header of a loader of another version."""
+    """Return a directory with the header of a loader of another version."""
     header = tmp_path / VERSION_HEADER.relative_to(ROOT)
     header.parent.mkdir(parents=True)
     header.write_text(VERSION_HEADER.read_text(encoding="ascii").replace(loader_version(), OTHER_VERSION))
@@ -73,7 +73,10 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def built(clone: Path) -> Path:
-    """A directory with the source distribution, and the wheel that is built from it, both of the other version."""
+    """Return a directory with the source distribution, and the wheel that is built from it.
+
+    Both are of the other version.
+    """
     result = build("builder", clone)
     assert result.returncode == 0, result.stdout + result.stderr
     return clone / "dist"
@@ -126,7 +129,7 @@ def test_the_command_is_installed() -> None:
     ],
 )
 def test_a_name_that_is_empty(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It was the current directory, which `index "$DIR"` does not name."""
+    """An empty name is refused: `index "$DIR"` does not mean the current directory."""
     assert main([*words.split(), ""]) == 2
     assert "the name is empty" in capsys.readouterr().err
 
@@ -144,6 +147,6 @@ def test_a_name_that_is_empty(words: str, capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_wrong_usage(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One mistake has one exit status in all commands of both programs (docs/commands.md)."""
+    """A mistake has the same exit status in all commands of both programs (docs/commands.md)."""
     monkeypatch.chdir(tmp_path)
     assert main(words.split()) == 2

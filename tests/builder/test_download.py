@@ -1,4 +1,4 @@
-"""Artifacts of a web server: those of the families that are wanted, downloaded once, refused where they are damaged."""
+"""Artifacts of a web server: wanted families alone are downloaded, once, and are refused where they are damaged."""
 
 import http.server
 import sys
@@ -67,7 +67,7 @@ def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
 
 
 def test_what_one_package_needs_is_downloaded(served: Server, tmp_path: Path) -> None:
-    """What another run has downloaded for another package stays."""
+    """Artifacts that another run has downloaded for another package stay."""
     command = artifacts_of(served, tmp_path / "dist")
     command += ["--version", "7.10.0", "--linux-amdgpu-families", "gfx942,gfx1100", "--only"]
     stems: list[set[str]] = []
@@ -84,7 +84,7 @@ def test_what_one_package_needs_is_downloaded(served: Server, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["downloads", "hash"])
 def test_a_link_in_place_of_a_directory(served: Server, tmp_path: Path, name: str) -> None:
-    """What it leads to is neither removed nor replaced."""
+    """The target of the link is neither removed nor replaced."""
     victim, directory = tmp_path / "victim", tmp_path / "out/.artifacts/downloads"
     place = download(served.address, directory, ())
     link = directory if name == "downloads" else place

@@ -16,7 +16,7 @@ def run(*words: str | Path, cwd: Path | None = None) -> Result:
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
-    """That is said before that version.json is not there."""
+    """The absence of the directory is said before the absence of version.json."""
     done = run("artifacts", tmp_path / "typo", "--output", tmp_path / "out", cwd=tmp_path)
     fix = "  fix: name the directory that has the artifacts\n"
     told = f"rocm-sdk-build: {tmp_path}/typo: there is no such directory\n{fix}"

@@ -100,7 +100,7 @@ class Peak(NamedTuple):
 
 
 def peak_of(root: Path, output: Path, *options: str) -> Peak:
-    """What a run has taken, as `observed_run.py` keeps it, and what its processes were seen to take together.
+    """Return the peak of a run, as `observed_run.py` keeps it, or as its processes together were seen to have it.
 
     On a busy machine less may be seen.
     """
@@ -135,7 +135,10 @@ def threads_of(process: int) -> list[str]:
 
 
 def memory_of(process: int) -> int:
-    """Pages that processes share are counted once; those of files are not, unless they were changed."""
+    """Return the memory of a process in bytes.
+
+    Pages that processes share are counted once; pages of files are not counted, unless they were changed.
+    """
     text = read(Path(f"/proc/{process}/smaps_rollup"))
     return sum(int(size) * 1024 for size in re.findall(r"^Pss_Anon:\s+(\d+) kB", text, re.MULTILINE))
 

@@ -47,7 +47,7 @@ def files_of(dist: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def whole(tmp_path: Path) -> dict[str, bytes]:
-    """What one run makes of `artifacts`."""
+    """Return the files that one run makes of `artifacts`."""
     tree = usual_tree(tmp_path / "artifacts")
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), "--version", VERSION]
     command += ["--output", str(tmp_path / "whole"), "--linux-amdgpu-families", FAMILIES, "--no-check"]
@@ -169,7 +169,10 @@ def test_the_workflow_makes_packages(tmp_path: Path, whole: dict[str, bytes]) ->
 
 
 def steps(job: dict[str, Any]) -> list[str]:
-    """The lines that the job runs. Values come in variables: whoever starts it must not be able to add commands."""
+    """Return the lines that the job runs.
+
+    Values come in variables: whoever starts the job must not be able to add commands.
+    """
     found = [step["run"] for step in job["steps"] if "run" in step]
     assert not [each for each in found if "${{" in each]
     return found

@@ -26,14 +26,14 @@ NEEDED = "an executable stack is asked for, and needed: the code writes trampoli
 
 
 def run(*words: str | Path) -> str:
-    """Standard error of a build that works."""
+    """Run a build that works, and return its standard error."""
     done = build_command(*words)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
 
 def asks(dist: Path, library: str, directory: Path) -> bool:
-    """Whether a library of a wheel asks for an executable stack."""
+    """Return whether a library of a wheel asks for an executable stack."""
     (wheel,) = dist.glob(f"{library.partition('/')[0].removeprefix('_')}-*.whl")
     return _native.inspect_library(zipfile.ZipFile(wheel).extract(library, directory)).executable_stack
 

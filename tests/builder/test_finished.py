@@ -1,4 +1,4 @@
-"""What a run that was killed has finished is used by the next one, where that can be proven; scratch directories go."""
+"""Finished work of killed runs: the next run uses it where that can be proven, and scratch directories go."""
 
 import fcntl
 import logging
@@ -30,7 +30,10 @@ CORE = "rocm_sdk_core"
 
 
 def make_old_tree(root: Path) -> ArtifactTree:
-    """Its files are so old that they are known by their times; a library lacks what it needs, so that no build ends."""
+    """Make a tree whose files are so old that they are known by their times.
+
+    A need of a library is absent, so that no build ends.
+    """
     tree = usual_tree(root)
     gone = tree.library("blas_lib_generic", "lib/libgone.so.1", "libgone.so.1")
     tree.library("blas_lib_generic", "lib/libneeds.so.1", "libneeds.so.1", flags=("-Wl,--no-as-needed", str(gone)))
@@ -52,7 +55,7 @@ def old_tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
 
 @pytest.fixture(scope="module")
 def unfinished(old_tree: ArtifactTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a build leaves that did not end."""
+    """Return the output of a build that did not end."""
     output = tmp_path_factory.mktemp("unfinished")
     build_in_vain(old_tree, output)
     return output
@@ -60,7 +63,7 @@ def unfinished(old_tree: ArtifactTree, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def output(unfinished: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """Return a copy of the unfinished output."""
     shutil.copytree(unfinished / ".rocm-sdk-finished", tmp_path / ".rocm-sdk-finished")
     return tmp_path
 
@@ -99,7 +102,7 @@ build(Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False
 
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_in_another_process(old_tree: ArtifactTree, output: Path, seed: str) -> None:
-    """What Python has in no order does not matter."""
+    """The order of sets, which differs between processes, does not matter."""
     command = [sys.executable, "-c", SCRIPT, str(old_tree.root), str(output), VERSION]
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr

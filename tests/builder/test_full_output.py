@@ -1,4 +1,4 @@
-"""What a command has done is said where its answer cannot be written: on a full device."""
+"""The report of a command's finished work where its answer cannot be written: on a full device."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
 def test_closed_streams(tmp_path: Path, closed: str) -> None:
-    """They are as /dev/null."""
+    """Closed streams are as /dev/null."""
     make_wheel(tmp_path, "app", "1")
     command = [sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path)]
     done = completed(["sh", "-c", f'exec "$@" {closed}', "sh", *command])
@@ -33,7 +33,7 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
 
 
 def test_an_unbuffered_output(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is named, and not what the command writes to."""
+    """The standard output is named, and not the file that the command writes to."""
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
     done = run("code", app, "--keep", "gfx942", "--output", f"{app}.new")
     assert done.returncode == 128

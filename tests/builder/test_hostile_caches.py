@@ -1,4 +1,4 @@
-"""What another user has prepared in an output or a cache is neither used nor removed."""
+"""Files that another user has prepared in an output or a cache are neither used nor removed."""
 
 import os
 import shutil
@@ -113,7 +113,7 @@ def test_unpacked_artifacts(archive: Path, tmp_path: Path, attack: Callable[[Pat
 
 
 def test_an_artifact_that_another_has_prepared(archive: Path, tmp_path: Path) -> None:
-    """It knows the digest of the archive, and makes what is to be in packages."""
+    """The other user knows the digest of the archive, and makes files that are to be in packages."""
     cache = tmp_path / "out/.artifacts"
     place = unpack(archive, tmp_path / "other").parent
     cache.mkdir(parents=True)

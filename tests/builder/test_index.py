@@ -113,7 +113,7 @@ def test_pages(tmp_path: Path) -> None:
 
 
 def test_again(tmp_path: Path) -> None:
-    """What went is gone from the pages; what somebody else left there stays."""
+    """Packages that went are gone from the pages; files that somebody else left there stay."""
     make_wheel(tmp_path, "one", "1.0")
     gone = make_wheel(tmp_path, "two", "1.0")
     write_index(tmp_path)
@@ -214,7 +214,7 @@ def test_a_directory_whose_name_begins_with_a_dot(tmp_path: Path, monkeypatch: p
 def test_a_directory_that_another_user_keeps_to_himself(
     other_user: OtherUser, open_directory: Path, command: list[str]
 ) -> None:
-    """Its packages were left out without a word."""
+    """The command is refused: packages of such a directory were left out without a word."""
     make_wheel(open_directory, "rocm_sdk_core", "1.1rc1")
     make_wheel(open_directory / "below", "rocm_sdk_libraries", "1.1rc1")
     (open_directory / "below").chmod(0o700)
@@ -223,7 +223,7 @@ def test_a_directory_that_another_user_keeps_to_himself(
 
 
 def test_other_names_of_a_directory(tmp_path: Path) -> None:
-    """Its packages are listed once, below its own name."""
+    """The packages of a directory with several names are listed once, below its own name."""
     (tmp_path / "dist").mkdir()
     make_wheel(tmp_path / "dist/v2", "one", "2")
     (tmp_path / "dist/latest").symlink_to("v2")
@@ -249,7 +249,7 @@ def test_a_marker_that_cannot_be_compared(tmp_path: Path) -> None:
 
 
 def _sparse() -> bytes:
-    """A member of 2 GB that is a hole."""
+    """Return a member of 2 GB that is a hole."""
     header = tarfile.TarInfo("rocm-1.0/selector.json")
     header.type, block = tarfile.GNUTYPE_SPARSE, bytearray(header.tobuf(tarfile.GNU_FORMAT))
     block[156:157] = tarfile.GNUTYPE_SPARSE
@@ -260,7 +260,7 @@ def _sparse() -> bytes:
 
 
 def _leading_back() -> bytes:
-    """A header whose size is negative, from which old releases of tarfile go back to itself."""
+    """Return a header whose size is negative, from which old releases of tarfile go back to the header."""
     header = tarfile.TarInfo("odd")
     header.size = -512
     return tarfile.TarInfo("first").tobuf() + header.tobuf(tarfile.GNU_FORMAT) + bytes(10240)
@@ -280,7 +280,10 @@ def test_a_selector_that_claims_much(tmp_path: Path, content: bytes) -> None:
 
 
 def test_several_roots(tmp_path: Path) -> None:
-    """Each with its wheels, where they are. One file in two of them is listed once; two different ones are refused."""
+    """Each root is listed with its wheels, where they are.
+
+    A file in two roots is listed once; two different files of one name are refused.
+    """
     own, other = tmp_path / "own", tmp_path / "other"
     for directory in (own, other):
         directory.mkdir()
@@ -346,7 +349,7 @@ def test_extras_that_lead_to_nothing(site: Path, tmp_path: Path) -> None:
 
 
 def test_extras_of_other_systems(tmp_path: Path) -> None:
-    """What Windows alone needs is looked for nowhere."""
+    """The packages that Windows alone needs are looked for nowhere."""
     wish = Wish([usual_tree(tmp_path / "artifacts").root], tmp_path, "7.10.0", is_checked=False)
     build(wish._replace(linux_families="gfx942,gfx1100", windows_families="gfx942,gfx1201"), read_rules())
     assert write_index(tmp_path / "dist")
@@ -364,7 +367,7 @@ def test_find_links(site: Path, tmp_path: Path) -> None:
 def resolved(
     directory: Path, installer: str, index: Path, extras: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """What the installer would install of `rocm[extras]`, from this index alone."""
+    """Let the installer resolve `rocm[extras]` from this index alone, and return its run."""
     python = str(directory / "bin/python")
     command = {
         "pip": [python, "-m", "pip", "install", "--dry-run", "--no-cache-dir", "--disable-pip-version-check"],
@@ -377,7 +380,7 @@ def resolved(
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index with all packages of an SDK."""
+    """Return the directory of an index with all packages of an SDK."""
     directory = stored(tmp_path_factory.mktemp("index") / "sdk", "all packages, checked", make_packages)
     for path in (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl"):
         shutil.copy(path, directory / "dist")

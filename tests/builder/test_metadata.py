@@ -1,4 +1,4 @@
-"""What wheels say of themselves: METADATA, licences, the platform tag."""
+"""The metadata of wheels: METADATA, licences, the platform tag."""
 
 import platform
 import subprocess

@@ -59,7 +59,7 @@ def refused(root: Path, output: Path, *options: str, families: Iterable[str] = T
 
 
 def whole_tree(root: Path, kpack: bool = True) -> ArtifactTree:
-    """With licences, libraries that need those of other packages, and what no package gets."""
+    """Make a tree with licences, libraries that need libraries of other packages, and files that no package gets."""
     tree = usual_tree(root, kpack)
     tree.file("core-hip_doc_generic", "share/doc/hip/LICENSE.md", "MIT")
     tree.file("blas_dev_generic", "share/doc/rocblas/LICENSE.md", "MIT")
@@ -258,7 +258,7 @@ def test_every_library_of_the_catalog_is_known_to_other_packages() -> None:
 
 
 def test_wheels_that_are_tested_alone(tmp_path: Path) -> None:
-    """What a package alone shows: core's libraries load, all that RECORD says is there."""
+    """A package alone is tested: core's libraries load, and all files of RECORD are there."""
     tree = usual_tree(tmp_path / "artifacts")
     gone = tree.library("core-hip_lib_generic", "lib/libgone.so.1", "libgone.so.1")
     tree.library("core-hip_lib_generic", "lib/libneeds.so.1", "libneeds.so.1", flags=("-Wl,--no-as-needed", str(gone)))

@@ -46,7 +46,7 @@ def wheel(tmp_path: Path) -> Path:
 
 
 def installed(wheel: Path, installer: str, directory: Path) -> Path:
-    """The directory of the package, as an installer has written it."""
+    """Install the wheel, and return the directory of the package."""
     python = empty_environment(directory)
     subprocess.run([*installer_command(installer, python, "install"), "--quiet", "--no-deps", str(wheel)], check=True)
     (package,) = directory.glob("lib/python*/site-packages/rocm_sdk")

@@ -32,7 +32,7 @@ FACTS_OF_LIBRARIES = "_rocm_sdk_libraries/share/therock/libraries_dist_info.json
 
 @pytest.fixture(scope="session")
 def plain(rocm: Prefix, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Packages with all code in one, and what was told."""
+    """Return packages with all code in one, and the messages of their build."""
     dist = tmp_path_factory.mktemp("plain") / "dist"
     return dist, built(dist, rocm.root)
 
@@ -120,7 +120,7 @@ LICENCES = {
 
 
 def licences(archive: zipfile.ZipFile) -> set[str]:
-    """The components whose licences a wheel has."""
+    """Return the components whose licences a wheel has."""
     names = (name.partition(".dist-info/licenses/share/doc/")[2] for name in archive.namelist())
     return {name.partition("/")[0] for name in names if name}
 
@@ -132,7 +132,7 @@ def test_licences(plain: tuple[Path, str]) -> None:
 
 
 def test_licences_of_several_roots(tmp_path: Path) -> None:
-    """Each package has those of the roots that it has something of."""
+    """Each package has the licences of the roots that it has files of."""
     for name, path in (("one", "lib/libamdhip64.so.7.1"), ("two", "lib/librocblas.so.5.0")):
         Prefix(tmp_path / name).library(path)
         Prefix(tmp_path / name).file(f"share/doc/{name}/LICENSE", name)
@@ -197,7 +197,10 @@ def test_library_directories(plain: tuple[Path, str], tmp_path: Path, libdir: st
 
 
 def store(root: Path) -> list[Path]:
-    """The same ROCm in store paths as Nix has them: a path for each library, absolute links, RUNPATHs between them."""
+    """Write the same ROCm in store paths as Nix has them, and return the paths.
+
+    Each library has a path of its own; links are absolute, and RUNPATHs lead from path to path.
+    """
     paths = []
 
     def path(name: str) -> Prefix:

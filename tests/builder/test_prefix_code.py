@@ -66,7 +66,7 @@ def development_of(dist: Path) -> set[str]:
 
 
 def test_code_that_cannot_be_rewritten(tmp_path: Path) -> None:
-    """What is not in bundles of the HIP compiler stays, and is told."""
+    """Code outside of the HIP compiler's bundles stays, and the build tells of it."""
     prefix = small(tmp_path / "rocm")
     images = [("amdgcn-amd-amdhsa", target, code_object(FLAGS[target])) for target in ("gfx90a", "gfx1030")]
     content = prefix.file("images", offload_binary(images))

@@ -61,7 +61,7 @@ def test_as_a_build_of_the_release(tree: ArtifactTree, candidate: Path, tmp_path
 
 
 def test_the_loader_goes_along(candidate: Path, tmp_path: Path) -> None:
-    """The selector requires it. Its version is its own."""
+    """The loader, which the selector requires, goes along and keeps its own version."""
     source = tmp_path / "candidate"
     source.mkdir()
     shutil.copy(candidate / f"rocm-{OLD}.tar.gz", source)
@@ -89,7 +89,10 @@ def test_names_of_wheels_with_a_family(tmp_path: Path, name: str) -> None:
 
 
 def test_another_spelling_of_the_version(tmp_path: Path) -> None:
-    """It need not be normalised in the name of a file. Two spellings are two packages of one name."""
+    """The version need not be normalised in the name of a file.
+
+    Two spellings are two packages of one name.
+    """
     (tmp_path / "old").mkdir()
     spelled = OLD.replace("rc", ".rc")
     wheel = tmp_path / f"old/rocm_sdk_core-{spelled}-py3-none-any.whl"
@@ -189,7 +192,7 @@ def test_what_is_refused(candidate: Path, tmp_path: Path) -> None:
     ],
 )
 def test_members_that_lie(tmp_path: Path, names: list[str], cause: str) -> None:
-    """zipfile makes `evil` of `../../evil`, and writes the second of two members over the first."""
+    """The module zipfile makes `evil` of `../../evil`, and writes the second of two members over the first."""
     (tmp_path / "old").mkdir()
     wheel = tmp_path / f"old/rocm_sdk_core-{OLD}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive, warnings.catch_warnings():

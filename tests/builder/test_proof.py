@@ -78,7 +78,9 @@ def test_wheels_that_are_not_what_record_says(tree: ArtifactTree, tmp_path: Path
 
 @pytest.mark.parametrize("kpack", [True, False])
 def test_what_others_say_of_the_wheels(tmp_path: Path, kpack: bool) -> None:
-    """Device wheels have no module (W010): their directory belongs to the libraries package. Profilers' libraries are
+    """The checker of wheels finds nothing else than known properties of device wheels and profilers.
+
+    Device wheels have no module (W010): their directory belongs to the libraries package. Profilers' libraries are
     there under two names (W002), of which one looks as if it were an extension module's (W004).
     """
     tree = usual_tree(tmp_path / "artifacts", kpack)
@@ -96,7 +98,7 @@ def test_what_others_say_of_the_wheels(tmp_path: Path, kpack: bool) -> None:
 
 
 def test_wheels_alone(tree: ArtifactTree, tmp_path: Path) -> None:
-    """What can be looked at without the others, and without loading."""
+    """Wheels are proven as far as this is possible without the others, and without loading."""
     made = build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
     (device,) = (path for path in made if path.name.startswith("rocm_sdk_device_gfx942"))
     prove([device], tmp_path / "device")
@@ -148,7 +150,7 @@ class Builder:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
 
     def build(self, seconds: float | None = None) -> None:
-        """One build, which is killed after this time."""
+        """Run a build, which is killed after this time in seconds, or ends if it is None."""
         self.stdin.write(f"{seconds or ''}\n")
         self.stdin.flush()
         assert self.stdout.readline() == "ended\n"
@@ -160,7 +162,7 @@ class Builder:
 
 
 def killed(tree: ArtifactTree, output: Path, seed: int, expected: dict[str, bytes]) -> None:
-    """Runs that are killed, each of which leaves whole packages alone; then one that is not."""
+    """Kill runs, each of which leaves whole packages alone; then let a run end."""
     builder, chance = Builder(tree, output), random.Random(seed)
     begin = time.monotonic()
     builder.build()

@@ -32,7 +32,7 @@ DIGEST = "ab" * 32
 
 
 def made(artifacts: Path, output: Path, **changes: Any) -> dict[str, Path]:
-    """The wheels by the names of their distributions."""
+    """Build the wheels, and return them by the names of their distributions."""
     wish = Wish([artifacts], output, VERSION, is_checked=False)._replace(**changes)
     wheels = [path for path in build(wish, read_rules()) if path.suffix == ".whl"]
     return {path.name.partition("-")[0].replace("_", "-"): path for path in wheels}
@@ -51,7 +51,7 @@ def text_of(wheel: Path) -> bytes:
 
 
 def digest_by_sha256sum(directory: Path) -> str:
-    """That of an artifact with one root, from the output of sha256sum."""
+    """Return the digest of an artifact with one root, from the output of sha256sum."""
     (line,) = filter(None, (directory / "artifact_manifest.txt").read_text().split("\n"))
     root = directory / line
     lines = []
@@ -148,7 +148,7 @@ def problems(dist: Path) -> list[dict[str, str]]:
 
 
 def test_packages_of_different_artifacts(wheels: dict[str, Path], tmp_path: Path) -> None:
-    """One machine had another header: only the bill of materials of its package shows it."""
+    """A header of one machine differs: only the bill of materials of its package shows the difference."""
     dist = Path(shutil.copytree(wheels["rocm-sdk-core"].parent, tmp_path / "dist"))
     assert problems(dist) == []
     other = usual_tree(tmp_path / "artifacts")

@@ -33,7 +33,7 @@ OTHER_SYSTEM = "import sys; sys.platform = 'freebsd14'; "
 
 
 def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | None = "gfx942") -> Path:
-    """The selector of an SDK with these families."""
+    """Write the selector of an SDK with these families, and return its path."""
     families = Families(None, None, set(offered))
     return write_selector(
         directory, SdkFacts("7.10.0", offered, default), families, "", is_kpack=True, packages=PACKAGES
@@ -41,7 +41,10 @@ def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | No
 
 
 def called(directory: Path, call: str, *options: str, before: str = "", **variables: str) -> str:
-    """What a function of the backend of the unpacked selector returns; "-S" leaves the standard library alone."""
+    """Return the printed result of a function in the backend of the unpacked selector.
+
+    The option "-S" leaves the standard library alone.
+    """
     program = f"{before}import sys; sys.path.insert(0, '.'); from rocm_selector import backend; print(backend.{call})"
     done = succeeded(
         [sys.executable, "-I", *options, "-c", program],
@@ -252,7 +255,7 @@ def test_its_modules_import_the_standard_library_alone() -> None:
 
 
 def test_what_the_source_distribution_leaves_open(tmp_path: Path) -> None:
-    """Installers take what PKG-INFO says for what the wheel will say, but for what it calls dynamic."""
+    """Installers take the fields of PKG-INFO for the wheel's, except the fields that PKG-INFO calls dynamic."""
     path = write(tmp_path)
     with tarfile.open(path) as archive:
         stream = archive.extractfile("rocm-7.10.0/PKG-INFO")

@@ -19,7 +19,7 @@ ENTRIES = ["$ORIGIN", "$ORIGIN/../../_rocm_sdk_core/lib"]
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """A library with 3 MB of code."""
+    """Return a library with 3 MB of code."""
     return library(tmp_path / "liblarge.so.1", [bundle(objects("gfx942", "gfx1030", "gfx90a", size=1 << 20))])
 
 

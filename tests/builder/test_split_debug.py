@@ -41,7 +41,7 @@ BUILT_ID = "-Wl,--build-id=sha1"
 
 
 def compiled(path: Path, soname: str, *flags: str, code: bytes = b"code") -> Path:
-    """A library with debug information and a section like GPU code."""
+    """Compile a library with debug information and a section like GPU code, and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     source = path.parent.parent / f"{path.name}-source"
     source.mkdir(exist_ok=True)
@@ -93,7 +93,7 @@ def made(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def unpacked(directory: Path, target: Path) -> Path:
-    """The wheels as an installer unpacks them."""
+    """Unpack the wheels as an installer does, and return the target."""
     for wheel in sorted(directory.glob("*.whl")):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(target)
@@ -233,7 +233,7 @@ def test_without_the_tool(tree: ArtifactTree, tmp_path: Path) -> None:
 
 @pytest.fixture
 def installed(tree: ArtifactTree, tmp_path: Path) -> Path:
-    """A site-packages directory with the packages; the sources of the libraries are gone."""
+    """Return a site-packages directory with the packages; the sources of the libraries are gone."""
     made("artifacts", tree.root, "--version", "7.10.0", "--no-check", "--split-debug", "--output", tmp_path / "out")
     site = unpacked(tmp_path / "out", tmp_path / "site-packages")
     shutil.rmtree(tree.root)
@@ -269,7 +269,7 @@ def test_gdb_shows_function_and_line(installed: Path, tmp_path: Path) -> None:
 
 
 def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
-    """The name that `info --build-id` prints is that of the server."""
+    """The server knows the file by the name that `info --build-id` prints."""
     words = [sys.executable, "-m", "rocm_sdk", "info", "--build-id", "--json"]
     library = installed / "_rocm_sdk_core/lib/libfat.so.1"
     environment = clean_environment() | {"PYTHONPATH": str(installed)}
@@ -326,7 +326,7 @@ def test_files_that_are_not_looked_into(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_damaged_files(tmp_path: Path, seed: int) -> None:
-    """They are split as they should be, or refused by an error of ours; nothing hangs."""
+    """Damaged files are split as they should be, or refused by an error of ours; nothing hangs."""
     import random
 
     library = compiled(tmp_path / "lib/liba.so", "liba.so", BUILT_ID)
@@ -348,7 +348,7 @@ def test_damaged_files(tmp_path: Path, seed: int) -> None:
 
 
 def test_another_tool_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it writes is compared: loaded bytes, headers, build ID."""
+    """The files that another tool writes are compared: loaded bytes, headers, build ID."""
     library = compiled(tmp_path / "lib/liba.so", "liba.so", BUILT_ID)
     real = shutil.which("eu-strip")
     fakes = {

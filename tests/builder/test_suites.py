@@ -140,7 +140,7 @@ def test_a_mirror_that_cannot_be_reached(mirror: Mirror, tmp_path: Path) -> None
 
 
 def test_an_output_in_the_way(mirror: Mirror, tmp_path: Path) -> None:
-    """It is seen before anything is downloaded."""
+    """The obstacle is seen before anything is downloaded."""
     (tmp_path / "wheels").write_text("")
     done = build(mirror, tmp_path)
     assert (done.returncode, done.stderr.partition("\n")[0]) == (
@@ -157,7 +157,7 @@ def test_data_for_single_targets(mirror: Mirror, tmp_path: Path) -> None:
 
 
 def test_some_packages(mirror: Mirror, tmp_path: Path) -> None:
-    """What they need comes with them."""
+    """The dependencies of the packages come with them."""
     done = build(mirror, tmp_path, "--packages", "librocblas")
     assert done.returncode == 0, done.stderr
     assert "rccl" not in done.stderr

@@ -1,4 +1,4 @@
-"""What a hostile tar archive costs that is listed or unpacked: tarfile itself would read any amount into memory."""
+"""The cost of listing or unpacking a hostile tar archive: tarfile itself would read any amount into memory."""
 
 import gzip
 import io
@@ -115,7 +115,7 @@ def test_a_hole_in_an_archive_that_is_not_compressed(tmp_path: Path) -> None:
 
 
 def told(path: Path, *parts: Part) -> str:
-    """What listing says of an archive; "" if nothing."""
+    """Return the message of listing an archive, "" if there is none."""
     found = list(code_in(str(write(path, *parts))))
     assert all(isinstance(each, BadArchiveError) for each in found)
     return str(found[0]) if found else ""
@@ -133,7 +133,7 @@ def test_headers_and_ends_at_the_limit_and_one_above(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at", [100, 148, 257])
 def test_a_damaged_header_is_not_the_end(tmp_path: Path, at: int) -> None:
-    """tarfile takes it for the end, and what follows would be missing."""
+    """The module tarfile takes the header for the end: the members behind it would be missing."""
     bad = bytearray(header(f"{STAGE}/b"))
     bad[at] ^= 1
     parts = (FIRST, FILE, bytes(bad), with_data(f"{STAGE}/c", b"c"), END)

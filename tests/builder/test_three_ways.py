@@ -30,7 +30,7 @@ from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES
 GOLDEN = Path(__file__).with_name("debian_road.golden")
 CHUNK = 1 << 20
 RUNTIME = ("core", "libraries")
-# In which artifact a ROCm build has what is in Debian's packages, those of each release.
+# The names of Debian's packages, of each release -> the artifact in which a ROCm build has their files.
 ARTIFACTS = {
     "hipcc": "core-hip_run",
     "hipify-perl": "core-hip_run",
@@ -67,7 +67,7 @@ ARTIFACTS = {
 }
 
 
-# What an artifact has of the build that made it, and no installed ROCm has.
+# Files that an artifact has of the build that made it, and no installed ROCm has.
 MADE_BY_A_BUILD = {"_rocm_sdk_core/share/therock/therock_manifest.json"}
 
 
@@ -78,9 +78,9 @@ class Library(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What wheels hold, without the wheels, which take as much of the disk as the SDK does."""
+    """The content of wheels, without the wheels, which take as much of the disk as the SDK does."""
 
-    members: dict[str, tuple[int, int]]  # what is in site-packages -> external attributes and CRC
+    members: dict[str, tuple[int, int]]  # path in site-packages -> external attributes and CRC
     libraries: dict[str, Library]
     development: dict[str, bytes | str]
     facts: dict[str, str]
@@ -121,13 +121,13 @@ def ways(unpacked: dict[str, Path]) -> ThreeWays:
     debian = debian_site(Shape.NONE)
     with tempfile.TemporaryDirectory(prefix="three-ways-", dir=BUILD) as scratch:
         tree = artifacts_of(unpacked, debian, Path(scratch, "artifacts"))
-        # What these two packages hold loads, as the tests of the SDK show, and as the prefix's own check does.
+        # The content of these two packages loads, as the tests of the SDK show, and as the prefix's own check does.
         of_artifacts = made(Path(scratch), "artifacts", str(tree.root), "--no-check", "--allow-no-profiler")
         return ThreeWays(debian, of_artifacts, made(Path(scratch), "prefix", *map(str, unpacked.values())))
 
 
 def made(scratch: Path, *words: str) -> Made:
-    """Makes wheels, and removes them once they are read."""
+    """Make wheels, and return their content; the wheels are removed once they are read."""
     dist = scratch / "dist"
     build(*words, "--output", str(dist))
     members: dict[str, tuple[int, int]] = {}
@@ -148,7 +148,7 @@ def made(scratch: Path, *words: str) -> Made:
 
 
 def artifacts_of(unpacked: Mapping[str, Path], debian: Path, root: Path) -> ArtifactTree:
-    """What a ROCm build would have left of the same files, in its layout. Big files are hard links."""
+    """Make the tree that a ROCm build would have left of the same files, in its layout; big files are hard links."""
     tree = ArtifactTree(root)
     tree.overlay(kpack=True)
     facts = (debian / "_rocm_sdk_core" / FACTS).read_bytes()
@@ -307,8 +307,10 @@ def digest_of_sections(path: Path) -> str:
 
 
 def test_the_development_tree_that_debians_own_road_made(ways: ThreeWays) -> None:
-    """What runtime packages have is a link to it now; CMake's files name libraries with the full version, as Debian's
-    do, and the tree has these names."""
+    """Files of runtime packages are links to these packages in the tree now.
+
+    CMake's files name libraries with the full version, as Debian's do, and the tree has these names.
+    """
     (archive,) = (ways.debian / "rocm_sdk_devel").glob("_devel.tar*")
     tree = tree_of(archive.read_bytes(), None)
     expected = golden("tree")

@@ -62,7 +62,7 @@ def run(program: Path | str, *words: str, cwd: Path | None = None, **environment
 
 
 def starts(command: Path | str, site: Path, **environment: str) -> None:
-    """The command is the program of this site-packages directory, and gets its arguments."""
+    """Check that the command is the program of this site-packages directory, and gets its arguments."""
     done = run(command, "a b", "", **environment)
     assert (done.returncode, done.stdout) == (0, f"{site}/_rocm_sdk_core/bin/rocminfo 3\n"), done.stderr
 
@@ -118,7 +118,10 @@ def test_user(dist: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def environment(dist: Path, tmp_path: Path) -> Path:
-    """Tests may write to its files, so they are not links into uv's cache."""
+    """Return an environment with the core package, whose files are not links into uv's cache.
+
+    Tests may write to the files.
+    """
     install("uv", empty_environment(tmp_path / "venv"), wheels(dist, "sdk_core"), "--link-mode", "copy")
     return tmp_path / "venv"
 
@@ -224,7 +227,7 @@ with open(os.path.join(os.path.dirname(__file__), "../ran.json"), "w") as file:
 
 @pytest.mark.parametrize("cc", ["cc", "false"])
 def test_nothing_of_the_current_directory_extracts_it(dist: Path, tmp_path: Path, cc: str) -> None:
-    """It may be another user's, whose modules and libraries would run."""
+    """The current directory may be another user's, whose modules and libraries would run."""
     python = empty_environment(tmp_path / "venv")
     packages = without_compiler(dist.parent, tmp_path) if cc == "false" else dist
     install("uv", python, wheels(packages, "sdk_core", "sdk_devel"))
@@ -282,7 +285,7 @@ def test_it_needs_no_c_library_and_is_small(dist: Path, tmp_path: Path) -> None:
 
 
 def without_compiler(directory: Path, tmp_path: Path) -> Path:
-    """The same packages by a compiler that cannot make programs without a C library."""
+    """Make the same packages by a compiler that cannot make programs without a C library."""
     compiler = tmp_path / "cc"
     compiler.write_text('#!/bin/sh\ncase "$*" in *-DPROGRAM=*) echo no >&2; exit 1;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)

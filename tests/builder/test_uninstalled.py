@@ -50,4 +50,4 @@ def test_in_many_orders(wheels: list[Path], tmp_path: Path) -> None:
             assert {each.name.replace("-", "_") for each in left} == set(order[index + 1 :])
             assert {each.name: missing_files(each) for each in left if missing_files(each)} == {}, order
         left_over = {path for path in environment.rglob("*") if path.name not in {"__pycache__", ".lock"}} - before
-        assert left_over == set(), order  # but for uv's lock
+        assert left_over == set(), order  # except uv's lock

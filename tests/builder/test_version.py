@@ -156,7 +156,7 @@ BASES = st.tuples(*[st.integers(0, 99)] * 3).map(lambda parts: ".".join(map(str,
 
 @given(base=BASES, prerelease=st.integers(1, 99), sha=st.integers(0, 16**39 - 1).map("f{:039x}".format))
 def test_canonical_and_in_order(base: str, prerelease: int, sha: str) -> None:
-    """release > prerelease > nightly > nightly-bkc > dev, where the base date is before today."""
+    """The order is release > prerelease > nightly > nightly-bkc > dev, where the base date is before today."""
     file = VersionFile(base, "20260811")
     found = {kind: versions(kind, file, "20260813", lambda: sha, str(prerelease)).wheel for kind in RELEASE_TYPES}
     for version in found.values():

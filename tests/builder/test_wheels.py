@@ -35,7 +35,7 @@ def write(wheel: Path, site: Path) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A tree whose second file is `b.so`, for the test to make."""
+    """Return a tree whose second file is `b.so`, for the test to make."""
     site = tmp_path / "site"
     site.mkdir()
     (site / "a.so").write_bytes(b"a" * 100_000)
@@ -44,7 +44,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def is_writing(process: int, directory: Path) -> bool:
-    """Whether a process has a file without a name open in a directory."""
+    """Return whether a process has a file without a name open in a directory."""
     for path in Path(f"/proc/{process}/fd").glob("*"):
         with contextlib.suppress(OSError):  # it was closed meanwhile
             if str(path.readlink()).startswith(f"{directory}/#"):
@@ -77,7 +77,7 @@ def test_a_run_killed_while_writing(site: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes(site: Path, tmp_path: Path) -> None:
-    """It would have a digest in RECORD that no state of it had."""
+    """A file that changes would have a digest in RECORD that no state of it had."""
     path, wheel, is_done = site / "b.so", tmp_path / "a-1-py3-none-any.whl", threading.Event()
     path.write_bytes(bytes(50 << 20))
     wheel.write_bytes(b"an older wheel")

@@ -16,7 +16,10 @@ from slurm import Cluster, why_not
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """The nodes have a /tmp of their own, so what they share is elsewhere."""
+    """Yield a started cluster.
+
+    The nodes have a /tmp of their own, so their shared directory is elsewhere.
+    """
     if reason := why_not():
         pytest.skip(reason)
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="slurm-") as directory:
@@ -31,13 +34,13 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def sdk(cluster: Cluster) -> Path:
-    """An installed SDK in the shared directory."""
+    """Return an installed SDK in the shared directory."""
     return write_sdk(cluster.directory / "site")
 
 
 @pytest.fixture(scope="session")
 def image(cluster: Cluster, sdk: Path) -> Path:
-    """A closure of the SDK as an image in the shared directory."""
+    """Return a closure of the SDK as an image in the shared directory."""
     path = cluster.directory / "sdk.squashfs"
     closure(sdk, "--library", "rocblas", "--gpu", "gfx90a", "--form", "squashfs", "--output", path)
     return path

@@ -77,7 +77,7 @@ class Cluster:
         self.environment["PATH"] += f":{_SYSTEM_PATH}"
 
     def start(self) -> None:
-        """Waits until all nodes are idle."""
+        """Start the daemons, and wait until all nodes are idle."""
         for name in ("munge", "state", "spool"):
             (self.directory / name).mkdir(mode=0o755)
         self._start_munge()
@@ -89,7 +89,7 @@ class Cluster:
         self._await(self._is_idle)
 
     def run(self, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        """A command of Slurm as a user types it."""
+        """Run a command of Slurm as a user types it."""
         return subprocess.run(
             [*map(str, words)],
             env=self.environment | variables,
@@ -101,13 +101,13 @@ class Cluster:
         )
 
     def submit(self, *words: str | Path, **variables: str) -> str:
-        """The number of a job, by sbatch."""
+        """Submit a job by sbatch, and return its number."""
         done = self.run("sbatch", "--parsable", "--output=%j.out", *words, **variables)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     def output(self, job: str) -> str:
-        """What a job printed on both streams so far."""
+        """Return the text that a job printed on both streams so far, "" before any."""
         path = self.directory / f"{job}.out"
         return path.read_text() if path.exists() else ""
 
@@ -117,13 +117,13 @@ class Cluster:
         return next(word.partition("=")[2] for word in words if word.startswith("JobState="))
 
     def finish(self, job: str) -> str:
-        """Waits for the end of a job; its state."""
+        """Wait for the end of a job, and return its state."""
         self._await(lambda: self.state(job) not in {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"})
         self._await(self._is_idle)
         return self.state(job)
 
     def stop(self) -> None:
-        """Ends all processes, by force after some seconds."""
+        """End all processes, by force after some seconds."""
         self.run("scontrol", "shutdown")
         end = time.monotonic() + 5
         while time.monotonic() < end and any(process.poll() is None for process in self._processes):

@@ -16,7 +16,7 @@ from slurm import Cluster
 SCRIPT = Path(__file__).resolve().parents[2] / "docs/examples/start-from-image.sbatch"
 SIZE = ("--nodes=4", "--ntasks=16")
 LOAD = "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['rocblas'])"
-# What a node has left: files of the job, mounts.
+# The rest that a job leaves on a node: its files, mounts.
 LEFT = "ls -d /tmp/rocm-sdk-* 2>/dev/null; grep -c ' /tmp/rocm-sdk-' /proc/mounts; true"
 
 
@@ -93,7 +93,7 @@ def test_a_job_that_is_cancelled(cluster: Cluster, image: Path) -> None:
 
 
 def test_a_copy_with_other_bytes(cluster: Cluster, image: Path) -> None:
-    """sbcast is right; this one changes the file of one node behind it."""
+    """A wrapper of sbcast changes the file of one node after the copy, which itself is right."""
     tools = cluster.directory / "tools"
     tools.mkdir()
     sbcast = shutil.which("sbcast", path=cluster.environment["PATH"])
@@ -158,7 +158,7 @@ def test_wrong_usage(cluster: Cluster, image: Path) -> None:
 
 
 def test_the_cluster_leaves_nothing(cluster: Cluster) -> None:
-    """Its mounts are in namespaces of its nodes, its files in its directory."""
+    """The mounts of the cluster are in namespaces of its nodes, and its files are in its directory."""
     assert str(cluster.directory) not in Path("/proc/mounts").read_text()
     assert "/tmp/rocm-sdk-" not in Path("/proc/mounts").read_text()
     assert os.uname().nodename not in cluster.nodes

@@ -113,7 +113,7 @@ def test_compressed(tmp_path: Path, version: int, method: str) -> None:
 
 
 def test_only_the_head_is_decompressed(tmp_path: Path) -> None:
-    """What is behind the first block may be anything."""
+    """The bytes behind the first block may be anything."""
     content = compressed(bundle(objects("gfx1030", size=900_000)), 3)
     broken = content[:400_000] + bytes(len(content) - 400_000)
     assert read(tmp_path / "x.co", broken).targets == read(tmp_path / "x.co", content).targets

@@ -234,7 +234,7 @@ def test_archives(tmp_path: Path, lib: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def split_in_two(lib: Path, *search_paths: str) -> None:
-    """A library with two bundles, whose wrappers have the numbers 0 and 1."""
+    """Write a library with two bundles, whose wrappers have the numbers 0 and 1."""
     marker = {"kernel_name": "lib/libsplit.so", "kpack_search_paths": list(search_paths)}
     text = "".join(f"\\x{byte:02x}" for byte in message(marker))
     section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'

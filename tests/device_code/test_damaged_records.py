@@ -17,7 +17,10 @@ ENTRIES = 40  # where they begin in version 3
 
 
 def packed(body: bytes, missing: int = 0) -> bytes:
-    """A record of version 3 with one entry. `body`: what is compressed, from the entries on, without its last bytes."""
+    """Return a record of version 3 with one entry.
+
+    `body` has the uncompressed bytes from the entries on, and lacks its last `missing` bytes.
+    """
     content = zstd.compress(body)
     fields = struct.pack("<IQQQQ", 3, ENTRIES + len(content), ENTRIES, 1, ENTRIES + len(body) + missing)
     return MAGIC + fields + content
@@ -114,7 +117,7 @@ def test_the_length_of_a_note(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("place", "value"), [(4, 1), (5, 2)], ids=["32 bits", "big-endian"])
 def test_hosts_that_rocm_does_not_have(tmp_path: Path, place: int, value: int) -> None:
-    """They are not read: nothing in them is in the place where the tables of other machines would have it."""
+    """Hosts of other machines are not read: no table in them is where the tables of ROCm's hosts are."""
     path = tmp_path / "libx.so"
     subprocess.run(["gcc", "-shared", "-x", "c", "-", "-o", path], input="int x;", text=True, check=True)
     content = bytearray(path.read_bytes())

@@ -18,7 +18,7 @@ TYPES = "TensileLibrary_Type_HH_Contraction_l_Ailk_Bjlk_Cijk_Dijk"
 
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
-    """The directory of rocBLAS's kernels, with code for three GPUs."""
+    """Return the directory of rocBLAS's kernels, with code for three GPUs."""
     library(tmp_path / "librocblas.so.5", [bundle(objects("gfx1030", "gfx90a", "gfx1100"))])
     directory = tmp_path / "rocblas/library"
     directory.mkdir(parents=True)
@@ -168,7 +168,7 @@ def test_a_table_that_is_damaged_is_a_fault(kernels: Path, content: bytes) -> No
 
 
 def test_a_table_that_is_larger_than_any(kernels: Path) -> None:
-    """Its beginning is one; the rest is a hole."""
+    """The beginning of the file is a table; the rest is a hole."""
     path = write(kernels / "TensileLibrary_lazy_gfx1100.dat", kernel_index({"gfx1100": ["a"]}))
     with path.open("r+b") as file:
         file.truncate((1 << 29) + 1)

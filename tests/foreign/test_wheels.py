@@ -1,4 +1,4 @@
-"""Wheels that others made, by name and version: the verdict is that of reading their files by hand.
+"""Wheels that others made, by name and version, whose verdict equals a reading of their files without the loader.
 
 The small ones are in the suite; ROCM_SDK_TEST_FOREIGN=all (`make test-foreign`) takes all, which are 1.5 GB.
 """
@@ -46,7 +46,10 @@ def wheels() -> list[Wheel]:
 
 
 def fetch(wheel: Wheel) -> Path:
-    """The wheel for CPython 3.11, whichever runs the tests: it is read and not installed."""
+    """Return the wheel for CPython 3.11, fetched if it is absent.
+
+    The wheel is for 3.11, whichever version runs the tests: it is read and not installed.
+    """
     directory = BUILD / "wheels-of-the-index" / wheel.name
     if not list(directory.glob("*.whl")):
         words = ["--no-deps", "--only-binary", ":all:", "--python-version", "3.11", "--dest", str(directory)]
@@ -80,9 +83,9 @@ def test_what_is_said_of_it(wheel: Wheel, tmp_path: Path) -> None:
 
 
 def absent_by_ldd(wheel: Path, directory: Path) -> set[str]:
-    """The libraries that the linker of this system does not find for the wheel's modules, where pip puts them.
+    """Return the libraries that the linker of this system does not find for the wheel's modules, where pip puts them.
 
-    What auditwheel adds (NAME.libs) is loaded by these, with their RPATH.
+    Libraries that auditwheel adds (NAME.libs) are loaded by the modules, with their RPATH.
     """
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(directory)

@@ -1,4 +1,4 @@
-"""What `make test-generations` runs in a Debian system of its own: the loader and an SDK of that release, from wheels.
+"""The checks of `make test-generations` in a Debian system: the loader and an SDK of that release, from wheels.
 
 usage: use_generation.py short|whole CLANG WORKDIR
 
@@ -28,7 +28,7 @@ from rocm_sdk.gpu_support.done_without import is_done_without
 SITE = Path(rocm_sdk.__file__).resolve().parents[1]
 TREE = SITE / "_rocm_sdk_devel"
 COMMAND = str(Path(sys.executable).with_name("rocm-sdk"))
-# What PyTorch lists, in its order.
+# The names that PyTorch lists, in its order.
 OF_TORCH = (
     *("amd_comgr", "amd_smi", "amdhip64", "hiprtc", "hipblas", "hipfft", "hiprand", "hipsparse", "hipsparselt"),
     *("hipsolver", "hipblaslt", "miopen", "hipdnn", "rocm_sysdeps_liblzma", "rocm-openblas", "rocm_smi64"),
@@ -67,7 +67,7 @@ def require(holds: object, words: str) -> None:
 
 
 def run(*command: object) -> str:
-    """The output of a command, outside of the source tree; a failure shows it."""
+    """Run a command outside of the source tree, and return its output; a failure shows the output."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd="/", capture_output=True, text=True, check=False)
     if done.returncode:
@@ -76,7 +76,7 @@ def run(*command: object) -> str:
 
 
 def present() -> list[str]:
-    """The short names that the SDK has."""
+    """Return the short names that the SDK has."""
     found = []
     for name in _dist_info.ALL_LIBRARIES:
         try:
@@ -155,7 +155,7 @@ def gpus() -> str:
 
 
 def comgr() -> str:
-    """It answers what is asked of it: a release with other numbers in its interface would answer nothing."""
+    """Check that comgr answers its questions: a release with other numbers in its interface would answer nothing."""
     translates = comgr_translates_spirv()
     require(translates is not None, "comgr does not say whether it translates SPIR-V")
     return f"comgr translates SPIR-V: {translates}, its cache mixes bundles: {bool(cache_problem())}"
@@ -216,7 +216,7 @@ def compile_hip(work: Path, clang: str) -> str:
 
 
 def preload_for(work: Path) -> str:
-    """A file that needs libraries of the SDK and has no RPATH."""
+    """Check preload_for of a file that needs libraries of the SDK and has no RPATH."""
     (work / "user.c").write_text("int user(void) { return 0; }\n")
     names = [name for name in ("hiprand", "hipsparse", "rocblas") if name in present()]
     paths = [str(rocm_sdk.locate(name).path) for name in names]
@@ -243,7 +243,7 @@ def libraries_with_code() -> Iterator[Path]:
 
 
 def code_as_clang_reads_it(work: Path, clang: str) -> str:
-    """The number of bundles is that of the magic numbers in the file; clang lists the targets of some of them."""
+    """Check that files have as many bundles as magic numbers; clang lists the targets of some bundles."""
     bundler, files, bundles, read = clang.replace("clang", "clang-offload-bundler", 1), 0, 0, 0
     for path in libraries_with_code():
         code = rocm_sdk.device_code(path)
@@ -270,7 +270,7 @@ def code_as_clang_reads_it(work: Path, clang: str) -> str:
 
 
 def count_of_magic(path: Path) -> int:
-    """The bundles of a file that are not compressed: these releases have no others."""
+    """Return the number of bundles of a file that are not compressed: these releases have no others."""
     count, before, chunk = 0, b"", 1 << 24
     with path.open("rb") as file:
         while data := file.read(chunk):
@@ -323,7 +323,7 @@ def check(name: str, function: Callable[[], str]) -> None:
 
 
 def main(form: str, clang: str, directory: str) -> None:
-    """Runs the checks; ends the process with status 1 at the first that fails."""
+    """Run the checks; end the process with status 1 at the first that fails."""
     work, source = Path(directory), Path.cwd()
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)

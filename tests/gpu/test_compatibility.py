@@ -42,7 +42,7 @@ def split(target: str) -> tuple[str, dict[str, str]]:
 
 
 def modes_of(processor: str) -> list[dict[str, str]]:
-    """The modes that a GPU can be in."""
+    """Return the modes that a GPU can be in."""
     names = [n for n, has in (("sramecc", SRAMECC), ("xnack", XNACK)) if processor.removeprefix("gfx") in has.split()]
     return [dict(zip(names, signs, strict=True)) for signs in product("+-", repeat=len(names))]
 

@@ -92,7 +92,7 @@ def test_an_override_decides_what_code_is_needed(machine: Machine, monkeypatch: 
 
 @pytest.fixture
 def sdk(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """An SDK with one libraries package for each of two families."""
+    """Return an SDK with one libraries package for each of two families."""
     lines = [line for line in DIST_INFO.splitlines() if "dist_package_template" not in line]
     lines += [f"AVAILABLE_TARGET_FAMILIES.append({name!r})" for name in ("gfx110X-all", "gfx120X-all")]
     site.write("rocm_sdk_core/_dist_info.py", "\n".join(lines) + "\n")

@@ -28,7 +28,7 @@ def machine_of(directory: Path, processors: tuple[str, ...]) -> Machine:
 
 
 def visible(machine: Machine) -> list[str]:
-    """The processors of the GPUs that HIP sees, in its order."""
+    """Return the processors of the GPUs that HIP sees, in its order."""
     seen = {gpu.hip_index: gpu.processor for gpu in rocm_sdk.gpus(root=machine.root) if gpu.hip_index is not None}
     return [seen[index] for index in sorted(seen)]
 
@@ -48,7 +48,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def apu_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
-    """This machine's GPUs, whose first is an APU."""
+    """Return a machine whose first GPU is an APU, as the machine of this process."""
     machine = machine_of(tmp_path / "machine", APU_FIRST)
     monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
     return machine
@@ -137,7 +137,7 @@ def three_gpus() -> Iterator[Machine]:
 
 
 def numbers(machine: Machine) -> tuple[list[str], list[str]]:
-    """The GPUs that HIP and OpenCL see, in their orders."""
+    """Return the processors of the GPUs that HIP and OpenCL see, in their orders."""
     gpus = rocm_sdk.gpus(root=machine.root)
     hip = sorted((gpu.hip_index, gpu.processor) for gpu in gpus if gpu.hip_index is not None)
     opencl = sorted((gpu.opencl_index, gpu.processor) for gpu in gpus if gpu.opencl_index is not None)
@@ -173,7 +173,7 @@ def test_limits_are_never_widened(
         new_hip, new_opencl = numbers(three_gpus)
         assert new_hip == wanted
         left = opencl if layer == "hip" else [name for name in opencl if name in wanted]
-        if layer == "rocr" and not limits[-1]:  # OpenCL's order is then that of ROCR_VISIBLE_DEVICES
+        if layer == "rocr" and not limits[-1]:  # OpenCL's order is then the order of ROCR_VISIBLE_DEVICES
             left, new_opencl = sorted(left), sorted(new_opencl)
         assert new_opencl == left
 

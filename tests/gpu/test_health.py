@@ -11,7 +11,7 @@ from rocm_sdk.problems import Problem
 
 @pytest.fixture
 def device(machine: Machine) -> Path:
-    """The PCI device of a GPU of gfx1100 without a fault."""
+    """Return the PCI device of a GPU of gfx1100 without a fault."""
     machine.gpu(1, "gfx1100", memory=24 * GIB)
     return add_device(machine, "0000:01:00.0")
 

@@ -1,4 +1,4 @@
-"""Whether we say that GPU code runs, against what HIP did: `hip_verdicts.tsv` has what real HIP answered."""
+"""Our verdict that GPU code runs, against real HIP: `hip_verdicts.tsv` has the answers of HIP."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ HAVE_SRAMECC = {"gfx908", "gfx90a", "gfx942", "gfx9-4-generic"}
 
 
 def rows() -> Iterator[tuple[str, str, bool]]:
-    """The targets of a file, a GPU, and whether HIP launched its kernel there."""
+    """Yield the targets of a file, a GPU, and whether HIP launched its kernel there."""
     for line in Path(__file__).with_name("hip_verdicts.tsv").read_text("utf-8").splitlines():
         if not line.startswith("#"):
             targets, gpu, answer = line.split("\t")
@@ -51,7 +51,7 @@ GPUS = tuple(dict.fromkeys(gpu for _, gpu, _ in ROWS))
 
 
 def image(target: str) -> bytes:
-    """A code object as the compiler marks it."""
+    """Return a code object as the compiler marks it."""
     processor, *features = target.split(":")
     modes = {feature[:-1]: feature[-1] for feature in features}
     flags = PROCESSORS[processor]
@@ -79,7 +79,7 @@ def test_what_we_say_is_what_hip_did(tmp_path: Path, targets: str) -> None:
     wanted = {gpu: runs for of, gpu, runs in ROWS if of == targets}
     assert len(wanted) == len(GPUS)
     if targets == SPIRV:
-        # It is translated on the machine, by a comgr with a translator, which that of the file has not.
+        # SPIR-V is translated on the machine, by a comgr with a translator; the comgr of the file has none.
         assert set(said.values()) == {"compiled at first use"}
         assert not any(wanted.values())
     else:

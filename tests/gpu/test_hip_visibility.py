@@ -14,7 +14,7 @@ import rocm_sdk
 SRAM_ECC = 1 << 26  # of the property `capability`: all four GPUs of the emulator have it
 ABORTS = "W-GPU-033"
 
-# Settings whose answer differs on purpose from that of HIP 6.4.3.
+# Settings whose answer differs on purpose from the answer of HIP 6.4.3.
 DIFFERENT = {
     "HSA_OVERRIDE_GFX_VERSION=9.5.0": "ROCm 7.0 knows gfx950, and which ROCm will run is not known here",
     "HSA_OVERRIDE_GFX_VERSION=12.5.0": "newer ROCm knows gfx1250, and which ROCm will run is not known here",
@@ -22,7 +22,7 @@ DIFFERENT = {
 
 
 def rows() -> Iterator[tuple[str, str]]:
-    """The settings and HIP's answer of each row. Blanks and tabs of a value count."""
+    """Yield the settings and HIP's answer of each row; blanks and tabs of a value count."""
     text = Path(__file__).with_name("hip_visibility.tsv").read_text("utf-8")
     for line in text.removesuffix("\n").split("\n"):
         if not line.startswith("#"):
@@ -35,7 +35,7 @@ ROWS = tuple(rows())
 
 @pytest.fixture(scope="module")
 def four_gpus(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """The machine of the file's header: GPU n is node n + 1."""
+    """Return the machine of the file's header: GPU n is node n + 1."""
     machine = machine_of(tmp_path_factory.mktemp("machine"))
     numbers = {"gfx1100": 0x1122334455667788, "gfx942": 0xABCDEF0123456789, "gfx1030": 0xABCD00000000001A}
     for node, (target, number) in enumerate(numbers.items(), 1):
@@ -47,7 +47,7 @@ def four_gpus(tmp_path_factory: pytest.TempPathFactory) -> Machine:
 
 @pytest.fixture(scope="module")
 def site_of_debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SDK with a runtime that shows what Debian's 6.4.3 shows."""
+    """Return an SDK with a runtime that shows the texts of Debian's 6.4.3."""
     site = Site(tmp_path_factory.mktemp("site"))
     runtime(site, *TEXTS_OF_643)
     return site.path

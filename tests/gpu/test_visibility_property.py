@@ -23,7 +23,7 @@ C.strtol.restype = ctypes.c_long
 
 
 def rocr_index(token: str) -> int | None:
-    """strtol with base 0 that must take the whole token; 32 bits of the number are kept."""
+    """Return the index by strtol with base 0, or None if it does not take the whole token; 32 bits are kept."""
     text, end = ctypes.c_char_p(token.encode("ascii")), ctypes.c_char_p()
     number: int = C.strtol(text, ctypes.byref(end), 0)
     return ctypes.c_int32(number).value if not end.value else None

@@ -18,7 +18,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def source_tree(tmp_path: Path) -> Path:
-    """What a build reads, copied."""
+    """Return a copy of the files that a build reads."""
     tree = tmp_path / "source"
     tree.mkdir()
     for name in BUILD_INPUTS:
@@ -31,7 +31,10 @@ def source_tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run_module(source_tree: Path) -> Run:
-    """Runs `python -m ...` (pip, build) of this interpreter in the source tree; keywords are environment variables."""
+    """Return a function that runs `python -m ...` (pip, build) of this interpreter in the source tree.
+
+    The keywords of the function are environment variables.
+    """
 
     def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore", "CFLAGS": "-O1"}  # quick

@@ -25,7 +25,10 @@ FORMS = {"--onedir": "program/program", "--onefile": "program"}  # and where the
 
 @pytest.fixture
 def python(tmp_path: Path, site: Site) -> Path:
-    """An environment with PyInstaller (that of the tests), our wheel, and an SDK whose libraries have no RPATH."""
+    """Return the Python of an environment with PyInstaller, our wheel, and an SDK whose libraries have no RPATH.
+
+    PyInstaller is the version of the tests.
+    """
     hip = site.library("libamdhip64.so.7", "int hip(void) { return 42; }")
     roc = site.library("librocsparse.so.1", "int hip(void); int roc(void) { return hip(); }", (hip,), LIBRARIES)
     site.library("libhipsparse.so.4", "int roc(void); int sparse(void) { return roc(); }", (roc, hip), LIBRARIES)

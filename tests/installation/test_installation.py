@@ -20,7 +20,7 @@ WHERE = "import rocm_sdk, rocm_sdk._native as native; print(rocm_sdk.loader_vers
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Path:
-    """The python of an empty virtual environment."""
+    """Return the Python of an empty virtual environment."""
     return empty_environment(tmp_path / "venv")
 
 
@@ -37,7 +37,7 @@ def check_installed(python: Path, source_tree: Path) -> Path:
 
 
 def check_headers(python: Path) -> None:
-    """An extension module compiles with the flags that the package prints."""
+    """Check that an extension module compiles with the flags that the package prints."""
     words = completed([python, "-m", "rocm_sdk", "--cflags", "--libs"], cwd="/").stdout.split()
     include = completed([python, "-c", "import rocm_sdk; print(rocm_sdk.get_include())"], cwd="/").stdout.strip()
     assert words == [f"-I{include}"]

@@ -49,7 +49,7 @@ def tool(tmp_path: Path) -> Callable[[str], None]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> DevelSite:
-    """A virtual environment without pip, with the core package as pip leaves it."""
+    """Return a virtual environment without pip, with the core package as pip leaves it."""
     environment = tmp_path / "my env"
     empty_environment(environment)
     (packages,) = environment.glob("lib/python*/site-packages")
@@ -61,7 +61,7 @@ def site(tmp_path: Path) -> DevelSite:
 
 @pytest.fixture
 def uv_site(site: DevelSite, tool: Callable[[str], None]) -> DevelSite:
-    """The same as uv leaves it, with uv in PATH."""
+    """Return the environment with the package as uv leaves it, with uv in PATH."""
     recorded_by(site, "uv")
     tool("uv")
     return site
@@ -142,7 +142,7 @@ def test_a_directory_of_a_prefix(tmp_path: Path) -> None:
 
 @pytest.fixture
 def of_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DevelSite:
-    """The packages of a system."""
+    """Return the packages of a system."""
     prefix = tmp_path / "usr"
     site = DevelSite(prefix / "lib/python3/dist-packages")
     (prefix / "bin").mkdir(parents=True)
@@ -153,7 +153,7 @@ def of_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DevelSite:
 
 
 def test_a_package_of_the_system(of_system: DevelSite) -> None:
-    """Its package manager reinstalls it, never pip."""
+    """The package manager of the system reinstalls the package, never pip."""
     assert installer.installation_facts(str(of_system.path))["installer"] == "system"
     assert "pip" not in fix(of_system).replace("dist-packages", "")
 
@@ -205,7 +205,7 @@ Settings = tuple[dict[str, str], dict[str, str]]  # variables, and the texts of 
 OWN = "https://user:secret@index/simple"
 
 
-# What is in the variables and files of pip -> whether an index is set there that replaces the public one.
+# Settings in the variables and files of pip -> whether they set an index that replaces the public one.
 @pytest.mark.parametrize(
     ("settings", "is_set"),
     [
@@ -232,7 +232,7 @@ def test_an_index_that_pip_is_told(
     settings: Settings,
     is_set: bool,
 ) -> None:
-    """It is not repeated: it may hold credentials, and the installer reads it itself."""
+    """An index is not repeated: its address may hold credentials, and the installer reads it itself."""
     (site.path / "pip").mkdir()
     configure(tmp_path, monkeypatch, settings)
     assert ("index-url" not in fix(site)) is is_set

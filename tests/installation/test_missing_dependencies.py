@@ -19,7 +19,7 @@ EDITABLE = ("pip", "install", "--no-build-isolation", "--no-deps", "--target", "
 
 
 def complaint(run: "subprocess.CompletedProcess[str]") -> str:
-    """The line that a failed build says, having checked that no traceback or compiler output surrounds it."""
+    """Return the line that a failed build says; no traceback or compiler output surrounds it."""
     output = run.stdout + run.stderr
     assert run.returncode != 0, output
     lines = [line.strip() for line in output.splitlines() if "rocm-sdk-loader: " in line]
@@ -30,7 +30,7 @@ def complaint(run: "subprocess.CompletedProcess[str]") -> str:
 
 
 def compiler_without(directory: Path, header: str) -> str:
-    """A gcc that does not find `header`, or headers whose names end so."""
+    """Write a gcc that does not find `header`, or headers whose names end so, and return its path."""
     script = directory / "gcc-without"
     lines = f'lines=$(printf "%s\\n" "$source" | grep -F "{header}")'
     refuse = f'source=$(cat); if {lines}; then echo "fatal error: $lines" >&2; exit 1; fi'

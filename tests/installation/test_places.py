@@ -109,7 +109,7 @@ def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> 
 
 
 def test_user_prefix_and_target(run: Run, wheel: Path, tmp_path: Path) -> None:
-    python = str(Path(sys.executable).resolve())  # that of the virtual environment sees no packages of the user
+    python = str(Path(sys.executable).resolve())  # the Python of the virtual environment sees no packages of the user
     pip = installer_command("pip", python, "install")
     user, prefix, target = tmp_path / "user base", tmp_path / "a prefix", tmp_path / "a target"
     words = ("--quiet", "--no-deps", "--break-system-packages", "--ignore-installed", wheel)

@@ -21,7 +21,7 @@ FILES = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.DOTALL 
 
 @pytest.fixture
 def framework(tmp_path: Path) -> Path:
-    """The files of the page in a directory."""
+    """Return a directory with the files of the page."""
     directory = tmp_path / "framework"
     directory.mkdir()
     for name, text in FILES.items():

@@ -1,6 +1,6 @@
-"""The provider `amd` of wheel variants, by the protocol of variantlib 0.2.2: which GPUs this machine has.
+"""The provider `amd` of wheel variants, by the protocol of variantlib 0.2.2, which names the GPUs of this machine.
 
-variantlib asks it in a process of its own.
+Variantlib asks the provider in a process of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["AmdVariantProvider", "FeatureConfig"]
 
 
 class FeatureConfig(NamedTuple):
-    """A feature, and its values in the order of preference."""
+    """A feature and its values in the order of preference."""
 
     name: str
     values: list[str]
@@ -23,23 +23,26 @@ class FeatureConfig(NamedTuple):
 
 
 class AmdVariantProvider:
-    """Namespace `amd`, feature `gfx_arch`: the targets whose packages support a GPU, without generic targets."""
+    """The provider of the namespace `amd` with the feature `gfx_arch`.
+
+    The values of the feature are the targets whose packages support a GPU. Generic targets are not among them.
+    """
 
     namespace = "amd"
-    all_properties_compatible = False  # what is supported depends on the machine
+    all_properties_compatible = False  # the machine decides what is supported
 
     @classmethod
     def get_all_configs(cls) -> list[FeatureConfig]:
-        """All targets that have packages."""
+        """Return the feature with all targets that have packages."""
         return [_config(row.name for row in targets.table() if row.families)]
 
     @classmethod
     def get_supported_configs(cls) -> list[FeatureConfig]:
-        """Those of the GPUs of this machine; [] without one. A GPU that is not known does not count."""
+        """Return the feature with the targets of the GPUs of this machine; [] if there is no GPU that is known."""
         here = _config(gpu.real_processor for gpu in rocm_sdk.gpus() if gpu.known)
         return [here] if here.values else []
 
 
 def _config(names: Iterable[str]) -> FeatureConfig:
-    """Of the package owners, each once."""
+    """Return the feature whose values are the owners of the packages for these targets, each once."""
     return FeatureConfig("gfx_arch", list(dict.fromkeys(map(targets.package_owner, names))), multi_value=True)

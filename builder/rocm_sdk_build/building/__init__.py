@@ -1,1 +1,1 @@
-"""The order in which packages are made: what is wished, what there is, and a maker for wheels, a site, an estimate."""
+"""The order in which packages are made: the wish, the input, and a maker for wheels, a site or an estimate."""

@@ -1,4 +1,4 @@
-"""From artifacts to packages."""
+"""The way from artifacts to packages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from .wish import Wish, check_names, naming_output, refuse_output_inside
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
-    """Writes the packages; returns their files.
+    """Write the packages; return their files.
 
-    PackagingError says what is missing or wrong. Nothing half-written is left in `dist` then.
+    Raise PackagingError, which says what is missing or wrong. Then nothing half-written is left in `dist`.
     """
     with naming_output(wish):
         return make_wheels(_plan(wish, rules))
 
 
 def estimate(wish: Wish, rules: Rules) -> list[Estimate]:
-    """What `build` would write, and its cost. Archives of artifacts are unpacked for it. Errors as of `build`."""
+    """Return the packages that `build` would write, with their cost.
+
+    Archives of artifacts are unpacked for the estimate. The errors are the same as for `build`.
+    """
     with naming_output(wish):
         return estimate_packages(_plan(wish, rules))
 
@@ -67,9 +70,10 @@ def _plan(wish: Wish, rules: Rules) -> Plan:
 
 
 def choice_of(wish: Wish, rules: Rules) -> Choice | None:
-    """The packages that are asked for; None: all that the artifacts have. Reads the one artifact that all need.
+    """Return the packages that the wish asks for; None stands for all packages that the artifacts have.
 
-    PackagingError for a name that no package has, and without families: nobody sees the artifacts of all.
+    The function reads the artifact that all packages need. Raise PackagingError for a name that no package has, and for
+    a wish without families: no machine sees the artifacts of all families.
     """
     if not wish.only:
         return None

@@ -1,4 +1,4 @@
-"""What packages would be, and their cost; nothing is made."""
+"""The estimate of packages and their cost; nothing is made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .plan import Plan
 
 
 def estimate_packages(plan: Plan) -> list[Estimate]:
-    """What each package would be."""
+    """Return the estimate of each package, and of each selector."""
     found = []
     for making in plan.packages(plan.wish.output):
         sizes = [path.stat().st_size for path in (*making.sources, *making.licences.values())]
@@ -24,7 +24,7 @@ def estimate_packages(plan: Plan) -> list[Estimate]:
 
 
 def _estimate(plan: Plan, name: str, file: str, load: Load, made_with: str) -> Estimate:
-    """made_with: the package of whose artifacts it is made."""
+    """Return the estimate of a file; `made_with` is the package whose artifacts the file is made of."""
     wish = plan.wish
     cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)
     return Estimate(name, file, plan.artifacts_of(made_with), cost)

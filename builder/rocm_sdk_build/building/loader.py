@@ -20,8 +20,10 @@ _log = logging.getLogger(__name__)
 
 
 def loader_for(wish: Wish, dist: Path, scratch: Path) -> Path | None:
-    """The wheel that is to lie in `dist`; None if none is wanted, one is there already, or there is none, which the
-    log tells. scratch: it may be written there.
+    """Return the wheel that is to lie in `dist`, or None if no wheel is to be added.
+
+    No wheel is added if none is wanted, if one is there already, or if there is none, which the log tells. The wheel
+    may be written to `scratch`.
     """
     if wish.loader is not None or not wish.brings_loader or any(map(_serves, dist.glob("rocm_sdk_loader-*.whl"))):
         return wish.loader
@@ -34,7 +36,10 @@ def loader_for(wish: Wish, dist: Path, scratch: Path) -> Path | None:
 
 
 def bring_loader(wish: Wish, dist: Path) -> list[Path]:
-    """The same for packages that are in `dist` already; the wheel that appears there."""
+    """Bring the loader's wheel to packages that are in `dist` already.
+
+    Return the wheel that appears there, or [].
+    """
     with scratch_directory(dist) as scratch:
         loader = loader_for(wish, dist, scratch)
         if loader is None:
@@ -46,7 +51,7 @@ def bring_loader(wish: Wish, dist: Path) -> list[Path]:
 
 
 def _serves(wheel: Path) -> bool:
-    """Whether the selector takes this loader, which has the version of the one that runs here, or a later one."""
+    """Return whether the selector takes this loader: its version is the running loader's or a later one."""
     try:
         return parse_wheel_filename(wheel.name)[1] >= Version(loader_version)
     except InvalidWheelFilename:

@@ -1,4 +1,4 @@
-"""The packages of a build: what each is made of, and how its own files are staged."""
+"""The packages of a build: the input of each package, and the stage of its own files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ Runtime = Mapping[Package, Population]
 
 
 class Plan:
-    """What is made of which artifacts. Nothing is written here but debug information, in a scratch directory."""
+    """The packages and the artifacts from which each is made.
+
+    The plan writes nothing except debug information, in a scratch directory.
+    """
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class Plan:
         self._platform = checked_tag(wish.platform_tag)
 
     def packages(self, scratch: Path) -> Iterator[Making]:
-        """All but the selector, in their order. A package is made before the next one is asked for."""
+        """Yield all packages except the selector, in their order; each is made before the next is asked for."""
         runtime = self._populations.runtime()
         for package, population in runtime.items():
             if self._populations.makes(package.distribution):
@@ -63,21 +66,24 @@ class Plan:
             yield from self._development(runtime)
 
     def selectors(self) -> list[tuple[str, str]]:
-        """The directory below `dist` of each selector, and the family that it is restricted to; "" for all."""
+        """Return the directory below `dist` of each selector, and the family to which the selector is restricted.
+
+        The family is "" for a selector of all families.
+        """
         if not self._populations.makes(SELECTOR):
             return []
         families = ([] if self._is_kpack else self._populations.families()) or [""]
         return [(family if len(families) > 1 else "", family) for family in families]
 
     def offered(self, made: set[str]) -> set[str]:
-        """Logical names of the packages of the SDK, also of those that other machines make."""
+        """Return the logical names of the packages of the SDK, also of packages that other machines make."""
         if self._choice is None:
             return made
         has_profiler = self.wish.needs_profiler and self.rules.packages["profiler"].artifacts
         return {"libraries", "devel", *(["device"] if self._is_kpack else []), *(["profiler"] if has_profiler else [])}
 
     def artifacts_of(self, name: str) -> tuple[str, ...]:
-        """The names of the artifacts that a package, by its short name, is made of."""
+        """Return the names of the artifacts from which a package, given by its short name, is made."""
         if self._choice is not None:
             families = list(self._choice.families)
         else:
@@ -87,7 +93,7 @@ class Plan:
         return tuple(each.directory.name for each in self._catalog if alone.needs(each.directory.name))
 
     def _of_files(self, package: Package, population: Population, runtime: Runtime, scratch: Path) -> Iterator[Making]:
-        """A runtime or device package, and the one with its debug information."""
+        """Yield a runtime or device package, and then the package with its debug information."""
         sources = [file.source for file in population.files.values()]
         rules = self.rules.packages[package.logical_name]
         without_stack = self._without_stack(package, population)
@@ -105,7 +111,7 @@ class Plan:
         entries = (entry for each in artifacts for entry in each.entries if entry.kind == "file")
         usual = ANY if needs.machines else oldest_tag(entry.source for entry in entries)
         tools = [Path(which_strip())] if debug is not None else []
-        changed += debug.sources if debug is not None else []  # each becomes two files
+        changed += debug.sources if debug is not None else []  # each source becomes two files
         name, tag = self._name_and_tag(package, needs, usual)
         stage = partial(stage_runtime, package, population, rules.scripts, self.sdk, absent=absent, changes=changes)
         licences = find_licences(artifacts)
@@ -118,7 +124,10 @@ class Plan:
             debug.clear()
 
     def _debug_files(self, package: Package, population: Population, scratch: Path) -> DebugFiles | None:
-        """The log lists libraries that keep their debug information."""
+        """Return the debug information of a package's files, or None if the wish does not split it off.
+
+        The log lists libraries that keep their debug information.
+        """
         if not self.wish.splits_debug:
             return None
         found = DebugFiles(population.files.values(), scratch / f"debug-{package.distribution}")
@@ -127,7 +136,7 @@ class Plan:
         return found
 
     def _debug(self, whole: Making, debug: DebugFiles) -> Making:
-        """The package with the debug information of another one."""
+        """Return the package with the debug information of another package."""
         of = whole.package.distribution
         package = Package(
             logical_name="debug",
@@ -142,7 +151,7 @@ class Plan:
         return whole._replace(changed=debug.sources, programs=0, artifacts=inputs_of(self._catalog, debug.sources))
 
     def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
-        """The libraries that ask for an executable stack by mistake. The log lists them."""
+        """Return the libraries that ask for an executable stack by mistake; the log lists them."""
         files = population.files.values()
         flagged = {file.path: file.source for file in files if file.facts.executable_stack and not file.link}
         decision = decide(flagged, self.wish.keeps_stack)
@@ -151,7 +160,7 @@ class Plan:
         return decision.cleared
 
     def _development(self, runtime: Runtime) -> Iterator[Making]:
-        """The development tree; without kpack archives one for each family."""
+        """Yield the package of the development tree; without kpack archives one package for each family."""
         linked = {each: found for each, found in runtime.items() if each.logical_name != "profiler"}
         core = next(each for each in linked if each.logical_name == "core")
         names = {name for population in linked.values() for name in population.artifacts}
@@ -168,7 +177,7 @@ class Plan:
             }
             summary = "ROCm SDK: headers, CMake packages, build tools"
             compression = self.wish.devel_compression
-            requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # it brings a reader of that form
+            requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # brings a reader of zstd
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
             entries = plan_development(artifacts, trees)
             sources = [entry.source for entry in entries if entry.source is not None]
@@ -183,7 +192,10 @@ class Plan:
             yield made._replace(compression=compression)
 
     def _needs(self, package: Package, population: Population, runtime: Runtime) -> Needs:
-        """What a package's files need, from these alone: that another one has a library is known by the rules."""
+        """Return the needs of a package's files, derived from these files alone.
+
+        The rules tell which libraries other packages have. If the build is whole, its packages tell.
+        """
         own = package.logical_name
         libraries = ("libraries", "device") if own in ("libraries", "device") else (own,)
         others = Names(frozenset(), self.rules.libraries_of_others(*libraries))
@@ -192,12 +204,15 @@ class Plan:
         return needs_of((file.source for file in population.files.values() if not file.link), others)
 
     def _name_and_tag(self, package: Package, needs: Needs, usual: str) -> tuple[str, str]:
-        """Of its wheel. usual: the platform tag without programs and libraries."""
+        """Return the name of the package's wheel without tag, and its tag.
+
+        `usual` is the platform tag of a package without programs and libraries.
+        """
         name = f"{package.file_name}-{self.sdk.version}"
         return name, f"py3-none-{self._platform or tag_of(name, needs, usual)}"
 
 
 def _sonames(populations: Iterable[Population]) -> frozenset[str]:
-    """The SONAMEs and file names of the files that packages have."""
+    """Return the SONAMEs and file names of the files that packages have."""
     files = (file for population in populations for file in population.files.values())
     return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)

@@ -1,4 +1,4 @@
-"""Which packages with files a build has, and the files of each."""
+"""The packages with files of a build, and the files of each package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Populations(NamedTuple):
-    """What the packages are taken from. choice: those that are asked for; None: all that the artifacts have."""
+    """The input of the packages; `choice` has the packages that are asked for, None stands for all of the artifacts."""
 
     wish: Wish
     rules: Rules
@@ -29,11 +29,14 @@ class Populations(NamedTuple):
     choice: Choice | None
 
     def makes(self, distribution: str) -> bool:
-        """Whether a package is made, and not only known."""
+        """Return whether the build makes a package, which otherwise is only known."""
         return self.choice is None or self.choice.makes(distribution)
 
     def runtime(self) -> dict[Package, Population]:
-        """All runtime packages, before one is made: the development tree links to their files."""
+        """Return all runtime packages, before a package is made: the development tree links to their files.
+
+        Raise PackagingError if a package has no files.
+        """
         found: dict[Package, Population] = {}
         if self._populates("core"):
             core = self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools")
@@ -74,12 +77,15 @@ class Populations(NamedTuple):
                 yield self._package("libraries", name, summary, family), self._of("libraries", own)
 
     def families(self) -> list[str]:
-        """Those of all packages, also of those that another run makes."""
+        """Return the families of all packages, also of packages that another run makes."""
         found = self.choice.families if self.choice else {each.family for each in self.catalog} - {GENERIC}
         return sorted(found)
 
     def devices(self) -> Iterator[tuple[Package, Population]]:
-        """The device packages that are made, one after the other."""
+        """Yield each device package that is made, with its files.
+
+        Raise PackagingError if a package that is asked for has no files.
+        """
         if not self.sdk.one_libraries_package:
             return
         for target in sorted({each.target for each in self.catalog if each.family != GENERIC}):

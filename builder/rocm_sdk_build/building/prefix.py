@@ -1,4 +1,4 @@
-"""From an installed ROCm to packages: its files become artifacts, and these become packages."""
+"""The way from an installed ROCm to packages: files of the installation become artifacts, and artifacts packages."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _log = logging.getLogger(__name__)
 
 
 class Wish(NamedTuple):
-    """What is to be built."""
+    """The wish for packages of an installed ROCm."""
 
-    packages: PackagesWish  # of roots in place of artifacts
+    packages: PackagesWish  # the wish, with roots in place of artifacts
     lists: Sequence[Path] = ()  # files with the names of files
-    families: str | None = None  # the libraries become a package for each
-    is_split: bool = False  # the files for single targets become a package for each
+    families: str | None = None  # the libraries become a package for each of these families
+    is_split: bool = False  # the files for single targets become a package for each target
     llvm: Path | None = None  # a root that is laid out below lib/llvm
-    is_complete: bool = False  # the roots have all that libraries need, except what every system has
+    is_complete: bool = False  # the roots have all that libraries need, except the libraries that every system has
 
 
 def build(wish: Wish, rules: Rules, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
-    """Makes the packages; returns their files.
+    """Make the packages; return their files.
 
-    PackagingError says what is missing or wrong. Nothing half-written is left in the output then.
+    Raise PackagingError, which says what is missing or wrong. Then nothing half-written is left in the output.
     """
     packages = wish.packages
     check_names(packages)
@@ -61,7 +61,10 @@ def build(wish: Wish, rules: Rules, make: Callable[[Plan], list[Path]] = make_wh
 
 
 def _families(names: str | None) -> dict[str, tuple[str, ...]]:
-    """Family, by the name that the user gave it -> its targets."""
+    """Return the targets of each family, by the name that the user gave to the family.
+
+    Raise PackagingError if `names` names no family.
+    """
     found = {name: _expanded(name) for name in names_in(names or "")}
     if names is not None and not found:
         raise PackagingError("--families names none", "--families gfx103X-all,gfx90a")
@@ -86,7 +89,7 @@ class _Build:
         )
 
     def plan(self) -> Plan:
-        """Lays out the files, and makes artifacts of them."""
+        """Lay out the files, make artifacts of them, and return the plan of their packages."""
         tree = lay_out(self.search, self.rules, self.scratch / "texts", is_complete=self.wish.is_complete)
         self._tell(tree)
         found = [each for each in targets(tree) if self._is_wanted(each)]
@@ -131,14 +134,17 @@ class _Build:
                 _log.warning("%s:\n  %s", what, "\n  ".join(listed))
 
     def _documents(self, tree: Tree) -> Iterator[Artifact]:
-        """What may have licences, for each package; those of libraries that are not ROCm's go with core."""
+        """Yield for each package an artifact with the documents that may have licences of its files.
+
+        Licences of libraries that are not ROCm's go with core.
+        """
         documents = [each for each in tree.parts[DEVEL] if each.path.startswith(DOCUMENTS)]
         known = {each.path for each in documents}
         licences = find_licences([self._artifact("core", GENERIC, tree.host_documents)])
         of_hosts = [Entry(path, source, "file") for path, source in licences.items() if path not in known]
         owners = DocumentOwners(tree, self.rules.prefix.licences, self.roots)
         for package in self.rules.packages:
-            part = "libraries" if package == "device" else package  # code of these libraries
+            part = "libraries" if package == "device" else package  # device packages have code of these libraries
             own = [each for each in documents if part in owners.of(each)]
             more = of_hosts if package == "core" else ()
             yield self._artifact(package, GENERIC, [*own, *more])._replace(component="doc")
@@ -156,7 +162,10 @@ class _Build:
     def _split(
         self, libraries: Iterable[Entry], single: Iterable[Entry], core: Iterable[Entry]
     ) -> tuple[Sequence[Entry], Mapping[str, Sequence[Entry]]]:
-        """The entries for all targets, and base target -> the entries for it alone."""
+        """Return the entries for all targets, and for each base target the entries for this target alone.
+
+        Raise PackagingError if no entry is for one target alone.
+        """
         found, devices = split(single)
         neutral: Sequence[Entry] = [*libraries, *found]
         if reads_archives(core):
@@ -185,7 +194,7 @@ class _Build:
         return Artifact(name, "lib", family, self.roots[0], (*self.roots, self.scratch), tuple(entries))
 
     def _rules(self) -> Rules:
-        """The table for these artifacts: each is a package of its own."""
+        """Return the table of rules for these artifacts, each of which is a package of its own."""
         packages = {
             name: row._replace(artifacts=frozenset({(name, "lib")}), includes=(), excludes=())
             for name, row in self.rules.packages.items()

@@ -1,4 +1,4 @@
-"""Makes a directory like site-packages, of hard links, in place of wheels."""
+"""The maker of a directory like site-packages, of hard links, in place of wheels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .writing import Writer
 
 
 def make_site(plan: Plan, site: Path) -> list[Path]:
-    """site: a new directory in the file system of the output."""
+    """Make the directory `site`, which is new and in the file system of the output; return its path in a list."""
     with scratch_directory(plan.wish.output) as scratch:
         made = scratch / "dist"
         made.mkdir()

@@ -1,4 +1,4 @@
-"""What a package has of its own: its files are staged as pip would install them, in a new directory."""
+"""The own files of a package, staged as pip would install them, in a new directory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def stage_runtime(
     absent: list[str],
     changes: Changes,
 ) -> Contents:
-    """The files of a runtime or device package, and its commands. absent: libraries that it does not have."""
+    """Stage the files of a runtime or device package, and its commands; return the content of the package.
+
+    `absent` are the libraries that the package does not have.
+    """
     staged = staging.stage_runtime(package, population, sdk, site, changes)
     facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
     if facts is not None:
@@ -41,12 +44,12 @@ def stage_runtime(
 
 
 def stage_development(package: Package, entries: list[DevelEntry], sdk: SdkFacts, site: Path) -> Contents:
-    """The module of the development package."""
+    """Stage the module of the development package; return the content of the package."""
     write_pure_module(package, sdk, site)
     return Contents(development=entries)
 
 
 def stage_debug(package: Package, debug: DebugFiles, site: Path) -> Contents:
-    """The debug information of a package's files."""
+    """Stage the debug information of a package's files; return the content of the debug package."""
     site.mkdir()
     return Contents(unchanged=debug.members(str(package.platform_directory)))

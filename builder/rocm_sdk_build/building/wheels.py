@@ -1,4 +1,4 @@
-"""Makes the wheels and selectors of a plan, tests them, and lets them appear together."""
+"""The maker of wheels and selectors, which tests the files and lets them appear together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 def make_wheels(plan: Plan) -> list[Path]:
-    """Returns the files that appear; nothing half-written is left."""
+    """Make the wheels and selectors of a plan; return the files that appear.
+
+    Nothing half-written is left after an error.
+    """
     wish = plan.wish
     dist = wish.dist or wish.output / "dist"
     finished = Finished(wish.output / ".rocm-sdk-finished")
@@ -61,7 +64,10 @@ def make_wheels(plan: Plan) -> list[Path]:
 
 @contextmanager
 def _saying_how_to_go_on(finished: Finished) -> Iterator[None]:
-    """What a test says of packages is not the last word: whoever made them may want them as they are."""
+    """Yield to a test of packages, whose PackagingError then says how to get the packages as they are.
+
+    A test has not the last word: the maker of packages may want them as they are.
+    """
     try:
         yield
     except PackagingError as error:
@@ -70,7 +76,7 @@ def _saying_how_to_go_on(finished: Finished) -> Iterator[None]:
 
 
 def _wheels(plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> Iterator[Path]:
-    """The wheels, and then the selectors."""
+    """Yield the wheels, and then the selectors."""
     maker, logical = _Maker(plan, fresh, scratch, finished), set()
     for making in plan.packages(scratch):
         logical.add(making.package.logical_name)
@@ -83,12 +89,12 @@ def _wheels(plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> Itera
 
 class _Maker:
     def __init__(self, plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> None:
-        """fresh: the directory of the new wheels."""
+        """Prepare to make wheels; `fresh` is the directory of the new wheels."""
         self._plan, self._fresh, self._finished = plan, fresh, finished
         self._keys, self._writer = Keys(plan.wish.written), Writer(plan, scratch)
 
     def make(self, making: Making) -> Path:
-        """Makes a wheel, or takes the one of an earlier run."""
+        """Make a wheel, or take the wheel of an earlier run."""
         wish, wheel = self._plan.wish, self._fresh / making.file
         wheel.parent.mkdir(exist_ok=True)
         key = self._key(making, wheel)
@@ -104,7 +110,7 @@ class _Maker:
         return wheel
 
     def _key(self, making: Making, wheel: Path) -> str | None:
-        """Of everything that decides on its content."""
+        """Return the key of all input that decides on the content of a wheel; None if a file has just changed."""
         wish = self._plan.wish
         files = [*making.sources, *making.licences.values(), *making.input_files, *making_tools(), *making.tools]
         place = (wheel.name, making.directory, making.licences)
@@ -125,7 +131,7 @@ def _warn_of_sizes(made: Iterable[Path], limit: int | None) -> None:
 
 
 def _appear(made: Sequence[Path], fresh: Path, dist: Path, loader: Path | None) -> list[Path]:
-    """loader: its wheel, which appears beside them."""
+    """Move the files from `fresh` to `dist`, with the loader's wheel beside them; return the new paths."""
     files = list(made)
     if loader is not None:
         files.append(fresh / loader.name)

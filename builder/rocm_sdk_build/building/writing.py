@@ -1,4 +1,4 @@
-"""Writes a package: stages its own files, and gives them and all others to a wheel or a site."""
+"""The writer of a package, which stages its own files, and gives all files to a wheel or a site."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .plan import Plan
 
 
 class Writer:
-    """Writes the packages of a plan, one after the other."""
+    """The writer of the packages of a plan, one after the other."""
 
     def __init__(self, plan: Plan, scratch: Path) -> None:
         self._plan, self._scratch, self._digests = plan, scratch, ArtifactDigests()
 
     def write(self, making: Making, output: AbstractContextManager[Wheel | SitePackage]) -> None:
-        """Nothing of the staging directory is left."""
+        """Write a package to the output; nothing of its staging directory is left."""
         package, sdk = making.package, self._plan.sdk
         site = self._scratch / package.distribution
         staged = making.stage(site)

@@ -1,1 +1,1 @@
-"""Whether packages that several machines made are an SDK together: complete, consistent, installable."""
+"""The check that packages of several machines are an SDK together: complete, consistent, installable."""

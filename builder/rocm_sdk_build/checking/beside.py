@@ -1,4 +1,4 @@
-"""Whether files about packages are about those that are there: metadata, digests, the pages of an index."""
+"""The check that files about packages are about the present packages: metadata, digests, the pages of an index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .wheel_facts import WheelFacts
 def compare_beside(
     directory: Path, packages: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems
 ) -> None:
-    """Compares what lies beside packages, and pages that an earlier run of `index` has written."""
+    """Compare the files beside packages, and the pages of an earlier run of `index`, with the packages."""
     for path in (each.path for each in packages):
         metadata, digest = (path.with_name(f"{path.name}{ending}") for ending in BESIDE)
         if metadata.is_file() and path in facts:

@@ -1,7 +1,9 @@
-"""Whether a directory has all packages of an SDK, which say the same, are whole, and work where they are installed.
+"""The check that a directory has all packages of an SDK.
 
-The counterpart of `index`, which writes pages of whatever there is: packages that several machines made come together
-here for the first time.
+The packages must state the same facts, be whole, and work where they are installed.
+
+The check is the counterpart of `index`, which writes pages of any packages: here packages of several machines come
+together for the first time.
 """
 
 from __future__ import annotations
@@ -31,19 +33,20 @@ class Checked(NamedTuple):
 
     @property
     def versions(self) -> list[str]:
-        """Of the packages; one, unless that is a problem."""
+        """The versions of the packages; several are a problem."""
         return sorted({each.version for each in self.packages if each.is_of_sdk})
 
     @property
     def has_loader(self) -> bool:
-        """Whether the loader is there, which the selector requires: another index may have it."""
+        """The answer whether the loader is there, which the selector requires: another index may have it."""
         return any(each.project == LOADER for each in self.packages)
 
 
 def check(directory: Path, scratch: Path) -> Checked:
-    """Looks at all packages in a directory and directly below it. scratch: where they are installed to be tested.
+    """Check all packages in a directory and directly below it.
 
-    If something is wrong before, the wheels are read back, and nothing is installed.
+    `scratch` is the directory in which the packages are installed for a test. If a fault is found before, the wheels
+    are read back, and nothing is installed.
     """
     problems, tested = Problems(), list[tuple[str, ...]]()
     openings: dict[Opening, None] = {}
@@ -63,7 +66,7 @@ def check(directory: Path, scratch: Path) -> Checked:
                         read_back(package.path)
         else:
             for package in packages:
-                if package.debug_of is not None:  # nothing loads it, so it is not installed
+                if package.debug_of is not None:  # no program loads the package, so it is not installed
                     with problems.of(package.path, again(package.project)):
                         read_back(package.path)
             with scratch_directory(scratch) as place:

@@ -1,4 +1,4 @@
-"""Whether packages say the same, and whether all are there that they require."""
+"""The check that packages state the same facts, and that all packages are there that they require."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ class Group(NamedTuple):
 def compare(
     directory: Path, packages: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems
 ) -> list[Group]:
-    """The selectors with their packages. facts: of the wheels of the SDK that could be read."""
+    """Return the selectors with their packages.
+
+    `facts` are the facts of the wheels of the SDK that could be read.
+    """
     own = [each for each in packages if each.is_of_sdk]
     _compare_versions(own, problems)
     _compare_families(facts, problems)
@@ -84,7 +87,7 @@ def _compare_families(facts: Mapping[Path, WheelFacts], problems: Problems) -> N
 
 
 def _compare_inputs(facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
-    """Tells of packages that were made from another artifact of a name than the others."""
+    """Tell of packages that were made from another artifact of a name than the other packages."""
     for name in sorted({name for each in facts.values() for name in each.inputs}):
         told = {path: each.inputs[name] for path, each in facts.items() if name in each.inputs}
         usual = _most(list(told.values()))
@@ -115,7 +118,7 @@ def _group(
 
 
 def _targets_of(family: str, known: set[str]) -> set[str]:
-    """The targets of a family of libraries; itself, if packages name it so."""
+    """Return the targets of a family of libraries, or the family itself if packages name it so."""
     return {family} if family in known or not is_family(family) else set(expand(family) or ())
 
 
@@ -126,9 +129,12 @@ def _tell_clash(
     facts: Mapping[Path, WheelFacts],
     problems: Problems,
 ) -> bool:
-    """Tells of two different selectors of one version that have no index each: one requires what only the other has
-    beside it. What they require is not told of then, because it has this one cause."""
-    with suppress(PackagingError):  # of a damaged selector, which is told of where it is read
+    """Tell of two different selectors of one version that have no index each; return whether there are any.
+
+    Such a selector requires packages that only the other one has beside it. Their requirements are not told of then,
+    since they have this one cause.
+    """
+    with suppress(PackagingError):  # a damaged selector is told of where it is read
         for number, file in enumerate(selectors):
             for other in (each for each in selectors[:number] if each.version == file.version):
                 pools = [_pool_of(directory, each, packages) for each in (other, file)]
@@ -148,18 +154,18 @@ def _digested(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> Indexed
 
 
 def _pool_of(directory: Path, selector: PackageFile, packages: Sequence[PackageFile]) -> list[PackageFile]:
-    """The packages from which a selector chooses: those of its directory, and of the whole."""
+    """Return the packages from which a selector chooses: packages of its directory, and of the whole directory."""
     pool = [each for each in packages if each.path.parent in (directory, selector.path.parent)]
     return [each for each in pool if each.project != SELECTOR or each == selector]
 
 
 def _lacking(pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts]) -> list[Unmet]:
-    """What packages of the SDK require of it, and the pool lacks. The loader may be on another index."""
+    """Return the requirements of the SDK's packages that the pool lacks; the loader may be on another index."""
     return [each for each in unmet([_indexed(each, facts) for each in pool]) if each.is_ours and each.is_certain]
 
 
 def _tell_lacking(pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
-    """Tells of each requirement that no package of the pool meets, once, with all that have it."""
+    """Tell of each requirement that no package of the pool meets, once, with all packages that have it."""
     for each in _lacking(pool, facts):
         fix = f"put that version of {LOADER} there" if each.project == LOADER else again(each.project)
         path = each.told[0][0]
@@ -172,5 +178,5 @@ def _indexed(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedF
 
 
 def _most(values: Sequence[_T]) -> _T | None:
-    """The value that most have, of several the first; None of none."""
+    """Return the most frequent value, of several the first; None if there are no values."""
     return max(values, key=values.count) if values else None

@@ -1,7 +1,7 @@
-"""Whether the development tree fits the other packages: it is made where all artifacts are.
+"""The check that the development tree fits the other packages: the tree is made where all artifacts are.
 
-Its links lead to their files, which shows what another machine did not have; it has each of their files; and what its
-CMake packages require and name.
+The links of the tree lead to files of the other packages, which shows files that another machine did not have. The tree
+has each file of the other packages, and all that its CMake packages require and name.
 """
 
 from __future__ import annotations
@@ -24,27 +24,30 @@ from rocm_sdk.devel.cmake.packages import check_packages
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES
 
-_SDK = "_rocm_sdk_"  # with what platform directories begin
-_ROOT = "/tree"  # of its paths, while its CMake packages are read
-_TEXTS_LIMIT = 1 << 26  # bytes of all of them
-_MOST_LINKS = 256  # parts of a path, those of links included
+_SDK = "_rocm_sdk_"  # start of the platform directories' names
+_ROOT = "/tree"  # root of the tree's paths, while its CMake packages are read
+_TEXTS_LIMIT = 1 << 26  # bytes of all texts
+_MOST_LINKS = 256  # parts of a path, including parts of links
 
 
 class Tree(NamedTuple):
-    """What the archive of the tree has, compared with the files of the other packages."""
+    """The content of the tree's archive, compared with the files of the other packages."""
 
     lost: int  # links to files that no package has
-    first: str  # where one of them leads
+    first: str  # target of one of these links
     absent: list[str]  # files of the packages that the tree lacks, sorted
-    unmet: list[str]  # sentences about what its CMake packages require or name and the tree lacks
+    unmet: list[str]  # sentences about files that its CMake packages require or name and the tree lacks
 
 
 def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Iterable[str]) -> Tree:
-    """known: files of the packages for all GPUs, by their names in wheels; expected: those that the tree is to have.
-    PackagingError for a damaged archive, and for one that has more than the disk could."""
+    """Return the comparison of the archive with the files of the other packages.
+
+    `known` are the files of the packages for all GPUs, by their names in wheels; `expected` are the files that the tree
+    is to have. Raise PackagingError for a damaged archive, and for an archive that has more than the disk could hold.
+    """
     room, number, first = shutil.disk_usage(archive.parent).free, 0, ""
     packages = _Packages(archive.parent.parent)
-    links = packages.links  # of which one may lead to a directory that has files of the package
+    links = packages.links  # a link may lead to a directory that has files of the package
     wanted = {path: name for name in expected if (path := path_in_tree(name)) is not None}
     with refusing_damage(package_damage(wheel, archive.name)), _opened(archive) as stream:
         reader = TarReader(stream, is_stream=True)
@@ -66,8 +69,10 @@ def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Itera
 
 
 def unlisted(site: Path, files: Iterable[Path]) -> list[str]:
-    """Files of a device package that its lists of links for the tree lack, sorted. ValueError and the like for a
-    damaged list."""
+    """Return files of a device package that its lists of links for the tree lack, sorted.
+
+    Raise ValueError or another error of damaged content for a damaged list.
+    """
     names = [str(path.relative_to(site)) for path in files]
     listed = {path for name in names if is_list_of_links(name) for path in links_listed(str(site), name)}
     return sorted(name for name in names if (path := path_in_tree(name)) is not None and path not in listed)
@@ -77,15 +82,18 @@ class _Packages:
     """The CMake packages of an archive, as if the tree were the directory _ROOT."""
 
     def __init__(self, site: Path) -> None:
-        """site: where the other packages are installed."""
+        """Begin without members; `site` is the directory in which the other packages are installed."""
         self._site = site
-        self._paths = {""}  # of everything, and of the directories above
+        self._paths = {""}  # paths of all members, and of the directories above
         self._texts: dict[str, bytes] = {}
         self._left = _TEXTS_LIMIT
         self.links: dict[str, str] = {}  # path -> target
 
     def add(self, member: tarfile.TarInfo, path: str, reader: TarReader) -> None:
-        """Takes the next member of the archive, whose path in the tree is given. ValueError for texts without end."""
+        """Take the next member of the archive, whose path in the tree is given.
+
+        Raise ValueError if the texts have more than _TEXTS_LIMIT bytes.
+        """
         self._paths.update((path, *(str(parent) for parent in PurePosixPath(path).parents)))
         if member.issym():
             self.links[path] = member.linkname
@@ -98,12 +106,12 @@ class _Packages:
 
     @property
     def texts(self) -> Sequence[str]:
-        """The paths of all files of CMake, with those that are links to other packages."""
+        """The paths of all files of CMake, including links to other packages."""
         linked = [f"{_ROOT}/{path}" for path in self.links if path.endswith(".cmake") and self._outside(path)]
         return (*self._texts, *linked)
 
     def text(self, path: str) -> str | None:
-        """What is in a file; None if it is not there."""
+        """Return the text of a file, or None if the file is not there."""
         data = self._texts.get(path)
         if data is None and (outside := self._outside(path.removeprefix(f"{_ROOT}/"))) is not None:
             with suppress(OSError):
@@ -111,7 +119,7 @@ class _Packages:
         return None if data is None else data.decode(errors="replace")
 
     def exists(self, path: str) -> bool | None:
-        """Whether the tree has a file or directory; None outside of the tree."""
+        """Return whether the tree has a file or directory, or None for a path outside of the tree."""
         if path != _ROOT and not path.startswith(f"{_ROOT}/"):
             return None
         parts, place = path.removeprefix(_ROOT).strip("/").split("/"), ""
@@ -121,23 +129,23 @@ class _Packages:
             place = f"{place}/{parts.pop(0)}".lstrip("/")
             if place in self.links:
                 if self._outside(place) is not None:
-                    return True  # if no package has it, that is told as a lost link
+                    return True  # a file that no package has is told of as a lost link
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(place), self.links[place]))
                 parts, place = [*target.split("/"), *parts], ""
         return None
 
     def has_package(self, _name: str) -> bool:
-        """Whether another place has a package that counts for the tree: none does."""
+        """Return False: no other place has a package that counts for the tree."""
         return False
 
     def _outside(self, path: str) -> str | None:
-        """Where in site-packages a link leads to; None if it stays in the tree, or is none."""
+        """Return the place in site-packages to which a link leads; None if a path stays in the tree, or is no link."""
         target = posixpath.normpath(posixpath.join("tree", posixpath.dirname(path), self.links.get(path, ".")))
         return target if target.startswith(_SDK) else None
 
 
 def archive_among(files: list[Path]) -> Path | None:
-    """The archive of the development tree among the files of a wheel."""
+    """Return the archive of the development tree among the files of a wheel, or None."""
     return next((path for path in files if path.name in DEVEL_ARCHIVES.values()), None)
 
 

@@ -1,4 +1,4 @@
-"""Whether the packages of a selector can be installed together, and work then: with each device package in turn."""
+"""The check that the packages of a selector can be installed together, and work: with each device package in turn."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from .development_tree import Tree, archive_among, read_tree, unlisted
 from .problems import Problems, again, project_of
 
 _DEVICE = "rocm-sdk-device-"
-_IN_TREE = ("rocm-sdk-core", "rocm-sdk-libraries")  # beside the device packages
+_IN_TREE = ("rocm-sdk-core", "rocm-sdk-libraries")  # packages beside the device packages
 
 
 class Opening(NamedTuple):
     """A name that a library of a package opens with dlopen, and no package has as a file."""
 
     wheel: Path
-    opener: str  # its path in the wheel
+    opener: str  # path of the library in the wheel
     opened: OpenedName
 
 
@@ -40,15 +40,15 @@ class Installation:
     """The packages of one selector in a scratch directory."""
 
     def __init__(self, group: Group, directory: Path, problems: Problems) -> None:
-        """directory: a new one."""
+        """Prepare the installation of a group in `directory`, which is new."""
         self._group, self._problems = group, problems
         self._site, self._directory = Site(directory), directory
-        self._libraries = Names()  # of the packages for all GPUs
+        self._libraries = Names()  # libraries of the packages for all GPUs
         self.tested: list[tuple[str, ...]] = []  # short names of packages that were installed and tested together
         self.openings: list[Opening] = []
 
     def run(self) -> None:
-        """Installs and tests. After the first problem, packages are read back and nothing is tested."""
+        """Install and test the packages; after the first problem read packages back, and test nothing."""
         devices = [each for each in self._group.wheels if each.project.startswith(_DEVICE)]
         hosts = [each for each in self._group.wheels if each not in devices]
         files = {each.path: self._add(each.path) for each in hosts}
@@ -68,7 +68,10 @@ class Installation:
     def _test_device(
         self, hosts: list[PackageFile], device: PackageFile, files: Mapping[Path, list[Path]]
     ) -> list[Path]:
-        """The files of a device package, which was installed meanwhile. files: of each of the other wheels."""
+        """Return the files of a device package, which is installed and tested meanwhile.
+
+        `files` has the files of each of the other wheels.
+        """
         own = self._add(device.path)
         if own:
             self._check_promise(device.path, own)
@@ -79,7 +82,7 @@ class Installation:
         return own
 
     def _add(self, wheel: Path) -> list[Path]:
-        """The files of a wheel; none if it is not installed."""
+        """Return the files of a wheel, which is installed; [] if the installation fails."""
         try:
             return self._site.add(wheel)
         except PackagingError as error:
@@ -88,20 +91,23 @@ class Installation:
             return []
 
     def _openings(self, files: Mapping[Path, Iterable[Path]]) -> Iterator[Opening]:
-        """What libraries of the packages for all GPUs open by names that none of them has. files: of each wheel."""
+        """Yield the names that libraries of the packages for all GPUs open, and that no file of these packages has.
+
+        `files` has the files of each wheel.
+        """
         wheels = {str(path): wheel for wheel, own in files.items() for path in own if ".so" in path.name}
         for each in opened_names(wheels, wheels):
             opener = str(Path(each.opener).relative_to(self._directory))
             yield Opening(wheels[each.opener], opener, each._replace(opener=opener, present=Path(each.present).name))
 
     def _check_promise(self, wheel: Path, files: Iterable[Path]) -> None:
-        """Whether the systems that the platform tag names have what the files need of a system."""
+        """Tell of a wheel whose files need more of a system than the platform tag promises."""
         if broken := broken_promise(wheel_name(wheel).platform, needs_of(files, self._libraries)):
             fix = "make it again without --platform-tag, or make the package again that has what it needs"
             self._problems.tell(wheel, broken, fix)
 
     def _check_tree(self, hosts: list[PackageFile], files: Mapping[Path, list[Path]]) -> None:
-        """Whether the development tree, if one of the packages for all GPUs has it, fits the others."""
+        """Tell of a development tree in one of the packages for all GPUs that does not fit the other packages."""
         names = {path: [str(each.relative_to(self._directory)) for each in own] for path, own in files.items()}
         known = {name for own in names.values() for name in own}
         wanted = {name for each in hosts if each.project.startswith(_IN_TREE) for name in names[each.path]}
@@ -120,12 +126,12 @@ class Installation:
             what = "lacks files that other packages have, and that compilers look for in it:"
             fix = "make it again from the artifacts of the others, with the same rules"
             self._problems.tell(wheel, f"{what} {told(tree.absent)} not there", fix)
-        for each in [] if tree.absent or tree.lost else tree.unmet:  # which these can be the cause of
+        for each in [] if tree.absent or tree.lost else tree.unmet:  # these may be the cause
             fix = "make it again from artifacts that have it, or correct what the CMake package has from its build"
             self._problems.tell(wheel, f"has a CMake package that cannot be used: {each}", fix)
 
     def _check_links(self, wheel: Path, files: list[Path]) -> None:
-        """Whether a device package lists all of its files for the development tree."""
+        """Tell of a device package that does not list all of its files for the development tree."""
         with self._problems.of(wheel, again(project_of(wheel))), refusing_damage(package_damage(wheel, LINKS)):
             if absent := unlisted(self._directory, files):
                 what = f"lacks files in its list for the development tree ({LINKS}): {told(absent)} not there"
@@ -144,5 +150,5 @@ class Installation:
 
 
 def _names_of(files: Iterable[Path]) -> Names:
-    """The names under which libraries are found: of files, and SONAMEs."""
+    """Return the names under which libraries are found: names of files, and SONAMEs."""
     return Names(frozenset(name for path in files for name in (path.name, look_at(path).soname) if name))

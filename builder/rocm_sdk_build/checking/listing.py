@@ -1,4 +1,4 @@
-"""Which packages a directory has, and what else lies there."""
+"""The packages of a directory, and the other files there."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rocm_sdk_build.output.package_files import NAME_IT, PackageFile, read_name
 from .problems import Problems
 
 LOADER = "rocm-sdk-loader"
-BESIDE = (".metadata", ".sha256sum")  # files about the package whose name comes before
+BESIDE = (".metadata", ".sha256sum")  # files about the package whose name comes before the ending
 ELSEWHERE = "move it out of the directory"
-_PAGES = ("simple", "links.html")  # what `index` writes
+_PAGES = ("simple", "links.html")  # pages of `index`
 
 
 def list_packages(directory: Path, problems: Problems) -> list[PackageFile]:
-    """The packages in a directory and directly below it, sorted; hidden files are ignored."""
+    """Return the packages in a directory and directly below it, sorted; hidden files are ignored."""
     require_directory(directory, NAME_IT)
     found = _packages_in(directory, problems, below=True)
     if not found and not problems:
@@ -57,7 +57,10 @@ def _packages_in(directory: Path, problems: Problems, *, below: bool) -> list[Pa
 
 
 def _accepted(package: PackageFile, others: list[PackageFile], problems: Problems) -> list[PackageFile]:
-    """The package, unless it is of no SDK; a second one of the same project is told of, too."""
+    """Return the package in a list, or [] if the package belongs to no SDK.
+
+    A second package of the same project is told of, too.
+    """
     path = package.path
     if not package.is_of_sdk and package.project != LOADER:
         index = "add it to the pages by rocm-sdk-build index DIR --root ITS_DIRECTORY"

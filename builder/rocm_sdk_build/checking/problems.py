@@ -1,4 +1,4 @@
-"""What is wrong with files of a directory of packages, collected: one wrong file must not hide another."""
+"""The faults of files in a directory of packages, collected: one wrong file must not hide another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocm_sdk_build.packages.parts import short_name
 
 
 class Problem(NamedTuple):
-    """What is wrong with a file, and what to do."""
+    """The fault of a file, and its fix."""
 
     file: Path
     what: str
@@ -21,7 +21,7 @@ class Problem(NamedTuple):
 
 
 class Problems:
-    """Those that were found so far, each once."""
+    """The faults that were found so far, each once."""
 
     def __init__(self) -> None:
         self._found: dict[Problem, None] = {}
@@ -37,7 +37,10 @@ class Problems:
 
     @contextmanager
     def of(self, file: Path, fix: str = "") -> Iterator[None]:
-        """The block reads a file, and ends where it is wrong. fix: in place of that of the error."""
+        """Yield to a block that reads a file, and record the error with which the block ends.
+
+        `fix` takes the place of the error's own fix.
+        """
         try:
             yield
         except PackagingError as error:
@@ -47,11 +50,11 @@ class Problems:
 
 
 def again(project: str, version: str = "") -> str:
-    """What to do about a package that must be made. version: of it, if it is known."""
+    """Return the fix for a package that must be made; `version` is its version, if it is known."""
     of = version and f" --version {version}"
     return f"make it: rocm-sdk-build artifacts --only {short_name(project)}{of} with the options of the others"
 
 
 def project_of(wheel: Path) -> str:
-    """The distribution of a wheel by its name, normalised."""
+    """Return the normalised name of a wheel's distribution."""
     return wheel_name(wheel).project

@@ -1,4 +1,4 @@
-"""What a wheel says of itself, and whether its texts agree."""
+"""The facts that a wheel states of itself, and the check that its texts agree."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ _AVAILABLE = re.compile(r"AVAILABLE_TARGET_FAMILIES\.append\((['\"])(.*)\1\)")
 
 
 class WheelFacts(NamedTuple):
-    """What METADATA, WHEEL and the module of a wheel say."""
+    """The facts that METADATA, WHEEL and the module of a wheel state."""
 
     metadata: bytes
-    platform: str  # of its tag
-    shared: tuple[str, ...] | None  # lines that all packages of its SDK have; None: it has no module
-    inputs: Mapping[str, str]  # SHA-256 of the artifacts that it was made from, as its bill of materials says
+    platform: str  # the platform of the wheel's tag
+    shared: tuple[str, ...] | None  # lines that all packages of its SDK have; None: no module
+    inputs: Mapping[str, str]  # SHA-256 of the artifacts in its bill of materials
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The families that the SDK is for, as the module says."""
+        """The families that the SDK is for, according to the module."""
         return tuple(found[2] for line in self.shared or () if (found := _AVAILABLE.fullmatch(line)))
 
 
 def read_facts(package: PackageFile) -> WheelFacts:
-    """PackagingError for a damaged wheel, and if it says another name, version or tag than its file's name."""
+    """Return the facts of a wheel.
+
+    Raise PackagingError for a damaged wheel, and for a wheel that states another name, version or tag than its file's
+    name.
+    """
     path = package.path
     name = wheel_name(path)
     info = f"{name.base}-{name.version}.dist-info"
@@ -66,7 +70,7 @@ def read_facts(package: PackageFile) -> WheelFacts:
 
 
 def _inputs(archive: zipfile.ZipFile, info: str, package: PackageFile) -> Mapping[str, str]:
-    """{} without a bill of materials: other packagers write none."""
+    """Return the digests of artifacts, or {} if there is no bill of materials: other packagers write none."""
     name = f"{info}/{sbom_name(package.project)}"
     if name not in archive.namelist():
         return {}

@@ -1,1 +1,1 @@
-"""The smallest SDK: what an application needs for its GPUs, and nothing else."""
+"""The smallest SDK: the files that an application needs for its GPUs, and nothing else."""

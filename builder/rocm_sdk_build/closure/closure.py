@@ -1,4 +1,4 @@
-"""The order of it all: roots, selection, writing, proof, form. The result appears when all is done."""
+"""The order of the steps: roots, selection, writing, proof, form. The result appears when all steps are done."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ SITE = "closure"  # the new directory in a scratch directory
 
 
 class Request(NamedTuple):
-    """What the user asks for."""
+    """The request of the user."""
 
     output: Path
-    command: str  # as the user typed it
+    command: str  # the command as the user typed it
     words: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     preloads: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
-    traced: tuple[str, ...] = ()  # a command that is run, and what it uses kept
+    traced: tuple[str, ...] = ()  # a command that is run; the files that it uses are kept
     gpus: tuple[str, ...] = ()  # targets; (): all
     unofficial: bool = False
     exact: bool = False
     drops_code: bool = False
     form: str = "site"
-    base: str | None = None  # the image below that of the form oci
+    base: str | None = None  # the base image of the form oci
     keeps_version: bool = False
-    may_link: bool = False  # files that stay as they are become other names of the SDK's
-    proof: str | None = None  # of `choosing.proof_choice`
-    records_pages: bool = False  # it gets a page list
+    may_link: bool = False  # files without changes become other names of the SDK's files
+    proof: str | None = None  # a choice of `choosing.proof_choice`
+    records_pages: bool = False  # the closure gets a page list
 
 
 class Made(NamedTuple):
-    """A closure that was written. Sizes are in bytes."""
+    """A closure that was written; sizes are in bytes."""
 
     request: Request
     roots: Roots
@@ -64,13 +64,16 @@ class Made(NamedTuple):
     site: Site
     proof: Proof | None
     size_before: int
-    size: int  # of the files
-    output_size: int  # of the image or the wheels; that of the files for a directory
-    pruned: Pruned | None = None  # what became of the environment, if it was made smaller in place
+    size: int  # size of the files
+    output_size: int  # size of the image, the wheels, or the directory's files
+    pruned: Pruned | None = None  # change of the environment, if it was made smaller in place
 
 
 def make_closure(request: Request) -> Made:
-    """Writes the closure. Raises PackagingError, RocmSdkError and OSError; nothing of the output is left then."""
+    """Write the closure; return it.
+
+    Raise PackagingError, RocmSdkError or OSError if the closure cannot be made; then nothing of the output is left.
+    """
     _refuse_output(request.output)
     write_output = writer_of(request.form, request.base)
     sdk = InstalledSdk()
@@ -98,7 +101,10 @@ def make_closure(request: Request) -> Made:
 
 
 def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
-    """How the closure is tried; None: not at all. PackagingError, before it is written, if there is no way here."""
+    """Return how the closure is tried, or None if it is not tried.
+
+    Raise PackagingError, before the closure is written, if this system has no way to try it.
+    """
     if (why := why_untried(request.proof, roots)) is not None:
         if request.records_pages and request.proof == LEAVE_OUT:
             what = "--record-pages needs the proof, which --no-proof leaves out"
@@ -112,7 +118,10 @@ def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
 
 
 def _refuse_output(output: Path) -> None:
-    """PackagingError if something has the name; OSError, before the work begins, if nothing can have it."""
+    """Raise PackagingError if something has the name of the output.
+
+    Raise OSError, before the work begins, if nothing can have the name.
+    """
     try:
         os.lstat(output)
     except OSError as error:
@@ -124,7 +133,10 @@ def _refuse_output(output: Path) -> None:
 
 @contextmanager
 def _refusing_another(output: Path) -> Iterator[None]:
-    """PackagingError if something has got the name of the output since, as another closure."""
+    """Yield to a block that writes the output, and turn the error of a taken name into a PackagingError.
+
+    The name was free at the start of the work: something, such as another closure, has got it since.
+    """
     try:
         yield
     except OSError as error:
@@ -143,7 +155,10 @@ def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
 
 
 def selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
-    """What belongs to the closure. PackagingError for a library that nobody has."""
+    """Return the selection of the closure's files.
+
+    Raise PackagingError for a library that nobody has.
+    """
     choice = GpuChoice(request.gpus, request.unofficial, request.exact)
     with waiting("choosing what is needed"):
         selection = select(sdk, roots, choice, _traced(sdk, request))
@@ -156,11 +171,11 @@ def selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
 
 
 def recipe_of(request: Request, roots: Roots) -> Recipe:
-    """What files and packages become."""
+    """Return the recipe for files and packages."""
     wish = Wish(
         request.gpus,
         request.unofficial,
-        check_loading=False,  # the proof loads all of it
+        check_loading=False,  # the proof loads all files
         exact=request.exact,
         may_be_empty=request.drops_code,
     )
@@ -170,7 +185,10 @@ def recipe_of(request: Request, roots: Roots) -> Recipe:
 
 
 def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
-    """Writes the new directory `place`. Errors as of make_closure."""
+    """Write the new directory `place`; return the site.
+
+    The errors are the same as for make_closure.
+    """
     site = write_site(sdk, selection, recipe, place)
     gpus = recipe.wish.gpus
     if not gpus:
@@ -182,7 +200,10 @@ def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place
 
 
 def _refuse_gpus_without_code(site: Site, found: Coverage, gpus: tuple[str, ...]) -> None:
-    """No library has code for a GPU, although some have code for others: the application would fail on it."""
+    """Raise PackagingError if no library has code for a GPU, although some have code for others.
+
+    The application would fail on such a GPU.
+    """
     having = {on.gpu for library in found.libraries for on in library.gpus if on.verdict not in ("none", "not needed")}
     others = sorted({target.target for library in found.libraries for target in library.targets})
     lost = any(each.dropped or each.has_no_code for each in site.files)

@@ -1,7 +1,7 @@
-"""What a directory takes on the disk, and which bytes become free when files lose their names in it.
+"""The use of the disk by a directory, and the bytes that become free when files lose their names in it.
 
-Sizes are those of blocks. A file with several names counts once. It becomes free with its last name, so the names that
-are elsewhere (uv's cache, a store) keep it.
+Sizes are sizes of blocks. A file with several names counts once. The file becomes free with its last name, so names
+that are elsewhere (uv's cache, a store) keep it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from rocm_sdk.base.walking import walk
 
-_BLOCK = 512  # bytes of st_blocks
+_BLOCK = 512  # bytes of a block in st_blocks
 
 
 class Use(NamedTuple):
-    """Of one file: its bytes, and whether all its names are in the directory."""
+    """The use of the disk by one file: its bytes, and whether all its names are in the directory."""
 
     size: int
     is_alone: bool
@@ -27,19 +27,19 @@ Uses = dict[tuple[int, int], Use]  # by device and inode
 
 
 class Pruned(NamedTuple):
-    """What became of site-packages. Sizes are bytes on the disk."""
+    """The result of a change of site-packages; sizes are bytes on the disk."""
 
     before: int
     after: int
     freed: int
-    held: int  # of files that are gone here, and that names elsewhere keep
+    held: int  # bytes of files that are gone here, and that names elsewhere keep
     held_files: int
-    scripts: tuple[str, ...]  # commands that are gone
+    scripts: tuple[str, ...]  # names of commands that are gone
     is_changed: bool
 
 
 def uses_of(directory: str) -> Uses:
-    """All files, links and directories below a directory."""
+    """Return the uses of all files, links and directories below a directory."""
     names: dict[tuple[int, int], int] = {}
     facts: dict[tuple[int, int], os.stat_result] = {}
     for parent, directories, files in walk(directory):
@@ -55,7 +55,7 @@ def uses_of(directory: str) -> Uses:
 
 
 def compare(before: Uses, after: Uses, scripts: tuple[str, ...], *, is_changed: bool) -> Pruned:
-    """What changed between two looks at a directory."""
+    """Return the changes between two looks at a directory."""
     gone = [use for key, use in before.items() if key not in after and not use.is_directory]
     held = [use.size for use in gone if not use.is_alone]
     return Pruned(

@@ -1,7 +1,7 @@
-"""The installed SDK that a closure is made of: its distributions, and the files that their RECORDs list.
+"""The installed SDK from which a closure is made: its distributions, and the files that their RECORDs list.
 
 A row of RECORD is used only if it leads to a regular file inside the directory, or to a relative link. A link of an
-installer (uv's --link-mode symlink) is used only if the file behind it is the one of RECORD.
+installer (uv's --link-mode symlink) is used only if the file behind it is the file of RECORD.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
-# The development tree: its distribution, and how the name of its directory begins. It has links to files of packages.
+# The distribution of the development tree, which has links to files of packages, and the start of its directory's name.
 DEVELOPMENT, DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
 _SHA256 = re.compile(r"sha256=([\w-]{43})", re.ASCII)
 
 
 class SdkFile(NamedTuple):
-    """A file of a distribution. path is relative to `site`, the directory of the packages; source is where the file is.
+    """A file of a distribution.
 
-    link: the text of a relative link, else None. size is in bytes, that of a link 0. row is that of RECORD, and record
-    what RECORD was when it was read.
+    `path` is relative to `site`, the directory of the packages; `source` is the place of the file. `link` is the text
+    of a relative link, else None. `size` is in bytes, and 0 for a link. `row` is the row of RECORD, and `record` the
+    state of RECORD when it was read.
     """
 
     path: str
@@ -46,7 +47,7 @@ class SdkFile(NamedTuple):
 
     @property
     def package(self) -> str:
-        """The top-level directory."""
+        """The top-level directory of the path."""
         return self.path.partition("/")[0]
 
     @property
@@ -55,11 +56,12 @@ class SdkFile(NamedTuple):
         return self.path.partition("/")[2]
 
     def recorded_digest(self, now: os.stat_result) -> str | None:
-        """The SHA-256 that RECORD has, in hexadecimal digits, if the file has not changed since: it has the size of
-        RECORD, and what its times say was written, and changed otherwise, before RECORD was. now: facts of the file.
+        """Return the SHA-256 that RECORD has, in hexadecimal digits, or None if the file may have changed since.
 
-        Installers write RECORD last. A file that was copied with its times, or that got another name since, as a hard
-        link of uv's cache does in a second environment, is taken for one that may have changed.
+        The file is unchanged if it has the size of RECORD, and its times say that it was written, and otherwise
+        changed, before RECORD was: installers write RECORD last. `now` are the facts of the file. A file that was
+        copied with its times, or that got another name since, as a hard link of uv's cache does in a second
+        environment, counts as a file that may have changed.
         """
         digest, record = _SHA256.fullmatch(self.row.digest), self.record
         if digest is None or record is None or now.st_size != self.row.size:
@@ -83,10 +85,14 @@ class SdkPackage(NamedTuple):
 
 
 class InstalledSdk:
-    """The SDK of this environment, or that of ROCM_SDK_ROOT."""
+    """The SDK of this environment, or of ROCM_SDK_ROOT."""
 
     def __init__(self) -> None:
-        """Raises PackageNotInstalledError without an SDK, PackagingError for one that was not installed as packages."""
+        """Find the SDK and its files.
+
+        Raise PackageNotInstalledError if there is no SDK, and PackagingError for an SDK that was not installed as
+        packages.
+        """
         self._installed = current()
         directories = self._installed.directories
         self.sites = tuple(dict.fromkeys(map(os.path.dirname, directories)))
@@ -105,7 +111,7 @@ class InstalledSdk:
 
     @property
     def version(self) -> str | None:
-        """That of ROCm, if the SDK says one."""
+        """The version of ROCm, or None if the SDK does not state it."""
         return self._installed.sdk.facts()["version"]
 
     @cached_property
@@ -117,7 +123,7 @@ class InstalledSdk:
         return found
 
     def facts(self, file: SdkFile) -> Facts:
-        """What a file is; errors as of look_at."""
+        """Return the facts of a file; the errors are the same as for look_at."""
         if file.path not in self._facts:
             self._facts[file.path] = Facts(Kind.DATA) if file.link is not None else look_at(file.source)
         return self._facts[file.path]
@@ -134,7 +140,10 @@ class InstalledSdk:
 
 
 def package_of(site: str, distribution: Distribution) -> SdkPackage:
-    """PackagingError for a RECORD that names what is no file of a package."""
+    """Return the package of a distribution.
+
+    Raise PackagingError for a RECORD that names something else than files of a package.
+    """
     own = f"{os.path.basename(distribution.directory)}/"
     files: dict[str, SdkFile] = {}
     scripts, tree = [], []
@@ -157,7 +166,10 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
 
 
 def _file(site: str, row: RecordedFile, owner: Distribution, leaves: Callable[[str], bool]) -> SdkFile | None:
-    """None for a directory, and for a file that is not there, which `rocm-sdk test` reports. leaves: as _leaves."""
+    """Return the file of a row; None for a directory, and for an absent file, which `rocm-sdk test` reports.
+
+    `leaves` says whether a directory is a link, as _leaves does. Raise PackagingError for a row that leads elsewhere.
+    """
     path, distribution = row.path, owner.name
     if os.path.isabs(path) or "\0" in path:
         raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is no file of a package")
@@ -168,7 +180,7 @@ def _file(site: str, row: RecordedFile, owner: Distribution, leaves: Callable[[s
         facts = source.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if stat.S_ISDIR(facts.st_mode):  # of the development tree, so that pip removes it
+    if stat.S_ISDIR(facts.st_mode):  # a directory of the development tree, listed so that pip removes it
         return None
     if stat.S_ISREG(facts.st_mode):
         return SdkFile(path, site, source, distribution, facts.st_size, None, row, owner.record_facts)
@@ -187,7 +199,7 @@ def _file(site: str, row: RecordedFile, owner: Distribution, leaves: Callable[[s
 
 
 def _leaves(site: str, directory: str) -> bool:
-    """Whether a directory of a package, or one above it, is a link."""
+    """Return whether a directory of a package, or one above it, is a link."""
     if not directory:
         return False
     return os.path.realpath(os.path.join(site, directory)) != os.path.join(os.path.realpath(site), directory)

@@ -1,1 +1,1 @@
-"""GPU code and libraries rewritten: new files with less code, other containers, other search paths."""
+"""The rewriting of GPU code and libraries: new files with less code, other containers, other search paths."""

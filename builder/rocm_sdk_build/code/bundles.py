@@ -1,7 +1,7 @@
-"""Takes offload bundles apart, not compressed and compressed (CCOB).
+"""The reader of offload bundles, not compressed and compressed (CCOB).
 
-Source: clang's "Clang Offload Bundler". The extension finds what a file holds (`_native.device_code`). This module adds
-the entries for the host and the exact bytes of the IDs.
+Source: clang's "Clang Offload Bundler". The extension finds the bundles of a file (`_native.device_code`). This module
+adds the entries for the host and the exact bytes of the IDs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rocm_sdk import DeviceBundle, DeviceCode
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
-ALIGN = 4096  # of bundles in a section and of entries in a bundle, as clang writes them
+ALIGN = 4096  # alignment of bundles in a section and of entries in a bundle, as clang writes them
 FIXED = struct.Struct("<24sQ")
 ENTRY = struct.Struct("<QQQ")
 _HEADER_LIMIT = 1 << 20
@@ -38,14 +38,14 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of a bundle: its ID, and where its bytes are."""
+    """An entry of a bundle: its ID, and the place of its bytes."""
 
     id: bytes
     descriptor: int
     offset: int
     size: int
-    align: int  # what its place in the bundle was a multiple of, at most ALIGN
-    changes: tuple[Change, ...] = ()  # in order
+    align: int  # the alignment of its place in the bundle, at most ALIGN
+    changes: tuple[Change, ...] = ()  # in the order of their offsets
 
     @property
     def name(self) -> str:
@@ -57,20 +57,23 @@ class Bundle(NamedTuple):
     """A bundle whose plain bytes lie in an open file."""
 
     entries: tuple[Entry, ...]
-    align: int  # of the bundle itself
-    version: int  # of the compressed format, 0: not compressed
-    method: int  # of compression
+    align: int  # alignment of the bundle itself
+    version: int  # version of the compressed format, 0: not compressed
+    method: int  # method of compression
 
 
 def read_code(descriptor: int, path: str) -> DeviceCode:
-    """What the open file holds. Errors name its path. Refuses a file that is mostly holes."""
+    """Return the GPU code of an open file; `path` is its name in errors.
+
+    Raise RewriteError for a file that is mostly holes.
+    """
     size = os.fstat(descriptor).st_size
     _refuse_holes(descriptor, size, path)
     return device_code_of_part(descriptor, 0, size, path)
 
 
 def _refuse_holes(descriptor: int, size: int, path: str) -> None:
-    """Holes take no space, and as long to read as data."""
+    """Raise RewriteError for a file with large holes, which take no space, and as long to read as data."""
     holes = position = 0
     for start, end in data_ranges(descriptor, 0, size):
         holes += start - position
@@ -95,11 +98,12 @@ def read_bundle(
     *,
     any_ratio: bool = False,
 ) -> Bundle:
-    """Takes apart a bundle that was found; the plain bytes of a compressed bundle are written to `scratch`.
+    """Return the parts of a bundle that was found; the plain bytes of a compressed bundle are written to `scratch`.
 
-    is_dropped: whether the bytes of the entry of this name are not wanted, and not written. any_ratio: also take a
-    bundle that would become many times as large. Refuses a damaged bundle: one whose entries overlap, or whose sizes or
-    hash are wrong.
+    `is_dropped` says whether the bytes of the entry of this name are not wanted, and not written. With `any_ratio` also
+    a bundle is taken that would become many times as large.
+
+    Raise RewriteError for a damaged bundle: its entries overlap, or its sizes or hash are wrong.
     """
     align = _align_of(found.offset)
     if found.container == "none":
@@ -124,7 +128,7 @@ def _align_of(offset: int) -> int:
 
 
 def _entries(head: bytes, descriptor: int, start: int, size: int, path: str) -> tuple[Entry, ...]:
-    """The entries of a bundle that begins at `start` of a file, and of which the head is known."""
+    """Return the entries of a bundle that begins at `start` of a file, and whose head is known."""
     entries = []
     try:
         magic, count = FIXED.unpack_from(head)
@@ -146,7 +150,10 @@ def _entries(head: bytes, descriptor: int, start: int, size: int, path: str) -> 
 
 
 def _refuse_overlaps(entries: Sequence[Entry], start: int, header_size: int, path: str) -> None:
-    """Entries may share their bytes, but not a part of them: a small file would become a large one."""
+    """Raise RewriteError for entries that share a part of their bytes: a small file would become a large one.
+
+    Entries may share all of their bytes.
+    """
     end = start + header_size
     for offset, size in sorted({(entry.offset, entry.size) for entry in entries if entry.size}):
         if offset < end:
@@ -155,7 +162,7 @@ def _refuse_overlaps(entries: Sequence[Entry], start: int, header_size: int, pat
 
 
 class _Decompression:
-    """Writes the plain bytes of a CCOB to the scratch file, with holes in place of bytes that are not wanted."""
+    """The writer of a CCOB's plain bytes to the scratch file, with holes in place of bytes that are not wanted."""
 
     def __init__(
         self, descriptor: int, found: DeviceBundle, path: str, scratch: Scratch, is_dropped: Callable[[str], bool]
@@ -166,7 +173,10 @@ class _Decompression:
         self.wanted: list[tuple[int, int]] = []  # [start, end) in the plain data
 
     def run(self, align: int) -> Bundle:
-        """Refuses a bundle that does not fit its header."""
+        """Write the plain bytes, and return the bundle.
+
+        Raise RewriteError for a bundle that does not fit its header.
+        """
         layout = HEADERS[self.found.version]
         header = b"".join(read_range(self.descriptor, self.found.offset, layout.size, self.path))
         _, _, method, *_, digest = layout.unpack(header)
@@ -182,7 +192,7 @@ class _Decompression:
         return Bundle(entries, align, self.found.version, int(method))
 
     def _take(self, pieces: Iterator[bytes]) -> tuple[Entry, ...] | None:
-        """None if there are more or fewer bytes than the header says."""
+        """Write the wanted bytes, and return the entries; None if the number of bytes differs from the header."""
         size = self.found.plain_size
         head = bytearray()
         for piece in pieces:
@@ -209,7 +219,7 @@ class _Decompression:
             raise refusal(self.path, f"its code takes {size} bytes when it is decompressed, more than the disk has")
 
     def _write(self, piece: bytes, position: int) -> None:
-        """What is wanted of a piece that begins at `position`."""
+        """Write the wanted bytes of a piece that begins at `position`."""
         view = memoryview(piece)
         for start, end in self.wanted:
             first, last = max(start, position), min(end, position + len(piece))
@@ -218,7 +228,7 @@ class _Decompression:
 
 
 HEADERS = {1: struct.Struct("<4sHHI8s"), 2: struct.Struct("<4sHHII8s"), 3: struct.Struct("<4sHHQQ8s")}
-NEWEST = 3  # version, which has no limit of sizes
+NEWEST = 3  # the version without a limit of sizes
 _LARGEST_BUNDLE = 16 << 30  # bytes
 # docs/limits.md has these limits and their reasons.
 RATIO_LIMIT, PLAIN_LIMIT = 256, 64 << 20

@@ -1,4 +1,4 @@
-"""Which code of a bundle is kept."""
+"""The choice of a bundle's code that is kept."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _UNOFFICIAL = "unofficial"
 
 
 def chosen_gpus(selection: str, option: str) -> tuple[str, ...]:
-    """The targets of a list, or of this machine. Those of the machine have no features: its modes can change.
+    """Return the targets of a list, or of this machine.
 
-    option: the option that has the list. Raises EmptySelectionError, and UnknownTargetError for what is no target.
+    The targets of the machine have no features, since its modes can change. `option` is the option that has the list.
+    Raise EmptySelectionError if no GPU of the machine is known, and UnknownTargetError for a word that is no target.
     """
     if selection != "machine":
         targets.refuse_no_target(option, selection)
@@ -35,10 +36,10 @@ def chosen_gpus(selection: str, option: str) -> tuple[str, ...]:
 def choose_images(
     images: Sequence[DeviceImage], gpus: Sequence[str], unofficial: bool, exact: bool = False
 ) -> list[DeviceImage]:
-    """The images that one of the GPUs runs, in their order.
+    """Return the images that one of the GPUs runs, in their order.
 
-    SPIR-V counts if a GPU has no other code. Code that only patched runtimes try counts if it is asked for. exact:
-    generic code does not count for a GPU that has code of its own.
+    SPIR-V counts if a GPU has no other code. Code that only patched runtimes try counts with `unofficial`. With
+    `exact`, generic code does not count for a GPU that has code of its own.
     """
     versions = [(image.target, image.generic_version if image.format == "code object" else None) for image in images]
     kept = _choose(versions, gpus, unofficial, exact)
@@ -46,13 +47,16 @@ def choose_images(
 
 
 def choose_targets(targets: Sequence[str], gpus: Sequence[str], unofficial: bool, exact: bool = False) -> list[str]:
-    """The same for the targets of code that is not looked at."""
+    """Return the targets that one of the GPUs runs, chosen as by `choose_images`, without a look at the code."""
     kept = _choose([(target, None) for target in targets], gpus, unofficial, exact)
     return [target for i, target in enumerate(targets) if i in kept]
 
 
 def _choose(versions: Sequence[tuple[str, int | None]], gpus: Sequence[str], unofficial: bool, exact: bool) -> set[int]:
-    """Indices of what is kept. versions: targets, and the generic versions of code objects."""
+    """Return the indices of the versions that are kept.
+
+    `versions` are targets, with the generic versions of code objects.
+    """
     kept: set[int] = set()
     for gpu in gpus:
         fits = [_fit(target, gpu, version, unofficial) for target, version in versions]
@@ -65,5 +69,5 @@ def _choose(versions: Sequence[tuple[str, int | None]], gpus: Sequence[str], uno
 
 @lru_cache(1 << 12)
 def _fit(target: str, gpu: str, version: int | None, unofficial: bool) -> str:
-    """Thousands of images share a few targets."""
+    """Return how code of a target fits a GPU; the results are cached, since thousands of images share a few targets."""
     return compatibility(target, gpu, version, unofficial).fit

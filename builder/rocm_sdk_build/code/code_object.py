@@ -1,4 +1,4 @@
-"""Notes of AMDGPU code objects. Source: LLVM's AMDGPUUsage, "Note Records"."""
+"""The notes of AMDGPU code objects. Source: LLVM's AMDGPUUsage, "Note Records"."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Note(NamedTuple):
 
     owner: bytes
     type: int
-    offset: int  # of the description in the code object
+    offset: int  # offset of the description in the code object
     description: bytes
 
 
 def read_header(entry: Entry) -> tuple[Any, ...] | None:
-    """What HEADER unpacks; None if the entry is not a 64-bit, little-endian ELF file."""
+    """Return the fields of HEADER; None if the entry is not a 64-bit, little-endian ELF file."""
     data = os.pread(entry.descriptor, HEADER.size, entry.offset)
     if entry.size < HEADER.size or len(data) < HEADER.size or data[:6] != b"\x7fELF\x02\x01":
         return None
@@ -35,7 +35,10 @@ def read_header(entry: Entry) -> tuple[Any, ...] | None:
 
 
 def read_notes(entry: Entry, path: str) -> Iterator[Note]:
-    """The notes of a code object, which read_header takes. Refuses one whose notes lie outside it."""
+    """Yield the notes of a code object, whose header `read_header` accepts.
+
+    Raise RewriteError for a code object whose notes lie outside it.
+    """
     header = read_header(entry)
     assert header is not None
     table, count = header[5], header[10]

@@ -23,13 +23,13 @@ from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file
 from .trees import Left, Order, RewrittenTree, Select, rewrite_directory, rewrite_wheel, select_all
 
-_SHOWN = 3  # of files that are left for one reason
+_SHOWN = 3  # files that are named for one reason
 
 
 def run(options: Namespace, select_for: Callable[[tuple[str, ...], bool], Select]) -> int:
-    """Writes each file; status 1 if one cannot be rewritten, 2 for wrong usage.
+    """Write each file; return 0, 1 if a file cannot be rewritten, or 2 for wrong usage.
 
-    select_for: gives what trees hold for GPUs, with what only patched runtimes try or without.
+    `select_for` makes the selection of files in trees for GPUs, with or without files that only patched runtimes try.
     """
     wrong = misuse(options) if is_asked_for(options) else "say what new files are to have: --keep TARGETS"
     if wrong is not None:
@@ -102,7 +102,7 @@ def _tell_tree(made: RewrittenTree) -> None:
 
 
 def _tell_left(files: Iterable[Left], about: str = "") -> None:
-    """One line for each reason."""
+    """Print a line for each reason."""
     lead = f"{about} left".lstrip()
     reasons: dict[str, list[str]] = {}
     for left in files:

@@ -1,5 +1,7 @@
-"""Compresses streams piece by piece, as clang compresses bundles: zlib of the standard library, zstd of Python 3.14 or
-its backport."""
+"""The compression of streams piece by piece, as clang compresses bundles.
+
+zlib comes from the standard library, zstd from Python 3.14 or its backport.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from typing import Any
 
 from .compression import ZLIB, zstd_module
 
-_LEVEL = 3  # of zstd, as clang takes it
+_LEVEL = 3  # level of zstd, as clang takes it
 
 
 def compressed(plain: Iterable[bytes], size: int, method: int, path: str) -> Iterator[bytes]:
-    """`size` plain bytes, compressed as clang does it."""
+    """Yield `size` plain bytes, compressed as clang does it."""
     if method == ZLIB:
         compressor: Any = zlib.compressobj()
     else:

@@ -1,4 +1,4 @@
-"""Reads compressed streams piece by piece: zlib of the standard library, zstd of Python 3.14 or its backport.
+"""The reader of compressed streams, piece by piece: zlib of the standard library, zstd of Python 3.14 or its backport.
 
 A second thread hashes the pieces of large data, because hashing takes as long as decompressing.
 """
@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from rocm_sdk.base.zstd import ZSTD_INSTALL, import_zstd
 from rocm_sdk.gpu_code.refusal import refusal
 
-ZLIB, ZSTD = 0, 1  # by the numbers of compressed bundles
-_LIMIT = 1 << 20  # bytes of a decompressed piece, whatever the data claims
+ZLIB, ZSTD = 0, 1  # numbers in compressed bundles
+_LIMIT = 1 << 20  # bytes of a decompressed piece, however much the data claims
 _WAITING = 4  # pieces that are not hashed yet
 _HASH_SIZE = 8
 
@@ -37,7 +37,10 @@ def zstd_module(path: str) -> _Codec:
 
 
 def decompressed(packed: Iterator[bytes], method: int, path: str) -> Iterator[bytes]:
-    """The plain data, in pieces of bounded size. Refuses data that is damaged. path: for errors."""
+    """Return the plain data, in pieces of bounded size; `path` is the name in errors.
+
+    The iterator raises RewriteError for damaged data.
+    """
     if method == ZLIB:
         return _checked(_inflated(packed), path, zlib.error)
     module = zstd_module(path)
@@ -71,7 +74,7 @@ def _unpacked(packed: Iterator[bytes], stream: Any) -> Iterator[bytes]:
 
 
 def bundle_hash(pieces: Iterable[bytes]) -> bytes:
-    """The hash of a plain bundle: the first 8 bytes of its MD5."""
+    """Return the hash of a plain bundle: the first 8 bytes of its MD5."""
     digest = hashlib.md5(usedforsecurity=False)
     for piece in pieces:
         digest.update(piece)
@@ -79,9 +82,10 @@ def bundle_hash(pieces: Iterable[bytes]) -> bytes:
 
 
 class BundleHash:
-    """The same of pieces that pass by. Of a bundle of several pieces it is computed in a thread of its own.
+    """The hash of a plain bundle whose pieces pass by.
 
-    size: of the bundle. To start a thread takes as long as to hash a hundred kilobytes.
+    `size` is the size of the bundle. A thread of its own hashes a bundle of several pieces. To start a thread takes as
+    long as to hash a hundred kilobytes.
     """
 
     def __init__(self, size: int) -> None:
@@ -97,7 +101,7 @@ class BundleHash:
             self._worker.shutdown()
 
     def passing(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """The pieces, which are hashed meanwhile; waits while several are not hashed yet."""
+        """Yield the pieces, which are hashed meanwhile; wait while several are not hashed yet."""
         for piece in pieces:
             if self._worker is None:
                 self._digest.update(piece)
@@ -108,7 +112,7 @@ class BundleHash:
             yield piece
 
     def value(self) -> bytes:
-        """The hash of what came so far."""
+        """Return the hash of the pieces so far."""
         while self._waiting:
             self._waiting.popleft().result()
         return self._digest.digest()[:_HASH_SIZE]

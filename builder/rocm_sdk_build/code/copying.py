@@ -1,4 +1,4 @@
-"""The bytes of a new file as pieces of open files: what is kept is copied by the kernel, never held in memory."""
+"""The bytes of a new file as pieces of open files: the kernel copies bytes that are kept, no memory holds them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_THERE = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.E
 
 
 def clone(source: int, target: int) -> bool:
-    """Makes an open, empty file share the data of another one until either is written; False where that is not done."""
+    """Make an open, empty file share the data of another one until either is written; return False if that fails."""
     try:
         fcntl.ioctl(target, _FICLONE, source)
     except OSError:
@@ -27,13 +27,16 @@ def clone(source: int, target: int) -> bool:
 
 
 def copy_whole(source: int, target: int, size: int, path: str) -> None:
-    """Makes an open, empty file what another one of `size` bytes is. path: of that, for errors."""
+    """Copy a file of `size` bytes to an open, empty file; `path` is the name of the source in errors."""
     if not clone(source, target):
         write_pieces(target, [Piece(0, source, 0, size)], path)
 
 
 def write_pieces(descriptor: int, pieces: Iterable[Piece], path: str) -> None:
-    """Copies each piece to its place in the file that is open for writing. path: of the original, for errors."""
+    """Copy each piece to its place in the file that is open for writing.
+
+    `path` is the name of the original in errors. Raise RewriteError if the original became shorter.
+    """
     for piece in pieces:
         _copy(descriptor, piece, path)
 
@@ -61,7 +64,10 @@ def _copy_by_hand(descriptor: int, piece: Piece, done: int) -> int:
 
 
 def read_pieces(pieces: Iterable[Piece], path: str) -> Iterator[bytes]:
-    """The bytes that pieces make, in chunks, with the zero bytes between them. They must be in order."""
+    """Yield the bytes that pieces make, in chunks, with the zero bytes between the pieces.
+
+    The pieces must be in order.
+    """
     position = 0
     for piece in pieces:
         yield from _zeros(piece.target - position)
@@ -75,7 +81,7 @@ def _zeros(size: int) -> Iterator[bytes]:
 
 
 def have_same_bytes(one: tuple[int, int], other: tuple[int, int], size: int) -> bool:
-    """Whether two ranges, each (descriptor, offset), hold the same `size` bytes."""
+    """Return whether two ranges, each (descriptor, offset), hold the same `size` bytes."""
     for start in range(0, size, _CHUNK):
         count = min(_CHUNK, size - start)
         left = os.pread(one[0], count, one[1] + start)

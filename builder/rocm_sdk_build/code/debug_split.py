@@ -1,7 +1,7 @@
-"""Takes debug information out of a library or program, into a file that debuggers find by its build ID.
+"""The separation of debug information from a library or program, into a file that debuggers find by its build ID.
 
-eu-strip (elfutils) does it: what is loaded stays where it is, so GPU code and its markers, too. That is compared, byte
-by byte, and the build ID of both files.
+eu-strip (elfutils) does the work: all that is loaded stays at its place, and so do GPU code and its markers. This
+module compares the loaded bytes, and the build IDs of both files.
 """
 
 from __future__ import annotations
@@ -27,18 +27,21 @@ _CHUNK = 1 << 20
 
 
 class Debuggable(NamedTuple):
-    """A file with debug information. build_id: in hexadecimal, "" if it has none."""
+    """A file with debug information; `build_id` is in hexadecimal digits, "" if the file has none."""
 
     build_id: str
 
     @property
     def place(self) -> str:
-        """The file for its debug information, below a directory in which debuggers look."""
+        """The path of the file for the debug information, below a directory in which debuggers look."""
         return debug_name(self.build_id)
 
 
 def which_strip() -> str:
-    """The program. PackagingError if it is not there."""
+    """Return the path of eu-strip.
+
+    Raise PackagingError if the program is not installed.
+    """
     found = find_program(TOOL)
     if found is None:
         raise PackagingError(f"{TOOL}: is not installed", _INSTALL)
@@ -46,7 +49,10 @@ def which_strip() -> str:
 
 
 def debuggable(path: Path) -> Debuggable | None:
-    """None for a file without debug information, or of a form that is not looked into."""
+    """Return the facts of a file with debug information.
+
+    Return None for a file without debug information, or of a form that the reader does not support.
+    """
     try:
         with path.open("rb") as file:
             elf = read_elf(file.fileno(), str(path))
@@ -56,9 +62,10 @@ def debuggable(path: Path) -> Debuggable | None:
 
 
 def split(source: Path, stripped: Path, debug: Path, name: str) -> None:
-    """Writes the file without debug information, and its debug information. name: of the latter, for debuggers.
+    """Write the file without debug information, and its debug information; the source stays.
 
-    PackagingError if that does not work, or if something else changes. The source stays.
+    `name` is the name of the debug information for debuggers. Raise PackagingError if eu-strip fails, or if something
+    else changes.
     """
     places = [os.path.abspath(each) for each in (debug, stripped, source)]
     command = [which_strip(), "--strip-debug", "-F", name, "-f", places[0], "-o", places[1], places[2]]
@@ -92,7 +99,7 @@ def _compare(source: Path, stripped: Path, debug: Path) -> None:
 
 
 def _facts(elf: Elf) -> tuple[object, ...]:
-    """What must stay: all of the headers but where the sections are listed, and sections that are loaded."""
+    """Return the facts that must stay: all headers except the section table's place, and loaded sections."""
     loaded = [each for each in elf.sections if each.is_loaded]
     rows = [(each.name, each.type, each.flags, each.address, each.offset, each.size) for each in loaded]
     return elf.ident, elf.header[:5], elf.header[6:10], elf.segments, rows
@@ -104,7 +111,10 @@ def _has_information(elf: Elf) -> bool:
 
 
 def _build_id(elf: Elf) -> str:
-    """The gABI's form of a note: three words, the name, the value."""
+    """Return the build ID in hexadecimal digits, or "".
+
+    The note has the gABI's form: three words, the name, the value.
+    """
     index = elf.find(_BUILD_ID)
     data = elf.read(elf.sections[index]) if index is not None else b""
     name, size, kind = (int.from_bytes(data[at : at + 4], "little") for at in (0, 4, 8))

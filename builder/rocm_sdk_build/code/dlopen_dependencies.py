@@ -1,6 +1,7 @@
-"""Lists candidates for dlopen dependencies: libraries whose read-only data names an SDK library that they do not need.
+"""The search for dlopen dependencies: libraries whose read-only data names an SDK library that they do not need.
 
-A library often passes such a name to dlopen, and no DT_NEEDED entry says so. A person judges the candidates.
+A library often passes such a name to dlopen, and has no DT_NEEDED entry for it. The result is a list of candidates,
+which a person judges.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 22
 _LONGEST = 255  # bytes of a file's name
-_RUN = re.compile(rb"lib[A-Za-z0-9_+.-]+")  # of characters of names, as many as there are
+_RUN = re.compile(rb"lib[A-Za-z0-9_+.-]+")  # as many characters of names as there are
 _END = re.compile(rb"\.so(?:\.[0-9]+)*")
 
 
 class DlopenDependency(NamedTuple):
-    """`library` (a SONAME) has the text `name` in its read-only data."""
+    """A library, by its SONAME, with the text `name` in its read-only data."""
 
     library: str
     name: str
 
 
 def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
-    """Searches all libraries below `directory`; sorted. PackagingError if there is none or one is damaged."""
+    """Return the candidates among all libraries below `directory`, sorted.
+
+    Raise PackagingError if there is no library or one is damaged.
+    """
     require_directory(directory, "give the directory of an installed SDK")
     refuse_deep(directory)
     files = [path for path in sorted(directory.rglob("lib*.so*")) if path.is_file() and is_elf(path)]
@@ -54,7 +58,7 @@ def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
 
 
 def is_elf(path: str | Path) -> bool:
-    """Whether a file begins as ELF files do."""
+    """Return whether a file begins as ELF files do."""
     with open(path, "rb") as file:
         return file.read(4) == b"\x7fELF"
 
@@ -67,7 +71,10 @@ def _inspect(path: Path) -> LibraryFacts:
 
 
 def library_names(path: str | Path) -> set[str]:
-    """The names of libraries in the read-only data of a library or program. PackagingError for a damaged file."""
+    """Return the names of libraries in the read-only data of a library or program.
+
+    Raise PackagingError for a damaged file.
+    """
     names: set[str] = set()
     with open(path, "rb") as file:
         try:
@@ -86,19 +93,25 @@ def library_names(path: str | Path) -> set[str]:
 
 
 def _names_in(file: BinaryIO, size: int) -> Iterator[str]:
-    """The names in the next `size` bytes. They are read in chunks: the data of some libraries is larger than memory."""
+    """Yield the names in the next `size` bytes.
+
+    The bytes are read in chunks: the data of some libraries is larger than memory.
+    """
     before = b""
     while data := file.read(min(size, _CHUNK)):
         size -= len(data)
         buffer = before + data
         for start, end in _places(buffer):
-            if size == 0 or end < len(buffer):  # what goes on is in the next chunk, which overlaps
+            if size == 0 or end < len(buffer):  # a name that goes on is in the next chunk, which overlaps
                 yield buffer[start:end].decode()
         before = buffer[-_LONGEST:]
 
 
 def _places(buffer: bytes) -> Iterator[tuple[int, int]]:
-    """Where names begin and end. Each byte is looked at a few times, however often "lib" stands before no ".so"."""
+    """Yield the start and end of each name.
+
+    Each byte is looked at a few times, however often "lib" stands before no ".so".
+    """
     for run in _RUN.finditer(buffer):
         start = run.start()
         while start >= 0 and (found := _END.search(buffer, start + len("lib") + 1, run.end())) is not None:

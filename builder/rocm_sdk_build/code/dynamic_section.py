@@ -1,4 +1,4 @@
-"""Reads what the dynamic section of a library or program says, whatever address the program is linked for."""
+"""The reader of a library's or program's dynamic section, for any address that a program is linked for."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ _NULL, _NEEDED, _RPATH, _RUNPATH = 0, 1, 15, 29
 
 
 class DynamicSection(NamedTuple):
-    """DT_NEEDED, and DT_RUNPATH, or DT_RPATH where that is absent; "" without either."""
+    """The entries DT_NEEDED, and DT_RUNPATH, or DT_RPATH if DT_RUNPATH is absent; "" without either."""
 
     needed: tuple[str, ...]
     search_path: str
 
 
 def read_dynamic_section(path: Path) -> DynamicSection:
-    """Empty of a file that has none. PackagingError if the file is damaged."""
+    """Return the dynamic section of a file; its fields are empty if the file has none.
+
+    Raise PackagingError if the file is damaged.
+    """
     with path.open("rb", buffering=0) as file:
         try:
             texts = list(_texts(read_elf(file.fileno(), str(path))))
@@ -34,7 +37,7 @@ def read_dynamic_section(path: Path) -> DynamicSection:
 
 
 def _texts(elf: Elf) -> list[tuple[int, str]]:
-    """The entries that name something, in their order."""
+    """Return the entries with texts, in their order."""
     section = next((each for each in elf.sections if each.type == SHT_DYNAMIC), None)
     if section is None or not 0 < section.link < len(elf.sections):
         return []

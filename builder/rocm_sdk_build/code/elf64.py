@@ -1,6 +1,7 @@
 """The tables of a 64-bit, little-endian ELF file: its header, program headers and section headers.
 
-Source: gABI, chapters 4 and 5. The rest of the package reads files through the extension; here is what a writer needs.
+Source: gABI, chapters 4 and 5. The rest of the package reads files through the extension; this module has the parts
+that a writer needs.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A program header. Offsets and sizes are in bytes."""
+    """A program header; offsets and sizes are in bytes."""
 
     type: int
     flags: int
@@ -65,15 +66,15 @@ class Segment:
 
     @property
     def end(self) -> int:
-        """The address behind its bytes in the file."""
+        """The address behind the bytes of the segment in the file."""
         return self.address + self.file_size
 
     def holds(self, address: int, size: int) -> bool:
-        """Whether the file has the bytes of these addresses in it."""
+        """Return whether the segment has the bytes of these addresses in the file."""
         return self.address <= address and address + size <= self.end
 
     def moved(self, offset: int, address: int) -> Segment:
-        """The same at other places."""
+        """Return the segment at another offset and address."""
         physical = address if self.physical_address == self.address else self.physical_address
         return replace(self, offset=offset, address=address, physical_address=physical)
 
@@ -101,12 +102,12 @@ class Section:
 
     @property
     def file_size(self) -> int:
-        """Bytes in the file."""
+        """The number of bytes in the file."""
         return 0 if self.type == SHT_NOBITS else self.size
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it has an address."""
+        """The answer whether the section has an address."""
         return bool(self.flags & SHF_ALLOC)
 
 
@@ -117,74 +118,77 @@ class Elf:
     path: str
     descriptor: int
     size: int
-    header: tuple[int, ...]  # what HEADER unpacks, without e_ident
+    header: tuple[int, ...]  # fields of HEADER without e_ident
     ident: bytes
     segments: tuple[Segment, ...]
     sections: tuple[Section, ...]
 
     @property
     def type(self) -> int:
-        """e_type."""
+        """The field e_type."""
         return self.header[0]
 
     @property
     def machine(self) -> int:
-        """e_machine."""
+        """The field e_machine."""
         return self.header[1]
 
     @property
     def segments_offset(self) -> int:
-        """e_phoff."""
+        """The field e_phoff."""
         return self.header[4]
 
     @property
     def sections_offset(self) -> int:
-        """e_shoff."""
+        """The field e_shoff."""
         return self.header[5]
 
     @property
     def names_index(self) -> int:
-        """e_shstrndx."""
+        """The field e_shstrndx."""
         return self.header[12]
 
     @property
     def is_library(self) -> bool:
-        """Whether it is a library. A program has an interpreter."""
+        """The answer whether the file is a library; a program has an interpreter."""
         kinds = {segment.type for segment in self.segments}
         return self.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
 
     def find(self, name: bytes) -> int | None:
-        """The index of the first section of that name."""
+        """Return the index of the first section of that name, or None."""
         return next((i for i, section in enumerate(self.sections) if section.name == name), None)
 
     def read(self, section: Section) -> bytes:
-        """The bytes of a section. Refuses one that is larger than any that has to be read at once."""
+        """Return the bytes of a section.
+
+        Raise RewriteError for a section that is larger than any that has to be read at once.
+        """
         if section.file_size > _WHOLE_LIMIT:
             raise refusal(self.path, f"its section {section.shown} has {section.file_size} bytes, more than any such")
         return read_exactly(self.descriptor, section.offset, section.file_size, self.path)
 
     def chunks(self, section: Section, row: struct.Struct) -> Iterator[tuple[int, bytes]]:
-        """The whole rows of a table, many at once: offset in the section and bytes."""
+        """Yield the whole rows of a table, many at once: the offset in the section, and the bytes."""
         step = _CHUNK // row.size * row.size
         end = section.file_size // row.size * row.size
         for start in range(0, end, step):
             yield start, read_exactly(self.descriptor, section.offset + start, min(step, end - start), self.path)
 
     def rows(self, section: Section, row: struct.Struct) -> Iterator[tuple[int, ...]]:
-        """The rows of a table."""
+        """Yield the rows of a table."""
         for _, data in self.chunks(section, row):
             yield from row.iter_unpack(data)
 
     def loads(self) -> list[Segment]:
-        """The segments that are loaded."""
+        """Return the segments that are loaded."""
         return [segment for segment in self.segments if segment.type == PT_LOAD]
 
     def load_of(self, address: int, size: int) -> Segment | None:
-        """The loaded segment that has the bytes of these addresses."""
+        """Return the loaded segment that has the bytes of these addresses, or None."""
         return next((segment for segment in self.loads() if segment.holds(address, size)), None)
 
     def misplaced(self) -> Section | None:
-        """A section whose place in the file and address do not fit its segment."""
+        """Return a section whose place in the file and address do not fit its segment, or None."""
         for section in self.sections:
             if section.is_loaded and section.file_size:
                 load = self.load_of(section.address, section.size)
@@ -194,12 +198,15 @@ class Elf:
 
 
 def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
-    """Bytes of a file; refuses a file that is too short."""
+    """Return bytes of a file.
+
+    Raise RewriteError for a file that is too short.
+    """
     parts = []
     if offset + size > os.fstat(descriptor).st_size:
         raise refusal(path, f"it ends before byte {offset + size}, where its tables say that it has more")
     while size > 0:
-        part = os.pread(descriptor, min(size, 1 << 30), offset)  # one read for most
+        part = os.pread(descriptor, min(size, 1 << 30), offset)  # a single read suffices for most
         if not part:
             raise refusal(path, f"it ends at byte {offset}, before its tables say")
         parts.append(part)
@@ -209,9 +216,10 @@ def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
 
 
 def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
-    """The tables of a file; refuses one that is not 64-bit, little-endian, or whose tables lie outside it.
+    """Return the tables of a file.
 
-    is_whole: not so is one with debug information alone, whose segments are those of another file.
+    With `is_whole` the segments must lie in the file; a file with debug information alone has segments of another file.
+    Raise RewriteError for a file that is not 64-bit, little-endian ELF, or whose tables lie outside the file.
     """
     size = os.fstat(descriptor).st_size
     start = os.pread(descriptor, HEADER.size, 0)
@@ -232,7 +240,7 @@ def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
     sections = tuple(_section(_name(names, row[0], path), row) for row in rows)
     if any(section.offset + section.file_size > size for section in sections):
         raise refusal(path, "a section lies outside it")
-    if sum(section.file_size for section in sections) > size:  # each is read: together, any number of times
+    if sum(section.file_size for section in sections) > size:  # each is read: overlapping sections take any time
         raise refusal(path, "its sections overlap")
     found = Elf(path, descriptor, size, tuple(header), ident, tuple(map(_segment, segments)), sections)
     if is_whole and any(segment.offset + segment.file_size > size for segment in found.segments):
@@ -283,7 +291,7 @@ def _name(names: bytes, offset: int, path: str) -> bytes:
 
 
 def pack_segments(segments: list[Segment]) -> bytes:
-    """The table of program headers."""
+    """Return the table of program headers."""
     return b"".join(
         SEGMENT.pack(s.type, s.flags, s.offset, s.address, s.physical_address, s.file_size, s.memory_size, s.align)
         for s in segments
@@ -291,7 +299,7 @@ def pack_segments(segments: list[Segment]) -> bytes:
 
 
 def pack_sections(sections: list[Section]) -> bytes:
-    """The table of section headers."""
+    """Return the table of section headers."""
     return b"".join(
         SECTION.pack(
             *(s.name_offset, s.type, s.flags, s.address, s.offset, s.size, s.link, s.info, s.align, s.entry_size)
@@ -301,10 +309,10 @@ def pack_sections(sections: list[Section]) -> bytes:
 
 
 def align_up(value: int, align: int) -> int:
-    """The next multiple of `align`."""
+    """Return `value`, or the next multiple of `align` above."""
     return -(-value // align) * align
 
 
 def align_down(value: int, align: int) -> int:
-    """The multiple of `align` before."""
+    """Return `value`, or the next multiple of `align` below."""
     return value // align * align

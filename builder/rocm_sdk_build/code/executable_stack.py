@@ -1,9 +1,9 @@
 """The flag of a library that wants an executable stack (PF_X of PT_GNU_STACK), which glibc refuses from 2.41 on.
 
-GNU ld sets it if one object file has no section .note.GNU-stack, as assembler files without that line. A linked file
-does not tell which object asked for it, or why. An executable stack is needed by code that runs on the stack: a
+GNU ld sets the flag if one object file has no section .note.GNU-stack, as assembler files without that line. A linked
+file does not tell which object asked for the flag, or why. Code that runs on the stack needs an executable stack: a
 trampoline, with which a nested function of C, or an internal procedure of Fortran, finds the variables around it. On
-x86-64 the code that writes one has the trampoline's instructions (mov to r11, mov to r10, jmp to r11) as constants.
+x86-64 the code that writes a trampoline has its instructions (mov to r11, mov to r10, jmp to r11) as constants.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _PT_GNU_STACK, _PF_X = 0x6474E551, 1
 _EM_X86_64 = 62
 _IDENT = 16
 _CHUNK = 1 << 20
-_SPAN = 128  # bytes of code in which all constants of one trampoline are
+_SPAN = 128  # bytes of code that hold all constants of one trampoline
 _TO_R10, _TO_R11, _JUMP = re.compile(rb"[\x41\x49]\xba"), re.compile(rb"[\x41\x49]\xbb"), b"\x49\xff"
 # Before a constant of 16 bits: movw to memory, or movl to a register.
 _IS_CONSTANT = re.compile(rb"(?:\x66\x41?\xc7.{1,6}|[\xb8-\xbf])\Z", re.DOTALL)
-_LONGEST = 9  # bytes of the first
+_LONGEST = 9  # bytes of the first form
 
 
 class _Form(NamedTuple):
-    """How program headers look in one class of files."""
+    """The form of program headers in one class of files."""
 
-    header: str  # from e_type on
+    header: str  # fields from e_type on
     row: str
     flags: int  # place of p_flags in a row
     fields: tuple[int, int, int]  # indices of p_flags, p_offset, p_filesz
@@ -44,7 +44,7 @@ _ORDERS = {1: "<", 2: ">"}
 
 
 class _Segment(NamedTuple):
-    """A program header; `place`: of its p_flags in the file."""
+    """A program header; `place` is the place of its p_flags in the file."""
 
     type: int
     flags: int
@@ -54,10 +54,11 @@ class _Segment(NamedTuple):
 
 
 def clear_executable_stack(descriptor: int, path: str) -> bool:
-    """Clears PF_X of PT_GNU_STACK in the file that is open; False if it is not set.
+    """Clear PF_X of PT_GNU_STACK in the file that is open; return False if the flag is not set.
 
-    Four bytes of the file change, in place: it must be the caller's own copy. path: its name in errors. Raises
-    RewriteError (E-CODE-010) for a file that is not an ELF file or whose program headers lie outside it, and OSError.
+    Four bytes of the file change, in place: the file must be the caller's own copy. `path` is its name in errors. Raise
+    RewriteError (E-CODE-010) for a file that is not an ELF file or whose program headers lie outside it, and OSError if
+    the file cannot be read or written.
     """
     _, order, segments = _read(descriptor, path)
     wrong = [each for each in segments if each.type == _PT_GNU_STACK and each.flags & _PF_X]
@@ -67,9 +68,9 @@ def clear_executable_stack(descriptor: int, path: str) -> bool:
 
 
 def writes_trampolines(path: str) -> bool | None:
-    """Whether code of a file puts code onto the stack, so that it needs the flag; None if that cannot be told.
+    """Return whether code of a file puts code onto the stack, so that it needs the flag; None if that is unknown.
 
-    Raises as clear_executable_stack().
+    The errors are the same as for clear_executable_stack().
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -83,7 +84,7 @@ def writes_trampolines(path: str) -> bool | None:
 
 
 def _read(descriptor: int, path: str) -> tuple[int, str, list[_Segment]]:
-    """e_machine, the byte order and the program headers."""
+    """Return e_machine, the byte order and the program headers."""
     ident = os.pread(descriptor, _IDENT, 0)
     if len(ident) < _IDENT or ident[:4] != b"\x7fELF" or ident[4] not in _FORMS or ident[5] not in _ORDERS:
         raise refusal(path, "it is not an ELF file")
@@ -107,7 +108,7 @@ def _read(descriptor: int, path: str) -> tuple[int, str, list[_Segment]]:
 
 
 def _pieces(descriptor: int, segment: _Segment, path: str) -> Iterator[bytes]:
-    """The bytes of a segment, in pieces that overlap."""
+    """Yield the bytes of a segment, in pieces that overlap."""
     for start in range(0, segment.size, _CHUNK):
         size = min(_CHUNK + 2 * _SPAN, segment.size - start)
         yield read_exactly(descriptor, segment.offset + start, size, path)

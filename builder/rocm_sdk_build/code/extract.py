@@ -1,4 +1,4 @@
-"""Writes the code objects of a file into files of their own."""
+"""The writer of a file's code objects, each into a file of its own."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ class Extracted(NamedTuple):
     """A code object that was written."""
 
     path: str
-    id: str  # of the entry of its bundle
+    id: str  # ID of the entry in its bundle
     size: int
 
 
 def extract_code(path: str, directory: str, *, any_ratio: bool = False) -> list[Extracted]:
-    """Writes each image of the file as `<file>.<number of its bundle>.<ID>.<kind>` into a directory, which is made.
+    """Write each image of the file as `<file>.<number of its bundle>.<ID>.<kind>` into a directory, which is made.
 
-    any_ratio: also of a bundle that becomes many times as large.
-    Files that exist are not replaced: then RewriteError, as for what cannot be read in full. Raises OSError, and
-    PackagingError if something else has the name of the directory. What fails leaves nothing.
+    With `any_ratio` also images of a bundle are written that becomes many times as large. A failure leaves no file.
+
+    Raise RewriteError if a file exists already, or if the code cannot be read in full. Raise PackagingError if
+    something else has the name of the directory, and OSError if a file cannot be read or written.
     """
     with open_input(path) as source:
         code = read_code(source.descriptor, path)
@@ -58,7 +59,7 @@ def extract_code(path: str, directory: str, *, any_ratio: bool = False) -> list[
 
 
 def _entries(source: InputFile, bundle: DeviceBundle, scratch: Scratch, *, any_ratio: bool) -> Iterator[Entry]:
-    """The entries of a bundle that are images with code."""
+    """Yield the entries of a bundle that are images with code."""
     names = {image.id or "" for image in bundle.images}
     for entry in read_bundle(source.descriptor, bundle, source.path, scratch, any_ratio=any_ratio).entries:
         if entry.size and (entry.name if bundle.container != "none" else "") in names:
@@ -66,7 +67,10 @@ def _entries(source: InputFile, bundle: DeviceBundle, scratch: Scratch, *, any_r
 
 
 def _write(source: InputFile, entry: Entry, place: str) -> None:
-    """A new file with an entry; RewriteError if it is there."""
+    """Write a new file with an entry.
+
+    Raise RewriteError if the file is there.
+    """
     if os.path.lexists(place):
         raise refusal(source.path, f"{place} exists; code is extracted into a directory that does not have it")
     with new_file(place) as new:

@@ -1,5 +1,8 @@
-"""Room for a longer table of program headers, behind the ELF header: `strip` and `objcopy` damage files that have it
-elsewhere. What stands there moves: notes within the first page, tables of the dynamic linker to anywhere."""
+"""The room for a longer table of program headers, behind the ELF header.
+
+`strip` and `objcopy` damage files that have the table elsewhere. Sections that stand in the room move: notes within the
+first page, tables of the dynamic linker to any place.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from .elf64 import (
 from .wrappers import Edit
 
 HEADERS_AT = 64
-# Tables that the dynamic linker finds by a tag, so that they can lie anywhere.
+# Tables that the dynamic linker finds by a tag, so that they can lie at any place.
 _TABLES = (
     *(SHT_HASH, SHT_GNU_HASH, SHT_DYNSYM, SHT_STRTAB, SHT_RELA, SHT_RELR),
     *(SHT_GNU_VERSYM, SHT_GNU_VERNEED, SHT_GNU_VERDEF),
@@ -43,27 +46,30 @@ _NEAR_LIMIT = 64  # sections that stay in the first page
 
 
 class NoRoomError(Exception):
-    """There is no place for what has to move."""
+    """The error for a file without a place for sections that have to move."""
 
 
 class Place(NamedTuple):
-    """Where a section goes."""
+    """The new place of a section."""
 
     offset: int
     address: int
 
 
 class Room(NamedTuple):
-    """What moves for a longer table."""
+    """The sections that move for a longer table."""
 
-    first: Segment  # begins with the ELF header
-    places: dict[int, Place]  # of sections that stay in the first page, by their indices
-    tail: tuple[int, ...]  # sections that go somewhere else
-    cleared: tuple[int, int]  # offsets: what lies there was moved, or is the table
+    first: Segment  # the segment that begins with the ELF header
+    places: dict[int, Place]  # places of sections that stay in the first page, by their indices
+    tail: tuple[int, ...]  # sections that go to another place
+    cleared: tuple[int, int]  # offsets of bytes that were moved, or are the table
 
 
 def make_room(elf: Elf, more: int) -> Room:
-    """Room for `more` program headers. Raises NoRoomError; refuses a file if something cannot be moved."""
+    """Return the room for `more` program headers.
+
+    Raise NoRoomError if there is no place, and RewriteError for a file with a section that cannot be moved.
+    """
     first = next((each for each in elf.loads() if each.offset == 0), None)
     table_end = HEADERS_AT + (len(elf.segments) + more) * SEGMENT.size
     if first is None or first.file_size < table_end:
@@ -86,9 +92,10 @@ def make_room(elf: Elf, more: int) -> Room:
 
 
 def place_tail(elf: Elf, tail: Sequence[int], address: int, shift: int) -> tuple[dict[int, Place], int]:
-    """Places for sections from an address on, and the address behind them. shift: from addresses to offsets.
+    """Return places for sections from an address on, and the address behind them.
 
-    Symbols come last: a reader that finds no count assumes that they fill the rest of their segment.
+    `shift` is the distance from addresses to offsets. Symbols come last: a reader that finds no count assumes that they
+    fill the rest of their segment.
     """
     places = {}
     for index in sorted(tail, key=lambda index: elf.sections[index].type == SHT_DYNSYM):
@@ -100,13 +107,13 @@ def place_tail(elf: Elf, tail: Sequence[int], address: int, shift: int) -> tuple
 
 
 def insert_load(segments: list[Segment], extra: Segment) -> None:
-    """Adds a loaded segment of the highest address, in its place in the table."""
+    """Add a loaded segment of the highest address, in its place in the table."""
     last = max(i for i, segment in enumerate(segments) if segment.type == PT_LOAD)
     segments.insert(last + 1, extra)
 
 
 def with_own_header(elf: Elf, segments: list[Segment], first: Segment) -> list[Segment]:
-    """The headers of a new file, with one of their own table (PT_PHDR) where the old file has it."""
+    """Return the headers of a new file, with a header of their own table (PT_PHDR) if the old file has one."""
     if all(segment.type != PT_PHDR for segment in elf.segments):
         return segments
     size = (len(segments) + 1) * SEGMENT.size
@@ -115,7 +122,7 @@ def with_own_header(elf: Elf, segments: list[Segment], first: Segment) -> list[S
 
 
 def _sections_of(elf: Elf, segment: Segment) -> list[int]:
-    """What is loaded with a segment behind the ELF header, by address."""
+    """Return the indices of the sections that are loaded with a segment behind the ELF header, by address."""
     found = [
         (section.address, index)
         for index, section in enumerate(elf.sections)
@@ -125,7 +132,10 @@ def _sections_of(elf: Elf, segment: Segment) -> list[int]:
 
 
 def _stays_near(elf: Elf, index: int, tagged: set[int]) -> bool:
-    """Whether a section in the way stays in the first page; refuses one that cannot be moved at all."""
+    """Return whether a section in the way stays in the first page.
+
+    Raise RewriteError for a section that cannot be moved at all.
+    """
     section = elf.sections[index]
     if section.type == SHT_NOTE or section.name == _INTERPRETER:
         return True
@@ -135,7 +145,7 @@ def _stays_near(elf: Elf, index: int, tagged: set[int]) -> bool:
 
 
 def _place_near(elf: Elf, near: Sequence[int], address: int) -> tuple[dict[int, int], int]:
-    """New addresses of sections that stay in the first page, and the address behind them.
+    """Return new addresses of sections that stay in the first page, and the address behind them.
 
     Sections that one program header covers keep their distances.
     """
@@ -151,7 +161,7 @@ def _place_near(elf: Elf, near: Sequence[int], address: int) -> tuple[dict[int, 
 
 
 def _runs(elf: Elf, near: Sequence[int]) -> list[list[int]]:
-    """Sections, by address, grouped where program headers cover several."""
+    """Return sections, by address, grouped where program headers cover several."""
     runs: list[list[int]] = []
     for index in near:
         if runs and any(
@@ -178,7 +188,10 @@ def _alignments(elf: Elf, run: Sequence[int]) -> Iterator[int]:
 
 
 def address_tags(elf: Elf) -> Iterator[tuple[int, int, int]]:
-    """Entries of the dynamic section whose value is the address of a table: (section, offset of the value, value)."""
+    """Yield the entries of the dynamic section whose value is the address of a table.
+
+    An entry is (section, offset of the value, value).
+    """
     for index, section in enumerate(elf.sections):
         if section.type == SHT_DYNAMIC:
             data = elf.read(section)
@@ -191,7 +204,7 @@ def address_tags(elf: Elf) -> Iterator[tuple[int, int, int]]:
 
 
 def edit_tags(elf: Elf, moved: dict[int, int]) -> Iterator[Edit]:
-    """New values of the tags whose tables move."""
+    """Yield new values of the tags whose tables move."""
     distances = {elf.sections[index].address: distance for index, distance in moved.items()}
     for section, offset, value in address_tags(elf):
         if value in distances:

@@ -26,32 +26,35 @@ _NOTE_SECTION = NOTE_SECTION.encode()
 
 
 class HostFile(NamedTuple):
-    """A library or program, and where its code is."""
+    """A library or program, and the place of its code."""
 
     elf: Elf
-    code: int  # index of the section
+    code: int  # index of the section of code
     wrappers: tuple[Wrapper, ...]
 
 
 class Placed(NamedTuple):
-    """A bundle of the old file and what takes its place."""
+    """A bundle of the old file, and the bundle in its place."""
 
-    address: int  # of the old one
+    address: int  # address of the old bundle
     align: int
     new: NewBundle
 
 
 class _Content(NamedTuple):
-    """What takes the place of the code."""
+    """The content in the place of the code."""
 
     form: Form
     size: int
-    places: Mapping[int, tuple[int, int]]  # address of an old bundle -> offset and size of what takes its place
+    places: Mapping[int, tuple[int, int]]  # address of an old bundle -> offset and size of its replacement
 
 
 def read_host_file(elf: Elf, form: Form = FAT) -> HostFile:
-    """Refuses a file whose code is not in bundles of its own section, found by wrappers (FAT), or not named by a
-    section of its own (SPLIT)."""
+    """Return a library or program whose code has this form.
+
+    The code must be in bundles of its own section, found by wrappers (FAT), or named by a section of its own (SPLIT).
+    Raise RewriteError for any other file.
+    """
     index = elf.find(form.section)
     if index is None or elf.sections[index].type == SHT_NOBITS or not elf.sections[index].is_loaded:
         raise refusal(elf.path, f"it has no section of GPU code ({form.section.decode()})")
@@ -59,7 +62,10 @@ def read_host_file(elf: Elf, form: Form = FAT) -> HostFile:
 
 
 def addresses_of(host: HostFile, bundles: Iterable[DeviceBundle]) -> list[int]:
-    """Where the bundles are loaded. Refuses a file that has others, and one whose wrappers lead elsewhere."""
+    """Return the addresses at which the bundles are loaded.
+
+    Raise RewriteError for a file that has other bundles, or whose wrappers lead elsewhere.
+    """
     section = host.elf.sections[host.code]
     addresses = []
     for found in bundles:
@@ -72,7 +78,10 @@ def addresses_of(host: HostFile, bundles: Iterable[DeviceBundle]) -> list[int]:
 
 
 def write_host_file(host: HostFile, bundles: Sequence[Placed], note: bytes, output: int) -> None:
-    """Writes the new file to the descriptor `output`, which is an empty file. bundles: all of the old one, in order."""
+    """Write the new file to the descriptor `output`, which is an empty file.
+
+    `bundles` are all bundles of the old file, in order.
+    """
     offsets, size = place_in_row((each.align, each.new.size) for each in bundles)
     places = {each.address: (offset, each.new.size) for each, offset in zip(bundles, offsets, strict=True)}
     content = _write(host, _Content(FAT, size, places), (), note, output)
@@ -81,21 +90,24 @@ def write_host_file(host: HostFile, bundles: Sequence[Placed], note: bytes, outp
 
 
 def write_split_file(host: HostFile, marker: bytes, note: bytes, output: int) -> None:
-    """The same without its code. marker: names the archives that have it; all wrappers lead there."""
+    """Write the new file without its code.
+
+    `marker` names the archives that have the code; all wrappers lead to the marker.
+    """
     places = {wrapper.bundle: (0, len(marker)) for wrapper in host.wrappers}
     edits = edit_magic(host.elf, host.wrappers)
     write_all(output, marker, _write(host, _Content(SPLIT, len(marker), places), edits, note, output))
 
 
 def _write(host: HostFile, content: _Content, more: Iterable[Edit], note: bytes, output: int) -> int:
-    """Writes all but the content, for which it leaves room; returns the offset of that."""
+    """Write all parts of a file except the content; return the offset of the room for the content."""
     elf = host.elf
     layout = _renamed(lay_out(elf, host.code, content.size, len(note)), host.code, content.form.section)
     new = {address: (layout.content_address + offset, size) for address, (offset, size) in content.places.items()}
     for copy in layout.copies:
         write_pieces(output, [Piece(copy.target, elf.descriptor, copy.start, copy.end - copy.start)], elf.path)
     order = section_order(elf, layout)
-    edits = chain(  # made one by one: tables of symbols may be large
+    edits = chain(  # single edits, since tables of symbols may be large
         edit_wrappers(elf, host.wrappers, {address: place for address, (place, _) in new.items()}),
         more,
         edit_tags(elf, layout.moved),

@@ -19,7 +19,7 @@ from .verification import refuse_without_proc
 
 
 def run(options: Namespace) -> int:
-    """Prints what was done; status 1 if the library is unchanged."""
+    """Print the change; return 1 if the library is unchanged, or 0."""
     path = options.file
     _refuse_absent(path, "name an installed library")
     if options.record is not None:
@@ -46,16 +46,16 @@ def _refuse_absent(path: str, fix: str) -> None:
 
 
 def _clear(path: str, record: str | None) -> str:
-    """Replaces a library by a copy without the flag. Other names of the old file, as in uv's cache, keep it.
+    """Replace a library by a copy without the flag; return "", or the reason if the library stays.
 
-    Returns the reason if it does not; else "". record: the RECORD that has the library's digest.
+    Other names of the old file, as in uv's cache, keep the flag. `record` is the RECORD that has the library's digest.
     """
     refuse_without_proc(path)
     if not inspect_library(path).executable_stack:
         return "it asks for none"
     if writes_trampolines(path):
         return "its code writes to the stack what it executes there"
-    # What a symbolic link leads to, as those of uv's cache, is others' too: the copy takes the place of the link.
+    # The target of a symbolic link, as of links into uv's cache, belongs to others too: the copy replaces the link.
     with open_input(path) as source, new_file(path, source, may_be_link=True) as new:
         for chunk in read_range(source.descriptor, 0, source.facts.st_size, path):
             write_all(new, chunk, os.lseek(new, 0, os.SEEK_END))
@@ -67,7 +67,10 @@ def _clear(path: str, record: str | None) -> str:
 
 
 def _renew_digest(record: str, path: str, new: int) -> None:
-    """Puts the digest of the new file into RECORD before the file gets its name. An interrupted run can be repeated."""
+    """Put the digest of the new file into RECORD before the file gets its name.
+
+    An interrupted run can be repeated. Raise ValueError if RECORD does not list the file.
+    """
     site = os.path.dirname(os.path.dirname(os.path.abspath(record)))
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
     with open_input(record) as source, new_file(record, source, may_be_link=True) as renewed:

@@ -1,7 +1,7 @@
-"""kpack archives, read and written. Source: rocm-kpack.
+"""The reader and writer of kpack archives. Source: rocm-kpack.
 
-The table of contents is kept in msgpack and gone through anew for each question: an archive may have hundreds of
-thousands of kernels, and a hostile one claims any number of anything.
+The table of contents is kept in msgpack and searched anew for each question: an archive may have hundreds of thousands
+of kernels, and a hostile one claims any number of anything.
 """
 
 from __future__ import annotations
@@ -34,48 +34,48 @@ _COUNT = struct.Struct("<I")
 CONTENTS_LIMIT = 1 << 25  # bytes of the table of contents
 KERNEL_LIMIT = 1 << 18
 _FIELD_LIMIT = 1 << 7  # fields of the table of contents
-_VALUE_LIMIT = 1 << 16  # bytes of what is decoded at once
+_VALUE_LIMIT = 1 << 16  # bytes that are decoded at once
 _WINDOW = 1 << 18  # bytes that are read at once
 
 Contents = dict[str, Iterable[bytes]]  # name of a field -> its value in msgpack
 
 
 def pack(value: object) -> bytes:
-    """The value in msgpack, as short as it can be."""
+    """Return the value in msgpack, as short as possible."""
     return bytes(packb(value))
 
 
 def is_archive(descriptor: int) -> bool:
-    """Whether the open file begins as kpack archives do."""
+    """Return whether the open file begins as kpack archives do."""
     return os.pread(descriptor, len(MAGIC), 0) == MAGIC
 
 
 class Kernel(NamedTuple):
-    """A kernel of an archive. `entry` is what the table of contents says of it."""
+    """A kernel of an archive; `entry` has its facts in the table of contents."""
 
     place: int  # number of its key
     key: str
     target: str
-    ordinal: int  # of its blob
+    ordinal: int  # ordinal of its blob
     entry: dict[str, Any]
 
 
 class Blobs(NamedTuple):
-    """Where the code objects lie in the file, compressed if the archive is."""
+    """The places of the code objects in the file, compressed if the archive is."""
 
     offsets: array[int]
     sizes: array[int]
 
 
 class _Contents:
-    """The table of contents of an archive. It is read in windows."""
+    """The table of contents of an archive, which is read in windows."""
 
     def __init__(self, descriptor: int, start: int, size: int, path: str) -> None:
         self._descriptor, self._start, self._size, self._path = descriptor, start, size, path
         self._window, self._window_at = b"", 0
 
     def part(self, start: int, end: int) -> bytes:
-        """Its bytes [start, end)."""
+        """Return the bytes [start, end) of the table."""
         if start < self._window_at or end > self._window_at + len(self._window):
             size = min(max(end - start, _WINDOW), self._size - start)
             self._window = read_exactly(self._descriptor, self._start + start, size, self._path)
@@ -83,13 +83,13 @@ class _Contents:
         return self._window[start - self._window_at : end - self._window_at]
 
     def reader(self, start: int = 0) -> Unpacker:
-        """Reads the values from `start` on."""
+        """Return a reader of the values from `start` on."""
         stream = _Stream(self._descriptor, self._start + start, self._start + self._size)
         return Unpacker(stream, max_buffer_size=CONTENTS_LIMIT)
 
 
 class _Stream:
-    """A part of a file, as msgpack wants it."""
+    """A part of a file, in the form that msgpack reads."""
 
     def __init__(self, descriptor: int, start: int, end: int) -> None:
         self._descriptor, self._position, self._end = descriptor, start, end
@@ -106,31 +106,34 @@ class Archive(NamedTuple):
     path: str
     descriptor: int
     contents: _Contents
-    fields: dict[str, tuple[int, int]]  # of those: name -> [start, end) of the value
+    fields: dict[str, tuple[int, int]]  # name of a field -> [start, end) of its value in the contents
     is_compressed: bool
     blobs: Blobs
 
     def kernels(self) -> Iterator[Kernel]:
-        """Its kernels, in their order."""
+        """Yield the kernels of the archive, in their order."""
         with _refusing_damage(self.path):
             yield from _kernels(self.contents, self.fields, len(self.blobs.offsets))
 
     def targets(self) -> set[str]:
-        """The targets of its kernels."""
+        """Return the targets of the archive's kernels."""
         return {kernel.target for kernel in self.kernels()}
 
     def value(self, name: str) -> object:
-        """A small field of its table of contents; None if it has no such."""
+        """Return a small field of the table of contents, or None if the table lacks it."""
         with _refusing_damage(self.path):
             return _value(self.contents, self.fields, name)
 
     def raw(self, name: str) -> bytes:
-        """A field in msgpack."""
+        """Return a field in msgpack."""
         return self.contents.part(*self.fields[name])
 
 
 def read_archive(descriptor: int, path: str) -> Archive:
-    """Refuses an archive that is damaged, of another version, or larger than any is."""
+    """Return the archive in an open file.
+
+    Raise RewriteError for an archive that is damaged, of another version, or larger than any real one.
+    """
     size = os.fstat(descriptor).st_size
     magic, version, start = _HEADER.unpack(read_exactly(descriptor, 0, _HEADER.size, path))
     if magic != MAGIC or version != _VERSION or not _BLOBS_AT <= start < size:
@@ -148,7 +151,7 @@ def read_archive(descriptor: int, path: str) -> Archive:
         )
         archive = Archive(path, descriptor, contents, fields, scheme == _ZSTD, _checked(places, start))
     for _ in archive.kernels():
-        pass  # each is checked
+        pass  # the iteration checks each kernel
     return archive
 
 
@@ -184,7 +187,7 @@ def _limited(count: int, limit: int, what: str) -> int:
 
 
 def _small(contents: _Contents, reader: Unpacker, base: int = 0) -> Any:
-    """The next value. Its size is limited: a few bytes of msgpack can become many in memory."""
+    """Return the next value, whose size is limited: a few bytes of msgpack can become many in memory."""
     start = reader.tell() + base
     reader.skip()
     return _decoded(contents, start, reader.tell() + base)
@@ -257,7 +260,10 @@ def _packed_blobs(descriptor: int, contents: _Contents, fields: dict[str, tuple[
 
 
 def _checked(blobs: Blobs, end: int) -> Blobs:
-    """Blobs that share bytes would make a small archive hold any amount."""
+    """Return the blobs; raise ValueError for blobs that overlap or lie outside the archive.
+
+    Blobs that share bytes would make a small archive hold any amount.
+    """
     position = _BLOBS_AT
     for number in sorted(range(len(blobs.offsets)), key=blobs.offsets.__getitem__):
         offset, size = blobs.offsets[number], blobs.sizes[number]
@@ -273,7 +279,7 @@ def _checked(blobs: Blobs, end: int) -> Blobs:
 
 
 def write_archive(archive: Archive, kept: set[str], output: int) -> int:
-    """Writes an archive with the kernels of these targets to an empty file; returns their number."""
+    """Write an archive with the kernels of these targets to an empty file; return the number of kernels."""
     is_wanted, counts, last = bytearray(len(archive.blobs.offsets)), array("Q"), -1
     for kernel in archive.kernels():
         if kernel.target in kept:
@@ -283,7 +289,7 @@ def write_archive(archive: Archive, kept: set[str], output: int) -> int:
                 last = kernel.place
             counts[-1] += 1
     new = NewArchive(output, archive.is_compressed)
-    numbers = array("Q", bytes(8 * len(is_wanted)))  # of the old blobs in the new archive
+    numbers = array("Q", bytes(8 * len(is_wanted)))  # numbers of the old blobs in the new archive
     for old in filter(is_wanted.__getitem__, range(len(is_wanted))):
         offset, size = archive.blobs.offsets[old], archive.blobs.sizes[old]
         numbers[old] = new.add_stored(archive.descriptor, offset, size, archive.path)
@@ -297,7 +303,10 @@ def write_archive(archive: Archive, kept: set[str], output: int) -> int:
 
 
 def _table(archive: Archive, kept: set[str], counts: array[int], numbers: array[int]) -> Iterator[bytes]:
-    """The table of the kernels that stay, in msgpack. counts: of those of each key that has any."""
+    """Yield the table of the kernels that stay, in msgpack.
+
+    `counts` has the number of kernels for each key that keeps any.
+    """
     packer = Packer()
     yield packer.pack_map_header(len(counts))
     left, last = iter(counts), -1
@@ -313,19 +322,22 @@ class NewArchive:
     """An archive that is being written."""
 
     def __init__(self, output: int, is_compressed: bool) -> None:
-        """output: the descriptor of an empty file."""
+        """Begin an archive; `output` is the descriptor of an empty file."""
         self.is_compressed = is_compressed
         self._output, self._blobs = output, Blobs(array("Q"), array("Q"))
         self._position = _BLOBS_AT + (_COUNT.size if is_compressed else 0)
 
     def add_stored(self, descriptor: int, offset: int, size: int, path: str) -> int:
-        """Copies a blob of an open file as it is; returns its number. path: of that file, for errors."""
+        """Copy a blob of an open file as it is; return its number.
+
+        `path` is the name of that file in errors.
+        """
         start = self._begin()
         write_pieces(self._output, [Piece(start, descriptor, offset, size)], path)
         return self._end(start, size)
 
     def add(self, image: Iterable[bytes], size: int, path: str) -> int:
-        """Writes `size` bytes of a code object, compressed if the archive is; returns its number."""
+        """Write `size` bytes of a code object, compressed if the archive is; return the number of the blob."""
         start = end = self._begin()
         for data in compressed(image, size, ZSTD, path) if self.is_compressed else image:
             write_all(self._output, data, end)
@@ -333,7 +345,7 @@ class NewArchive:
         return self._end(start, end - start)
 
     def finish(self, contents: Contents) -> None:
-        """Writes the table of contents, to which the places of blobs are added."""
+        """Write the table of contents, to which the places of blobs are added."""
         if self.is_compressed:
             write_all(self._output, _COUNT.pack(len(self._blobs.offsets)), _BLOBS_AT)
             places = {"zstd_offset": _BLOBS_AT, "zstd_size": self._position - _BLOBS_AT}
@@ -368,7 +380,7 @@ class NewArchive:
 
 
 def differs(old: Archive, new: Archive, kept: set[str]) -> str | None:
-    """What is wrong with a new archive; None if it holds exactly the kernels of these targets."""
+    """Return the fault of a new archive; None if the archive holds exactly the kernels of these targets."""
     found = new.kernels()
     for one in old.kernels():
         if one.target not in kept:

@@ -1,14 +1,14 @@
-"""Where everything of a rewritten library lies.
+"""The layout of a rewritten library: the place of each part in the file and in memory.
 
-No address of the library changes but those of the bundles, of our note and of the dynamic linker's own tables that
-stand where the longer table of program headers goes. Offsets in the file behind the code change by a multiple of the
-largest alignment of a segment, so that each still fits its address:
+An address of the library changes only for the bundles, for our note, and for the dynamic linker's own tables that stand
+where the longer table of program headers goes. Offsets in the file behind the code change by a multiple of the largest
+alignment of a segment, so that each still fits its address:
 
     before   | headers, tables | ... | code                          | what follows | next segments
     after    | headers, tables | ... | kept code, moved tables, note | what follows | next segments
 
-What follows the code in its segment is loaded by a second PT_LOAD at its old address. Code that does not fit into its
-old place, and what does not fit beside it, goes into a segment of its own at the end.
+A second PT_LOAD loads the bytes that follow the code in its segment, at their old address. A segment of its own at the
+end takes code that does not fit into its old place, and tables that do not fit beside the code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LARGEST_ALIGN = 1 << 30
 
 
 class Range(NamedTuple):
-    """Bytes of the old file that the new one has at another offset."""
+    """Bytes of the old file that the new file has at another offset."""
 
     start: int
     end: int
@@ -54,24 +54,28 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The tables of the new file, and which bytes of the old one go where."""
+    """The tables of the new file, and the new places of the old file's bytes."""
 
     segments: tuple[Segment, ...]
     sections: tuple[Section, ...]
     copies: tuple[Range, ...]
-    blanks: tuple[tuple[int, int], ...]  # [start, end) of the new file: bytes that are copied with others, and go
+    blanks: tuple[tuple[int, int], ...]  # [start, end) of the new file: copied with others, and cleared
     content: int  # offset of the code in the new file
     content_address: int
-    moved: dict[int, int]  # index of a section -> how far its address moves
-    end: int  # behind which the names and headers of sections go
+    moved: dict[int, int]  # index of a section -> distance that its address moves
+    end: int  # offset behind which the names and headers of sections go
 
     def offset_of(self, index: int, offset: int) -> int:
-        """Where a byte of a section lies in the new file."""
+        """Return the offset of a section's byte in the new file."""
         return self.sections[index].offset + offset
 
 
 def lay_out(elf: Elf, code: int, size: int, note_size: int) -> Layout:
-    """The layout with `size` bytes of code, in the section with the index `code`, and a note of `note_size` bytes."""
+    """Return the layout for new code and a new note.
+
+    The code has `size` bytes, in the section with the index `code`, and the note has `note_size` bytes. Raise
+    RewriteError if there is no room for the headers.
+    """
     for way in (_Way(False, True), _Way(False, False), _Way(True, True), _Way(True, False)):
         with suppress(NoRoomError):
             return _Planner(elf, code, size, note_size, way).plan()
@@ -79,14 +83,14 @@ def lay_out(elf: Elf, code: int, size: int, note_size: int) -> Layout:
 
 
 class _Gap(NamedTuple):
-    kept_end: int  # the address behind the kept code and what goes beside it
-    end: int  # the offset from which the old file goes on in the new one
-    distance: int  # how far that moves to the front
+    kept_end: int  # address behind the kept code and the tables beside it
+    end: int  # offset from which the old file goes on in the new file
+    distance: int  # distance that the rest moves to the front
 
 
 class _Way(NamedTuple):
-    at_end: bool  # what moves goes into a segment at the end
-    split: bool  # what follows the code gets a segment of its own
+    at_end: bool  # moved parts go into a segment at the end
+    split: bool  # bytes behind the code get a segment of their own
 
 
 class _Planner:
@@ -101,13 +105,13 @@ class _Planner:
         self.page = largest_align(elf)
         self.grows = size > section.size
         self.note = elf.find(_NOTE_SECTION)
-        self.moved: dict[int, Place] = {}  # index of a section -> where it goes
+        self.moved: dict[int, Place] = {}  # index of a section -> its new place
         self.tail: tuple[int, ...] = ()
-        self.shift = load.offset - load.address  # of this segment: offset = address + shift
+        self.shift = load.offset - load.address  # of the code's segment: offset = address + shift
         self._refuse_overlaps()
 
     def _refuse_overlaps(self) -> None:
-        """Only the segment of the code may overlap the code."""
+        """Raise RewriteError if another section or segment than the code's own overlaps the code."""
         code = self.section
         for section in self.elf.sections:
             if section is not code and _overlap(section.offset, section.file_size, code.offset, code.size):
@@ -136,7 +140,10 @@ class _Planner:
         return self._assemble(room.first, room.cleared, _Gap(kept_end, gap_end, distance))
 
     def _gap(self, kept_end: int, limit: int, followed: bool) -> tuple[int, int]:
-        """The offset from which the old file goes on in the new one, and how far that moves to the front."""
+        """Return the offset from which the old file goes on in the new file, and the distance that the rest moves.
+
+        The rest moves to the front.
+        """
         end = limit + self.shift
         if not followed:
             return end, align_down(limit - kept_end, self.page)
@@ -145,10 +152,10 @@ class _Planner:
         page_after, page_before = align_up(kept_end, self.page), align_down(limit, self.page)
         return (page_before + self.shift, page_before - page_after) if page_before > page_after else (end, 0)
 
-    # ---- what goes behind the code, or to the end ----
+    # ---- parts that go behind the code, or to the end ----
 
     def _place_tail(self, address: int, shift: int) -> int:
-        """Gives places to the note and to the tables that move; returns the address behind them."""
+        """Give places to the note and to the tables that move; return the address behind them."""
         address = align_up(address, _NOTE_ALIGN)
         self.note_place = (address + shift, address)
         address += self.note_size
@@ -236,7 +243,7 @@ class _Planner:
                 segments += self._parts_of_load(gap)
                 continue
             if segment.type == PT_PHDR:
-                continue  # is made anew, for the table's new length
+                continue  # made anew, for the table's new length
             segments.append(self._moved_segment(segment, gap_end, distance))
         if extra is not None:
             insert_load(segments, extra)
@@ -272,12 +279,15 @@ class _Planner:
             section = self.elf.sections[index]
             if segment.type != PT_LOAD and segment.file_size and segment.offset == section.offset:
                 return segment.moved(offset, address)
-        # One without bytes too: thread-local data that is all zero has a place behind the code.
+        # A segment without bytes moves too: thread-local data that is all zero has a place behind the code.
         return replace(segment, offset=segment.offset - distance) if segment.offset >= gap_end else segment
 
 
 def largest_align(elf: Elf) -> int:
-    """Segments can move in the file by multiples of this, at least a page. Refuses a file with an absurd alignment."""
+    """Return the alignment by whose multiples segments can move in the file, at least a page.
+
+    Raise RewriteError for a file with an absurd alignment.
+    """
     page = max(_PAGE, *(each.align for each in elf.loads()))
     aligns = {page, *(max(1, each.align) for each in elf.sections if each.is_loaded)}
     if any(align & (align - 1) or align > _LARGEST_ALIGN for align in aligns):
@@ -286,9 +296,9 @@ def largest_align(elf: Elf) -> int:
 
 
 def end_of_content(elf: Elf) -> int:
-    """The offset behind which a file has only names and headers of sections, and zeros.
+    """Return the offset behind which a file has only names and headers of sections, and zeros.
 
-    Tools add the zeros to align what they append. Refuses a file that has more there.
+    Tools add the zeros to align the parts that they append. Raise RewriteError for a file that has more there.
     """
     names = elf.sections[elf.names_index]
     ends = [
@@ -304,7 +314,7 @@ def end_of_content(elf: Elf) -> int:
 
 
 def _has_data(elf: Elf, start: int) -> bool:
-    """Whether a byte behind `start` is not zero."""
+    """Return whether a byte behind `start` is not zero."""
     return any(
         chunk.strip(b"\0")
         for first, end in data_ranges(elf.descriptor, start, elf.size)
@@ -313,7 +323,7 @@ def _has_data(elf: Elf, start: int) -> bool:
 
 
 def stale_tables(elf: Elf) -> list[tuple[int, int]]:
-    """Headers and names of the old file that lie before its end, and would stay there."""
+    """Return the places of old headers and names that lie before the end of the file, and would stay there."""
     names = elf.sections[elf.names_index]
     tables = [(names.offset, names.size), (elf.sections_offset, len(elf.sections) * SECTION.size)]
     if elf.segments_offset != HEADERS_AT:

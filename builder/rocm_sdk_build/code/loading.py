@@ -1,4 +1,4 @@
-"""Loads a library in a process of its own, and reads where the wrappers of its code lead in that process.
+"""The loading of a library in a process of its own, which reads where the wrappers of its code lead.
 
 A library that loads can still have damaged code: HIP also registers a wrapper that leads to garbage.
 """
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rocm_sdk.base.starting import PACKAGE_PARENT, own_code, run
 
 _SECONDS = 120
-_ANSWER = "what the wrappers lead to: "  # begins the line of the answer: code of the library prints lines, too
-# sys.argv: _ANSWER, library, library whose dependencies are loaded first, the addresses of the wrappers' words.
+_ANSWER = "what the wrappers lead to: "  # start of the answer's line, since code of the library prints lines, too
+# sys.argv: _ANSWER, library, library whose dependencies are loaded before, addresses of the wrappers' words.
 _PROGRAM = """
 import ctypes, json, os, sys
 import rocm_sdk
@@ -57,15 +57,18 @@ answer({"words": words, "starts": starts})
 
 
 class Loaded(NamedTuple):
-    """What loading a library showed."""
+    """The result of loading a library."""
 
-    refusal: str | None  # why it does not load
-    words: tuple[int, ...] = ()  # the addresses in the wrappers, from where the library is loaded
-    starts: tuple[bytes, ...] = ()  # the first bytes there
+    refusal: str | None  # reason why the library does not load
+    words: tuple[int, ...] = ()  # addresses in the wrappers, from the library's base address on
+    starts: tuple[bytes, ...] = ()  # first bytes at these addresses
 
 
 def load(library: str, original: str, places: Sequence[int]) -> Loaded:
-    """Loads `library` behind the dependencies of `original`. places: the addresses of the words to read."""
+    """Load `library` behind the dependencies of `original`; return the result.
+
+    `places` are the addresses of the words to read.
+    """
     command = own_code(_PROGRAM, _ANSWER, library, original, *map(str, places))
     path = os.pathsep.join(filter(None, [PACKAGE_PARENT, os.environ.get("PYTHONPATH", "")]))
     try:

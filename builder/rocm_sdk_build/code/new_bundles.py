@@ -1,4 +1,4 @@
-"""Puts offload bundles together, not compressed and compressed (CCOB).
+"""The writer of offload bundles, not compressed and compressed (CCOB).
 
 Source: clang's "Clang Offload Bundler".
 """
@@ -23,12 +23,12 @@ from .scratch import Scratch
 if TYPE_CHECKING:
     from rocm_sdk import DeviceBundle, DeviceImage
 
-# A compressor holds up to 128 MB of a large bundle, to find what repeats far away.
+# A compressor holds up to 128 MB of a large bundle, to find repetitions that are far away.
 _WORKERS = 2
 
 
 def paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[DeviceImage, Entry]]:
-    """The images that the extension found, with their entries."""
+    """Yield the images that the extension found, with their entries."""
     entries = {entry.name: entry for entry in bundle.entries}
     for image in found.images:
         if image.id is None:
@@ -38,7 +38,10 @@ def paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[DeviceImage, E
 
 
 def place_in_row(places: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
-    """The offsets of things that lie one behind another, and the end. places: alignment and size of each."""
+    """Return the offsets of things that lie one behind another, and the end.
+
+    `places` has the alignment and size of each thing.
+    """
     offsets, position = [], 0
     for align, size in places:
         position = align_up(position, align)
@@ -56,12 +59,12 @@ class NewBundle(NamedTuple):
 
 
 def build_plain(entries: Iterable[Entry], scratch: Scratch) -> NewBundle:
-    """A bundle that is not compressed; its header is added to `scratch`."""
+    """Return a bundle that is not compressed; its header is added to `scratch`."""
     kept = tuple(entries)
     header_size = FIXED.size + sum(ENTRY.size + len(entry.id) for entry in kept)
     header = bytearray(FIXED.pack(MAGIC, len(kept)))
     position = header_size
-    has_code = any(entry.size for entry in kept)  # without, the place of the host's entry must lie in the bundle, too
+    has_code = any(entry.size for entry in kept)  # without code, the host's entry must lie in the bundle, too
     places: dict[object, int] = {}
     pieces: list[Piece] = []
     for entry in kept:
@@ -88,17 +91,18 @@ def _pieces_of(entry: Entry, target: int, scratch: Scratch) -> Iterator[Piece]:
 
 
 class Packing(NamedTuple):
-    """A bundle that is to be compressed, and how."""
+    """A bundle that is to be compressed, with the form."""
 
     plain: NewBundle
-    version: int  # of the format
+    version: int  # version of the format
     method: int
 
 
 def build_compressed(wanted: Sequence[Packing], path: str, scratch: Scratch) -> list[NewBundle]:
-    """The bundles compressed; their bytes are added to `scratch`.
+    """Return the bundles compressed; their bytes are added to `scratch`.
 
-    A bundle is compressed and hashed by two tasks, which read it each for itself: that takes a twentieth of their time.
+    Two tasks compress and hash a bundle, and each reads the bundle for itself: the second reading takes a twentieth of
+    their time.
     """
     given_up = Event()
     with ThreadPoolExecutor(_WORKERS) as pool:
@@ -118,7 +122,10 @@ def build_compressed(wanted: Sequence[Packing], path: str, scratch: Scratch) -> 
 
 
 def _room(wanted: Packing) -> int:
-    """The most bytes that it becomes: both methods store what does not become smaller, in blocks."""
+    """Return the limit of a compressed bundle's size in bytes.
+
+    Both methods store data that does not become smaller, in blocks.
+    """
     size = wanted.plain.size
     return HEADERS[wanted.version].size + size + size // 64 + (1 << 12)
 
@@ -131,7 +138,7 @@ def _read(plain: NewBundle, path: str, given_up: Event) -> Iterator[bytes]:
 
 
 def _compress(wanted: Packing, path: str, scratch: Scratch, start: int, given_up: Event) -> NewBundle:
-    """Writes the compressed bytes behind the place of the header."""
+    """Write the compressed bytes behind the place of the header."""
     plain, size = wanted.plain, HEADERS[wanted.version].size
     for packed in compressed(_read(plain, path, given_up), plain.size, wanted.method, path):
         if size + len(packed) > _room(wanted):

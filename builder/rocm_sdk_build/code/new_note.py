@@ -1,4 +1,4 @@
-"""Writes the note that a rewritten file carries; `rocm_sdk.gpu_code.note` says what is in it, and reads it."""
+"""The writer of the note in a rewritten file; `rocm_sdk.gpu_code.note` describes and reads the note."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADER = struct.Struct("<III")
 
 
 def pack_history(history: History) -> bytes:
-    """The bytes of the note."""
+    """Return the bytes of the note."""
     steps = [{"operation": step.operation, "targets": list(step.targets)} for step in history.steps]
     document = {"schema": _SCHEMA, "sha256": history.sha256, "steps": steps}
     text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()

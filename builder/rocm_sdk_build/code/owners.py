@@ -1,4 +1,4 @@
-"""Finds the package that installed a file: it has the digest of the file, and will report a change."""
+"""The search for the package that installed a file: the package has the file's digest, and will report a change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rocm_sdk.base.starting import find_program, run
 from rocm_sdk.installed.record import read_record
 
 _SECONDS = 10
-_LEVELS = 8  # of directories between a file and site-packages
+_LEVELS = 8  # directories between a file and site-packages
 
 
 def checks_of(path: str) -> str | None:
-    """The command that will report the changed file: `dpkg -V PACKAGE`, `rpm -V PACKAGE`, or the RECORD that lists it.
+    """Return the command that will report the changed file, or the RECORD that lists the file.
 
-    None if no package has the file.
+    The command is `dpkg -V PACKAGE` or `rpm -V PACKAGE`. Return None if no package has the file.
     """
     place = os.path.abspath(path)
     return _record_of(place) or _ask(["dpkg-query", "-S", place], "dpkg -V") or _ask(["rpm", "-qf", place], "rpm -V")

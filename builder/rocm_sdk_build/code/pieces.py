@@ -1,4 +1,4 @@
-"""Reads ranges of open files in chunks, and writes all bytes of a chunk."""
+"""The reader of ranges of open files, in chunks, and the writer of all bytes of a chunk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def naming_place(place: str) -> Iterator[None]:
-    """The block writes there. An error for want of space names the place; the system does not."""
+    """Yield to a block that writes to a place, and name the place in an error for want of space.
+
+    The system does not name the place.
+    """
     try:
         yield
     except OSError as error:
@@ -26,20 +29,20 @@ def naming_place(place: str) -> Iterator[None]:
 
 
 class Piece(NamedTuple):
-    """Bytes of an open file, and where they go. Between pieces there are zero bytes."""
+    """Bytes of an open file, and their target; between pieces there are zero bytes."""
 
-    target: int  # offset in what is made
+    target: int  # offset in the new file
     descriptor: int
     offset: int
     size: int
 
     def at(self, distance: int) -> Piece:
-        """The same, `distance` bytes further."""
+        """Return the piece with a target that is `distance` bytes further."""
         return self._replace(target=self.target + distance)
 
 
 def write_all(descriptor: int, data: bytes | memoryview, offset: int) -> None:
-    """Writes all bytes; os.pwrite may write fewer."""
+    """Write all bytes; os.pwrite may write fewer."""
     view = memoryview(data)
     while view:
         count = os.pwrite(descriptor, view, offset)
@@ -48,7 +51,10 @@ def write_all(descriptor: int, data: bytes | memoryview, offset: int) -> None:
 
 
 def data_ranges(descriptor: int, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a range that the file has bytes for: [start, end). Between them there are holes, which are zeros."""
+    """Yield the parts of a range for which the file has bytes: [start, end).
+
+    Between the parts there are holes, which are zeros.
+    """
     while start < end:
         try:
             first = os.lseek(descriptor, start, os.SEEK_DATA)
@@ -62,7 +68,10 @@ def data_ranges(descriptor: int, start: int, end: int) -> Iterator[tuple[int, in
 
 
 def read_range(descriptor: int, offset: int, size: int, path: str) -> Iterator[bytes]:
-    """The bytes of a range of a file, in chunks of equal size; refuses a file that is shorter."""
+    """Yield the bytes of a range of a file, in chunks of equal size.
+
+    Raise RewriteError for a file that is shorter.
+    """
     end = offset + size
     while offset < end:
         chunk = os.pread(descriptor, min(_CHUNK, end - offset), offset)

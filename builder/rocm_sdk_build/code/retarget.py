@@ -1,4 +1,4 @@
-"""A second name for code: the same code object, said to be for a target with the same instructions. Unofficial.
+"""A second name for code: the same code object, declared for a target with the same instructions. Unofficial.
 
 In a code object of version 4 or newer, two places name the target: e_flags, and `amdhsa.target` in the metadata note.
 Source: LLVM's AMDGPUUsage, "ELF Code Object" and "Code Object Metadata".
@@ -21,22 +21,25 @@ from .code_object import read_header, read_notes
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage
 
-_FLAGS, _FLAGS_AT = 7, 48  # e_flags: the field of the header, and where it lies
-_ABI_VERSION_AT = 8  # in e_ident
+_FLAGS, _FLAGS_AT = 7, 48  # e_flags: index of the field in the header, and its offset
+_ABI_VERSION_AT = 8  # place in e_ident
 _MACH = 0xFF
 _VERSION_4 = 2  # EI_ABIVERSION
-_KEY = b"\xadamdhsa.target"  # in msgpack
+_KEY = b"\xadamdhsa.target"  # key in msgpack
 
 
 class Pair(NamedTuple):
-    """Code for `code` is offered for `gpu` too. Both are names of processors."""
+    """A processor whose code is offered for another one too: `code` and `gpu` are names of processors."""
 
     code: str
     gpu: str
 
 
 def parse_pair(text: str) -> Pair:
-    """ "gfx1030:gfx1031". Raises RewriteError if the second is not known to run the code of the first."""
+    """Return the pair in a text such as "gfx1030:gfx1031".
+
+    Raise RewriteError if the second processor is not known to run the code of the first.
+    """
     code, _, gpu = text.partition(":")
     pair = Pair(targets.lookup(code).name, targets.lookup(gpu).name)
     one, other = targets.lookup(code), targets.lookup(gpu)
@@ -49,7 +52,10 @@ def parse_pair(text: str) -> Pair:
 
 
 def retargeted(entries: Sequence[Entry], found: dict[str, DeviceImage], pair: Pair, path: str) -> list[Entry]:
-    """New entries of a bundle, for the targets that it lacks. found: the images by the IDs of entries."""
+    """Return new entries of a bundle, for the targets that it lacks.
+
+    `found` has the images by the IDs of entries. Raise RewriteError for code that cannot be retargeted.
+    """
     present = {image.target for image in found.values()}
     new = []
     for entry in entries:
@@ -93,7 +99,7 @@ def _metadata_change(entry: Entry, pair: Pair, path: str) -> Change:
 
 
 def _text_at(data: bytes, place: int) -> tuple[int, int]:
-    """Size and start of the text that begins there in msgpack; (0, 0) where there is none."""
+    """Return size and start of the text in msgpack that begins at `place`; (0, 0) if no text begins there."""
     kind = data[place] if place < len(data) else 0
     if kind & 0xE0 == 0xA0:
         return kind & 0x1F, place + 1

@@ -1,4 +1,7 @@
-"""Makes files that hold only the GPU code that is needed. Originals are never changed, nothing half-written stays."""
+"""The maker of files that hold only the GPU code that is needed.
+
+Originals are never changed, and nothing half-written stays.
+"""
 
 from __future__ import annotations
 
@@ -35,25 +38,25 @@ if TYPE_CHECKING:
 
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
 _ZSTD = 1
-_VERSION = 3  # of the compressed format if a bundle was not compressed: what clang writes today
+_VERSION = 3  # version of the compressed format for new compression, as clang writes it today
 IMAGE_LIMIT = 1 << 16  # docs/limits.md has the reason
-_GROWTH = 4  # a file that becomes larger than this many times asks for consent
+_GROWTH = 4  # the user must consent to a file that becomes larger than this many times
 
 
 class Wish(NamedTuple):
-    """What a file is to become."""
+    """The wish for a new file."""
 
     gpus: tuple[str, ...] = ()  # targets whose code is kept; (): all code
-    unofficial: bool = False  # keep what only patched runtimes try on them, too
-    compressed: bool | None = None  # of the bundles; None: as they are
-    retarget: tuple[Pair, ...] = ()  # what is offered for more targets, unofficially
+    unofficial: bool = False  # keep code that only patched runtimes try on the GPUs, too
+    compressed: bool | None = None  # whether bundles are compressed; None: as they are
+    retarget: tuple[Pair, ...] = ()  # code that is offered for more targets, unofficially
     may_grow: bool = False  # to more than four times its size; bundles, to any
     check_loading: bool = True
     exact: bool = False  # keep no generic code for a GPU that has code of its own
     may_be_empty: bool = False  # a library without code for the GPUs loses all code, and is not refused
 
     def steps(self) -> tuple[Step, ...]:
-        """What the note of the file says."""
+        """Return the steps that the note of the file records."""
         steps = []
         if self.gpus:
             steps.append(Step("keep", self.gpus))
@@ -64,41 +67,44 @@ class Wish(NamedTuple):
 
 
 class Seconds(NamedTuple):
-    """How long the work took."""
+    """The duration of the work in seconds."""
 
-    writing: float  # reading what is kept, and writing it
-    hashing: float  # the whole original, for the note
+    writing: float  # reading the kept parts, and writing them
+    hashing: float  # hashing the whole original, for the note
     verifying: float
 
 
 class Rewritten(NamedTuple):
-    """What a file became. Sizes are in bytes."""
+    """The result of a rewritten file; sizes are in bytes."""
 
     path: str
-    output: str | None  # None: nothing was written, only its size was computed
+    output: str | None  # None: nothing was written, only the size was computed
     size_before: int
     size: int
     bundle_count: int
     kept: tuple[str, ...]  # targets
     dropped: tuple[str, ...]
     loaded: bool  # the new file was loaded in a process of its own
-    remark: str | None  # why not
+    remark: str | None  # reason why the file was not loaded
     seconds: Seconds
-    is_copy: bool = False  # all of its code is kept, so it is as it was
+    is_copy: bool = False  # all code is kept, so the file is unchanged
 
 
 def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
-    """Writes the file `path` anew as `output`, as the wish says; None: only tells what it would be.
+    """Write the file `path` anew as `output`, by the wish; with None only compute the result.
 
-    Raises RewriteError if it cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
-    verification (E-CODE-013), and OSError if a file cannot be read or written. `output` is unchanged then.
+    Raise RewriteError if the file cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
+    verification (E-CODE-013), and OSError if a file cannot be read or written. Then `output` is unchanged.
     """
     with open_input(path) as source:
         return rewrite_input(source, output, wish)
 
 
 def rewrite_input(source: InputFile, output: str | None, wish: Wish, *, is_synced: bool = True) -> Rewritten:
-    """The same of an open file. is_synced: as of new_file."""
+    """Write an open file anew as `output`, by the wish; see `rewrite_file`.
+
+    `is_synced` has the meaning that new_file gives it.
+    """
     path = source.path
     if output is not None:
         if os.path.exists(output) and os.path.samestat(os.stat(output), source.facts):
@@ -114,7 +120,7 @@ def rewrite_input(source: InputFile, output: str | None, wish: Wish, *, is_synce
 
 
 def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish) -> Rewritten:
-    """Makes a kpack archive with fewer targets, whose kernels stay as they are, in the file that is open as `new`."""
+    """Make a kpack archive with fewer targets in the file that is open as `new`; the kernels stay as they are."""
     path = archive.path
     if not wish.gpus or wish.compressed is not None or wish.retarget:
         raise refusal(path, "a kpack archive can hold fewer targets (--keep), and not be changed otherwise")
@@ -155,7 +161,7 @@ class _Rewriting:
         self.hashing = self.verifying = 0.0
 
     def run(self, new: int, output: str | None) -> Rewritten:
-        """Makes the file that is open as `new`, and verifies it."""
+        """Make the file that is open as `new`, and verify it."""
         start = perf_counter()
         if not self.code.bundles:
             split = self.code.kernel_name is not None
@@ -192,7 +198,7 @@ class _Rewriting:
     def _rewritten(
         self, output: str | None, size: int, kept: set[str], verified: Verified, seconds: Seconds
     ) -> Rewritten:
-        """kept: targets; the result has those of the file in their order."""
+        """Return the result, with the kept and the dropped targets in the order of the file."""
         names = [each.target for each in self.code.targets]
         return Rewritten(
             path=self.path,
@@ -210,7 +216,7 @@ class _Rewriting:
     # ---- bundles ----
 
     def _take(self, found: DeviceBundle) -> tuple[Bundle, list[Entry]]:
-        """A bundle, and the entries of the one that takes its place."""
+        """Return a bundle, and the entries of the bundle in its place."""
         chosen: Sequence[DeviceImage] = found.images
         if self.wish.gpus:
             chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial, self.wish.exact)
@@ -234,7 +240,7 @@ class _Rewriting:
         return bundle, entries
 
     def _build(self, taken: Sequence[tuple[Bundle, Sequence[Entry]]]) -> list[NewBundle]:
-        """The new bundles: all are compressed, or each as it was."""
+        """Return the new bundles: all are compressed, or each is as before."""
         plain = [build_plain(entries, self.scratch) for _, entries in taken]
         packings = {
             number: Packing(new, *((bundle.version, bundle.method) if bundle.version else (_VERSION, _ZSTD)))
@@ -263,7 +269,7 @@ class _Rewriting:
         return verified
 
     def _history(self) -> History:
-        """What the note of the new file says."""
+        """Return the history for the note of the new file."""
         start = perf_counter()
         history = history_of(self.code, self.descriptor, self.wish.steps(), self.source.sha256)
         self.hashing = perf_counter() - start
@@ -279,7 +285,7 @@ class _Rewriting:
         return Verified(False, "it is not a library")
 
     def _verify_images(self, new: int) -> DeviceCode:
-        """Returns what the new file holds."""
+        """Verify the images of the new file, and return its code."""
         found = read_code(new, self.path)
         with Scratch(tempfile.gettempdir()) as scratch:
             actual = []
@@ -313,13 +319,13 @@ def _without_code(path: str, targets: Iterable[str], wish: Wish) -> RewriteError
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
-    """Targets in the order of the table of targets; unknown ones follow by their names."""
+    """Return targets in the order of the table of targets; unknown ones follow by their names."""
     known = {target.name: number for number, target in enumerate(table())}
     return sorted(names, key=lambda name: (known.get(name.partition(":")[0], len(known)), name))
 
 
 def _normal(target: str) -> str:
-    """A target as the extension tells it."""
+    """Return a target as the extension tells it."""
     try:
         return target_id(target)
     except UnknownTargetError:
@@ -327,7 +333,10 @@ def _normal(target: str) -> str:
 
 
 def open_host_file(descriptor: int, path: str) -> HostFile:
-    """The library or program that is open. Refuses what is damaged, or has code in another form."""
+    """Return the library or program that is open.
+
+    Raise RewriteError for a file that is damaged, or has code in another form.
+    """
     elf = read_elf(descriptor, path)
     if elf.type == ET_REL:
         raise refusal(path, "it is an object file, whose code gets its place when it is linked")
@@ -336,7 +345,10 @@ def open_host_file(descriptor: int, path: str) -> HostFile:
 
 
 def history_of(code: DeviceCode, descriptor: int, steps: tuple[Step, ...], sha256: str | None = None) -> History:
-    """What the note of a new file says, in which this is done to the one that is open. sha256: its own, if known."""
+    """Return the history for the note of a new file, made by these steps from the open file.
+
+    `sha256` is the digest of the open file, if it is known.
+    """
     if code.history is not None:
         before = parse_history(code.history, code.path)
         return before._replace(steps=before.steps + steps)

@@ -15,7 +15,7 @@ class Scratch:
     def __init__(self, directory: str) -> None:
         try:
             self._file = tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-", buffering=0)  # noqa: SIM115 - __exit__
-        except OSError as error:  # which names a file that was not made
+        except OSError as error:  # the error names a file that was not made
             raise type(error)(error.errno, error.strerror, directory) from None
         self.descriptor = self._file.fileno()
         self._directory, self._end = directory, 0
@@ -27,20 +27,23 @@ class Scratch:
         self._file.close()
 
     def reserve(self, size: int) -> int:
-        """Makes room for so many bytes; returns where. They are zero until they are written, and take no space."""
+        """Make room for this number of bytes, and return its offset.
+
+        The bytes are zero until they are written, and take no space.
+        """
         start = self._end
         self._end += size
         os.ftruncate(self.descriptor, self._end)
         return start
 
     def add(self, data: bytes) -> int:
-        """Adds bytes; returns where they are."""
+        """Add bytes, and return their offset."""
         start = self._end
         self.write(data, start)
         self._end += len(data)
         return start
 
     def write(self, data: bytes | memoryview, offset: int) -> None:
-        """Fills room that was reserved."""
+        """Fill room that was reserved."""
         with naming_place(self._directory):
             write_all(self.descriptor, data, offset)

@@ -1,8 +1,9 @@
-"""Gives a library or program a search path: DT_RPATH, in which the dynamic linker looks before LD_LIBRARY_PATH, or
-DT_RUNPATH, in which it looks after it.
+"""The search path of a library or program, which this module writes.
 
-The text goes to the end of the string table, which moves into a segment of its own at the end of the file; nothing else
-of the file changes its address, but for tables that stand where the new program header goes.
+The dynamic linker looks in DT_RPATH before LD_LIBRARY_PATH, and in DT_RUNPATH after it.
+
+The text goes to the end of the string table, which moves into a segment of its own at the end of the file. Nothing else
+of the file changes its address, except tables that stand where the new program header goes.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ _NULL, _STRTAB, _STRSZ, _RPATH, _RUNPATH = 0, 5, 10, 15, 29
 
 
 def set_rpath(path: str, entries: list[str], *, is_runpath: bool = False) -> bool:
-    """Sets DT_RPATH of a file to these entries, and removes its DT_RUNPATH; False if nothing has to change.
+    """Set DT_RPATH of a file to these entries, and remove its DT_RUNPATH; return False if nothing has to change.
 
-    is_runpath: sets DT_RUNPATH and removes DT_RPATH.
+    With `is_runpath` set DT_RUNPATH and remove DT_RPATH. The file is changed in place: it must be the caller's own
+    copy.
 
-    The file is changed in place: it must be the caller's own copy. Raises RewriteError (E-CODE-010) if the form of the
-    file does not allow it; the file is unchanged then. After RewriteError (E-CODE-013: the result is wrong) or OSError
-    the file must be thrown away.
+    Raise RewriteError (E-CODE-010) if the form of the file does not allow the change; then the file is unchanged. After
+    RewriteError (E-CODE-013: the result is wrong) or OSError the file must be thrown away.
     """
     text = ":".join(entries).encode()
     if b"\0" in text or not text:
@@ -51,7 +52,7 @@ def set_rpath(path: str, entries: list[str], *, is_runpath: bool = False) -> boo
 
 
 def _dynamic(elf: Elf) -> tuple[int, list[tuple[int, int]]]:
-    """The index of the dynamic section, and its entries to its end."""
+    """Return the index of the dynamic section, and its entries up to the end of the section."""
     index = next((i for i, section in enumerate(elf.sections) if section.type == SHT_DYNAMIC), None)
     if index is None:
         raise refusal(elf.path, "it has no dynamic section: it is a static program or no program")
@@ -60,7 +61,7 @@ def _dynamic(elf: Elf) -> tuple[int, list[tuple[int, int]]]:
 
 
 def _strings(elf: Elf, table: int) -> tuple[int, Section]:
-    """The string table of the dynamic section."""
+    """Return the index and the header of the dynamic section's string table."""
     index = elf.sections[table].link
     if not 0 < index < len(elf.sections):
         raise refusal(elf.path, "its dynamic section has no string table")
@@ -68,7 +69,7 @@ def _strings(elf: Elf, table: int) -> tuple[int, Section]:
 
 
 def _texts(elf: Elf, table: int, tags: list[tuple[int, int]]) -> dict[int, bytes]:
-    """DT_RPATH and DT_RUNPATH, as they are."""
+    """Return DT_RPATH and DT_RUNPATH as they are."""
     strings = elf.read(_strings(elf, table)[1])
     found = {}
     for tag, value in tags[: _length(tags)]:
@@ -119,7 +120,7 @@ def _write(elf: Elf, table: int, tags: list[tuple[int, int]], wanted: dict[int, 
 
 
 def _edit_other_tags(elf: Elf, moved: dict[int, int], new: list[tuple[int, int]]) -> Iterator[Edit]:
-    """The addresses of the other tables that move, at the places that their tags have now."""
+    """Yield the addresses of the other tables that move, at the places that their tags have now."""
     positions = {tag: number * DYNAMIC.size + 8 for number, (tag, _) in enumerate(new)}
     before = {value: tag for tag, value in new}
     for edit in edit_tags(elf, moved):
@@ -134,14 +135,17 @@ def _segments(elf: Elf, room: Room, places: dict[int, Place], extra: Segment) ->
             (places[i] for i, each in enumerate(elf.sections) if i in places and each.offset == segment.offset), None
         )
         if segment.type == PT_PHDR:
-            continue  # is made anew, for the table's new length
+            continue  # made anew, for the table's new length
         segments.append(segment.moved(*moved) if moved and segment.type != PT_LOAD and segment.file_size else segment)
     insert_load(segments, extra)
     return with_own_header(elf, segments, room.first)
 
 
 def _verify(new: Elf, old: Elf, wanted: dict[int, bytes]) -> None:
-    """Reads the file back, and checks that only the search path differs for the linker."""
+    """Read the file back, and check that only the search path differs for the linker.
+
+    Raise RewriteError (E-CODE-013) if anything else differs.
+    """
     table, tags = _dynamic(new)
     if _texts(new, table, tags) != wanted:
         raise refusal(new.path, "its search path is not the one that was written", "E-CODE-013")

@@ -1,4 +1,7 @@
-"""Copies of libraries with a hole in place of the GPU code, which is most of a library and stays in the original."""
+"""The copies of libraries with a hole in place of the GPU code.
+
+The code is most of a library, and stays in the original.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from .wrappers import FAT
 
 
 def copy_file(original: Path, copy: Path) -> Rest | None:
-    """Makes a copy that its owner may write; returns what it lacks.
+    """Make a copy that its owner may write; return the part that the copy lacks, or None.
 
     The copy is whole if the file system can share data until they are written, or if no section holds code alone.
     """
@@ -35,7 +38,7 @@ def copy_file(original: Path, copy: Path) -> Rest | None:
 
 
 def _code(source: BinaryIO, path: Path) -> Rest | None:
-    """The section of code, if nothing else lies in it."""
+    """Return the section of code, if nothing else lies in it, or None."""
     try:
         elf = read_elf(source.fileno(), str(path))
     except RewriteError:
@@ -50,7 +53,7 @@ def _code(source: BinaryIO, path: Path) -> Rest | None:
 
 
 def _others(elf: Elf, code: int) -> Iterator[tuple[int, int]]:
-    """Where everything else lies, except what is loaded with the code."""
+    """Yield the places of all other parts, except parts that are loaded with the code."""
     yield 0, HEADER.size
     yield elf.segments_offset, elf.segments_offset + len(elf.segments) * SEGMENT.size
     yield elf.sections_offset, elf.sections_offset + len(elf.sections) * SECTION.size

@@ -1,7 +1,7 @@
 """Libraries without their GPU code, which goes to kpack archives, one for each processor. Source: rocm-kpack.
 
-HIP finds the archives by the marker that takes the place of the code. Only runtimes that were built with librocm_kpack
-do: others say that such a library has no code for any GPU.
+HIP finds the archives by the marker in the place of the code. Only runtimes that were built with librocm_kpack do so:
+others say that such a library has no code for any GPU.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _GENERIC = "-generic"
 
 
 class Place(NamedTuple):
-    """How HIP finds the code of a library."""
+    """The names by which HIP finds the code of a library."""
 
-    name: str  # of its kernels in archives, without the number of the bundle: its path below the prefix
-    archives: str  # from the directory of the library, with `@GFXARCH@` for the target
+    name: str  # name of its kernels in archives, without the number of the bundle: its path below the prefix
+    archives: str  # path from the directory of the library, with `@GFXARCH@` for the target
 
     def marker(self) -> bytes:
-        """The content of the section `.rocm_kpack_ref`."""
+        """Return the content of the section `.rocm_kpack_ref`."""
         return pack({"kernel_name": self.name, "kpack_search_paths": [self.archives]})
 
 
@@ -54,12 +54,12 @@ class _Open(NamedTuple):
     path: str
     descriptor: int
     new: NewArchive
-    table: dict[str, dict[str, dict[str, object]]]  # what `toc` is
+    table: dict[str, dict[str, dict[str, object]]]  # the field `toc`
     digests: dict[tuple[str, str], str]  # (key, target) -> SHA-256 of the code object
 
 
 class CodeArchives:
-    """New archives `GROUP_PROCESSOR.kpack` of the code of several libraries. Its block ends by closing them."""
+    """New archives `GROUP_PROCESSOR.kpack` with the code of several libraries; the end of the block closes them."""
 
     def __init__(self, directory: str, group: str, is_compressed: bool) -> None:
         self._directory, self._group, self._is_compressed = directory, group, is_compressed
@@ -73,7 +73,7 @@ class CodeArchives:
         self._files.close()
 
     def add(self, key: str, target: str, entry: Entry, path: str) -> None:
-        """Takes a code object. path: of the library that it is from, for errors."""
+        """Take a code object; `path` is the name of its library in errors."""
         archive = self._archive(target.partition(":")[0])
         digest = hashlib.sha256()
         chunks = _hashed(read_range(entry.descriptor, entry.offset, entry.size, path), digest)
@@ -90,7 +90,10 @@ class CodeArchives:
         return self._open[processor]
 
     def finish(self) -> dict[str, str]:
-        """Completes and reads back the archives; returns processor -> path. Raises RewriteError (E-CODE-013)."""
+        """Complete the archives, and read them back; return the path of each processor's archive.
+
+        Raise RewriteError (E-CODE-013) if an archive differs from its input.
+        """
         for processor, archive in self._open.items():
             targets = sorted({target for _, target in archive.digests})
             facts = {"format_version": 1, "group_name": self._group, "gfx_arch_family": processor}
@@ -119,10 +122,10 @@ def _verify(archive: Archive, digests: dict[tuple[str, str], str], is_compressed
 
 
 def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> None:
-    """Writes the library or program `path` as `output`, without its code, which is added to the archives.
+    """Write the library or program `path` as `output`, without its code, which is added to the archives.
 
-    Raises RewriteError if that cannot be done (E-CODE-010), and then adds nothing; if the new file fails its
-    verification (E-CODE-013); and OSError.
+    Raise RewriteError if the file cannot be split (E-CODE-010), and then add nothing. Raise RewriteError (E-CODE-013)
+    if the new file fails its verification, and OSError if a file cannot be read or written.
     """
     with contextlib.ExitStack() as block:
         opened = block.enter_context(open_input(path))
@@ -154,7 +157,7 @@ def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> 
 
 
 def _refuse_others(found: tuple[DeviceImage, ...], images: list[tuple[str, Entry]], path: str) -> None:
-    """Archives are of code objects for one processor each."""
+    """Raise RewriteError unless all images are code objects for one processor each, as archives need them."""
     targets = {target for target, _ in images}
     if len(targets) != len(found):
         raise refusal(path, "a bundle has several codes for one target")

@@ -1,7 +1,7 @@
-"""Libraries that ask for an executable stack by mistake: which they are, and what the user reads about them.
+"""The libraries that ask for an executable stack by mistake, and the text about them.
 
-A linked library does not tell why its flag is set. It stays if code of the library writes trampolines onto the stack,
-which can be seen in x86-64 code. Otherwise it is cleared.
+A linked library does not tell why its flag is set. The flag stays if code of the library writes trampolines onto the
+stack, which can be seen in x86-64 code. Otherwise the flag is cleared.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ _WHY = {
 
 
 class Decision(NamedTuple):
-    """Which libraries lose the flag, and lines that say so."""
+    """The libraries that lose the flag, and lines about them."""
 
     cleared: frozenset[str] = frozenset()
     told: str = ""
 
 
 def decide(flagged: Mapping[str, Path], keeps: bool) -> Decision:
-    """What happens to libraries (name -> file) whose flag is set. keeps: nothing does (`--keep-execstack`)."""
+    """Return the decision about libraries (name -> file) whose flag is set.
+
+    With `keeps` no flag is cleared (`--keep-execstack`).
+    """
     needs = {} if keeps else {name: _needs(path) for name, path in flagged.items()}
     cleared = sorted(name for name, answer in needs.items() if not answer)
     kept = sorted(needs.keys() - set(cleared))
@@ -48,7 +51,10 @@ def _needs(path: Path) -> bool | None:
 
 
 def clear(path: Path) -> None:
-    """Clears the flag of a file of ours."""
+    """Clear the flag of a file of ours.
+
+    Raise PackagingError if the file is not an ELF file.
+    """
     try:
         with path.open("r+b", buffering=0) as file:
             clear_executable_stack(file.fileno(), str(path))

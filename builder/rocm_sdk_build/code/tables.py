@@ -1,4 +1,4 @@
-"""Writes what describes a rewritten file: its headers, and the tables that name addresses in it."""
+"""The writer of a rewritten file's headers, and of the tables that name addresses in the file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from .layout import Layout
 from .pieces import write_all
 from .wrappers import Edit
 
-_INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # their content is indices of sections
+_INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # tables of section indices
 
 
 def write_tables(elf: Elf, layout: Layout, order: Mapping[int, int], edits: Iterable[Edit], output: int) -> None:
-    """Writes all but the content that is new. The output may be the very file that `elf` was read from.
+    """Write all parts except the new content.
 
-    order: old index of a section -> new one.
+    The output may be the very file from which `elf` was read. `order` maps the old index of a section to the new one.
     """
     names, moved = elf.read(elf.sections[elf.names_index]), _moved_sections(elf, layout)
     for start, end in layout.blanks:
@@ -45,7 +45,7 @@ def write_tables(elf: Elf, layout: Layout, order: Mapping[int, int], edits: Iter
 
 
 def _moved_sections(elf: Elf, layout: Layout) -> list[tuple[int, bytes]]:
-    """What moves, with its new offset."""
+    """Return the sections that move, with their new offsets."""
     return [
         (layout.sections[index].offset, elf.read(section))
         for index, section in enumerate(elf.sections)
@@ -54,7 +54,10 @@ def _moved_sections(elf: Elf, layout: Layout) -> list[tuple[int, bytes]]:
 
 
 def section_order(elf: Elf, layout: Layout) -> dict[int, int]:
-    """Old index of a section -> new one, by their places in the file: some tools take the one for the other."""
+    """Return the new index of each section, by the places in the file: some tools take the one order for the other.
+
+    Raise RewriteError for a file with a section that counts sections.
+    """
     for section in elf.sections:
         if section.type in _INDEXED:
             raise refusal(elf.path, f"its section {section.shown} counts sections")
@@ -63,7 +66,7 @@ def section_order(elf: Elf, layout: Layout) -> dict[int, int]:
 
 
 def _write_headers(elf: Elf, layout: Layout, order: Mapping[int, int], names: bytes, output: int) -> None:
-    """The ELF header, both tables and the names of sections."""
+    """Write the ELF header, both tables and the names of sections."""
     places = list(layout.sections)
     for index, section in enumerate(places):
         if index >= len(elf.sections) or section.name != elf.sections[index].name:

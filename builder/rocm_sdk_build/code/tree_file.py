@@ -1,4 +1,4 @@
-"""One file of a new tree: rewritten if it has GPU code that can be, else copied."""
+"""A file of a new tree: rewritten if its GPU code can be rewritten, otherwise copied."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ _OBJECT = "code object"
 
 
 class TreeFile(NamedTuple):
-    """What became of a file. size is that of the new one, in bytes."""
+    """The result of a file; `size` is the size of the new file in bytes."""
 
     size: int
     rewritten: Rewritten | None = None
-    left: RocmSdkError | None = None  # why it stays as it is, although it has GPU code
-    is_complete: bool = False  # it is a code object that one of the GPUs runs
+    left: RocmSdkError | None = None  # the error for which the file stays as it is, although it has GPU code
+    is_complete: bool = False  # the file is a code object that one of the GPUs runs
 
 
 def write_tree_file(source: InputFile, place: str, wish: Wish, *, may_link: bool = False) -> TreeFile:
-    """Writes the new file `place`, with the times of the original. Raises RocmSdkError for what stops the tree.
+    """Write the new file `place`, with the times of the original; return the result.
 
-    may_link: it is another name of the original if no code is dropped.
+    With `may_link` the new file is another name of the original if no code is dropped. Raise RocmSdkError for an error
+    that stops the work on the tree.
     """
     found = _rewritten(source, place, wish)
     if may_link and (found.rewritten is None or not found.rewritten.dropped):
@@ -53,7 +54,11 @@ def write_tree_file(source: InputFile, place: str, wish: Wish, *, may_link: bool
 
 
 def _linked(source: InputFile, place: str) -> bool:
-    """Gives the file another name; False where that is refused: on another file system, or of another user."""
+    """Give the file another name; return False if the system refuses the link.
+
+    The system refuses a link on another file system, or to another user's file. Raise ChangedInputError if the
+    file has changed meanwhile.
+    """
     try:
         os.link(source.path, place)
     except OSError:
@@ -83,7 +88,7 @@ def _rewritten(source: InputFile, place: str, wish: Wish) -> TreeFile:
 
 
 def _is_object_to_keep(code: DeviceCode, wish: Wish) -> bool:
-    """Whether a file is a code object, which cannot be made smaller, and one of the GPUs runs it."""
+    """Return whether a file is a code object, which cannot be made smaller, and one of the GPUs runs it."""
     is_kept = bool(wish.gpus) and wish.compressed is None and not wish.retarget
     images = [image for bundle in code.bundles for image in bundle.images] if is_kept and code.kind == _OBJECT else []
     return bool(images) and choose_images(images, wish.gpus, wish.unofficial) == images

@@ -1,6 +1,6 @@
 """Whole directories and wheels with less GPU code: each file that has code is rewritten, the others are copied.
 
-A selection says which files and directories the new tree does not get.
+A selection names the files and directories that the new tree does not get.
 """
 
 from __future__ import annotations
@@ -38,44 +38,44 @@ _CHUNK = 1 << 20
 class Left(NamedTuple):
     """A file with code that stays as it is."""
 
-    path: str  # in the tree
+    path: str  # path in the tree
     why: str
 
 
 class Selection(NamedTuple):
-    """What a new tree does not get. Paths are those in the tree."""
+    """The files that a new tree does not get; paths are paths in the tree."""
 
-    left_out: Mapping[str, str] = {}  # path of a file, link or directory with all that is below it -> why
-    kinds: Mapping[str, str] = {}  # path -> kind, of the files that are counted by kinds
+    left_out: Mapping[str, str] = {}  # path of a file, link or directory with all paths below -> reason
+    kinds: Mapping[str, str] = {}  # path -> kind, of files that are counted by kinds
     held: tuple[Left, ...] = ()  # files that are for other GPUs, and stay
     suffices: bool = False  # the tree is worth writing if no file is rewritten
 
 
-Select = Callable[[str], Selection]  # of the files of a directory
+Select = Callable[[str], Selection]  # makes the selection for a directory
 
 
 def select_all(_directory: str) -> Selection:
-    """Leaves nothing out."""
+    """Return a selection that leaves nothing out."""
     return Selection()
 
 
 class Order(NamedTuple):
-    """What a tree is to become."""
+    """The order for a tree."""
 
-    wish: Wish  # of its files
+    wish: Wish  # wish for its files
     select: Select = select_all
 
 
 class LeftOut(NamedTuple):
     """A file, link or directory that the new tree does not have."""
 
-    path: str  # in the tree
+    path: str  # path in the tree
     why: str
-    size: int  # bytes; 0 if it is no file
+    size: int  # bytes; 0 for a link or directory
 
 
 class KindSum(NamedTuple):
-    """The files of one kind. Sizes are in bytes; that of the kept ones is their new one."""
+    """The files of one kind; sizes are in bytes, and the size of the kept files is the new one."""
 
     kind: str
     kept: int
@@ -85,7 +85,7 @@ class KindSum(NamedTuple):
 
 
 class RewrittenTree(NamedTuple):
-    """What a directory or wheel became. Sizes are the sums of its files, in bytes; those of a wheel its own."""
+    """The result of a directory or wheel; sizes are sums of a directory's files, or a wheel's size, in bytes."""
 
     path: str
     output: str | None
@@ -99,11 +99,13 @@ class RewrittenTree(NamedTuple):
 
 
 def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select = select_all) -> RewrittenTree:
-    """Copies a directory to `output`, which must not exist, with each file of GPU code rewritten as the wish says.
+    """Copy a directory to `output`, which must not exist, with each file of GPU code rewritten by the wish.
 
-    The new directory has neither what the selection leaves out nor links to it, and RECORD no rows for them. The
-    digests in each RECORD are made anew. None: only tells the sizes. Raises RewriteError and OSError; nothing of
-    `output` is left then.
+    The new directory has neither files that the selection leaves out nor links to them, and RECORD has no rows for
+    them. The digests in each RECORD are made anew. With None for `output` only the sizes are computed.
+
+    Raise RewriteError if the directory cannot be rewritten, and OSError if a file cannot be read or written. Then
+    nothing of `output` is left.
     """
     if output is not None:
         if os.path.lexists(output):
@@ -118,12 +120,15 @@ def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select 
         made = tree.make()
         if output is not None:
             target.rename(output)
-            os.chmod(output, tree.mode)  # at last: a directory that its owner may not write to cannot be moved
+            os.chmod(output, tree.mode)  # at the end: a directory that its owner may not write to cannot be moved
     return made
 
 
 def rewrite_wheel(path: str, output: str | None, wish: Wish, select: Select = select_all) -> RewrittenTree:
-    """The same of a wheel, whose members keep their order, times and attributes."""
+    """Write a wheel anew, as `rewrite_directory` does for a directory.
+
+    The members of the wheel keep their order, times and attributes.
+    """
     if output is not None:
         _refuse_name(path, output)
     with scratch_directory(_parent_of(output)) as scratch, open_input(path) as wheel:
@@ -149,7 +154,7 @@ def _parent_of(output: str | None) -> Path:
 
 
 class _Directory(NamedTuple):
-    """A directory of the new tree, and what it gets when all below it is complete."""
+    """A directory of the new tree, and the attributes that it gets when all parts below are complete."""
 
     path: str
     mode: int
@@ -160,18 +165,21 @@ class _Tree:
     def __init__(self, source: str, target: str, order: Order, output: str | None, shown: str) -> None:
         self.source, self.target, self.order, self.output = source, target, order, output
         self.selection = Selection()
-        self.shown = shown  # in messages: the directory, or the wheel
+        self.shown = shown  # name in messages: the directory, or the wheel
         self.rewritten: list[Rewritten] = []
         self.left: list[Left] = []
         self.complete = 0  # files that hold code for the GPUs alone
         self.gone: dict[str, LeftOut] = {}  # by path
-        self.links: list[str] = []  # of the new tree
-        self.sizes: dict[str, int] = {}  # of the new tree's files that are counted by kinds
+        self.links: list[str] = []  # links of the new tree
+        self.sizes: dict[str, int] = {}  # sizes of the new tree's files that are counted by kinds
         self.size_before = self.size = 0
-        self.mode = 0  # of the directory itself, for the one who moves it
+        self.mode = 0  # mode of the directory itself, for the mover
 
     def make(self) -> RewrittenTree:
-        """Writes the new tree. Refuses one without GPU code that can be rewritten."""
+        """Write the new tree; return the result.
+
+        Raise RewriteError for a tree without GPU code that can be rewritten.
+        """
         made: list[_Directory] = []
         self.selection = self.order.select(self.source)
         for parent, directories, files, descriptor in os.fwalk(self.source, onerror=raise_error):
@@ -217,7 +225,7 @@ class _Tree:
             yield KindSum(kind, len(kept), sum(kept), len(dropped), sum(dropped))
 
     def _leaves_out(self, path: str, facts: os.stat_result) -> bool:
-        """Whether the file or directory is left out, itself or with the directory that it is in."""
+        """Return whether the file or directory is left out, itself or with the directory around it."""
         name = os.path.relpath(path, self.source)
         whole = self.gone.get(os.path.dirname(name))
         why = self.selection.left_out.get(name, whole.why if whole is not None else None)
@@ -229,7 +237,7 @@ class _Tree:
         return True
 
     def _remove_links(self) -> None:
-        """Removes the links that led to what is left out."""
+        """Remove the links that led to files or directories that are left out."""
         root = os.path.realpath(self.source)
         for name in self.links:
             end = os.path.relpath(os.path.realpath(os.path.join(self.source, name)), root)
@@ -271,11 +279,14 @@ class _Tree:
         return made
 
     def _shown(self, path: str) -> str:
-        """The name of a file in messages. A wheel's file was unpacked to a directory that will be gone."""
+        """Return the name of a file in messages.
+
+        A wheel's file was unpacked to a directory that will be gone.
+        """
         return path if self.shown == self.source else f"{self.shown}: {os.path.relpath(path, self.source)}"
 
     def _renew_records(self, directories: Iterable[str]) -> None:
-        """The digests and sizes of what was rewritten, in each RECORD."""
+        """Write the digests and sizes of rewritten files into each RECORD."""
         root = os.path.realpath(self.target)
         changed = {path: path for path in (os.path.join(root, each.path) for each in self.rewritten)}
         gone = {os.path.join(root, name): name for name in self.gone}
@@ -309,7 +320,7 @@ def _times_of(facts: os.stat_result) -> tuple[int, int]:
 
 
 def _make_directory(path: str, source: int, place: str) -> _Directory:
-    """A directory that its owner may write to until all below it is complete."""
+    """Make a directory that its owner may write to until all parts below are complete."""
     facts = os.fstat(source)
     os.mkdir(place, facts.st_mode & 0o777)
     descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -329,7 +340,7 @@ _WHEEL_NAME = re.compile(r"([\w.]+)-([\w.!+]+)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.
 
 
 def _refuse_name(path: str, output: str) -> None:
-    """Refuses a name that installers would reject: of another form than wheels', or of another distribution's."""
+    """Raise RewriteError for a name that installers would reject: not a wheel's, or another distribution's."""
     old, new = (_WHEEL_NAME.fullmatch(os.path.basename(each)) for each in (path, output))
     if new is None:
         raise refusal(path, f"installers reject the name {os.path.basename(output)}: name the output as the wheel is")
@@ -338,7 +349,7 @@ def _refuse_name(path: str, output: str) -> None:
 
 
 def _unpack(archive: zipfile.ZipFile, directory: str, path: str) -> list[tuple[zipfile.ZipInfo, str]]:
-    """Writes the members below a directory; returns each with its place there."""
+    """Write the members below a directory; return each with its place there."""
 
     def no_room(_: int, free: int) -> Exception:
         return refusal(path, f"its members take more than the {free} bytes that are free for them, twice")

@@ -1,4 +1,7 @@
-"""Whether a rewritten file is correct. Nothing here knows how it was made: both files are read anew."""
+"""The check that a rewritten file is correct.
+
+Nothing here knows how the file was made: both files are read anew.
+"""
 
 from __future__ import annotations
 
@@ -39,24 +42,24 @@ if TYPE_CHECKING:
     from rocm_sdk._native import LibraryFacts
 
 _NOTE_SECTION = NOTE_SECTION.encode()
-_MARKER_START = 8  # bytes that are compared where it is loaded
+_MARKER_START = 8  # bytes that are compared in the loaded library
 _BUNDLE_STARTS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF")
 
 
 class Verified(NamedTuple):
-    """How far a new file was checked."""
+    """The result of a new file's check."""
 
     loaded: bool
-    remark: str | None  # why it was not loaded
+    remark: str | None  # reason why the file was not loaded
 
 
 def verify_host_file(
     old: HostFile, output: int, code: DeviceCode, history: History, check_loading: bool, *, marker: bytes | None = None
 ) -> Verified:
-    """Compares the file that is open as `output` with the old one, and loads it.
+    """Compare the file that is open as `output` with the old one, and load the new file.
 
-    Refuses it (E-CODE-013) if anything differs that should not. code: what was found in it; images are compared by
-    `verify_images`. marker: what names the archives of a file that was split from its code.
+    `code` is the code that was found in the new file; `verify_images` compares the images. `marker` names the archives
+    of a file that was split from its code. Raise RewriteError (E-CODE-013) if the files differ where they must not.
     """
     shown = old.elf.path
     new = read_host_file(read_elf(output, shown), FAT if marker is None else SPLIT)
@@ -79,7 +82,7 @@ def verify_host_file(
 
 
 def _check_marker(old: HostFile, new: HostFile, marker: bytes) -> None:
-    """All wrappers must lead to it, each with the number of its bundle."""
+    """Raise RewriteError unless all wrappers lead to the marker, each with the number of its bundle."""
     section = new.elf.sections[new.code]
     bundles = sorted({wrapper.bundle for wrapper in old.wrappers})
     expected = [(section.address, bundles.index(wrapper.bundle)) for wrapper in old.wrappers]
@@ -88,7 +91,7 @@ def _check_marker(old: HostFile, new: HostFile, marker: bytes) -> None:
 
 
 def refuse_damaged(elf: Elf) -> None:
-    """Refuses a file that is damaged already: no check could tell whether the new one is right."""
+    """Raise RewriteError for a file that is damaged already: no check could tell whether the new file is right."""
     if elf.is_library:
         facts = _inspected(elf)
         if facts.damages:
@@ -99,7 +102,10 @@ def refuse_damaged(elf: Elf) -> None:
 
 
 def _inspected(elf: Elf) -> LibraryFacts:
-    """What the linker reads of an open file. Refuses one that is damaged, by its name."""
+    """Return the facts that the linker reads of an open file.
+
+    Raise RewriteError, with the file's own name, for a damaged file.
+    """
     place = _path_of(elf.descriptor)
     try:
         return inspect_library(place)
@@ -119,7 +125,7 @@ _DESCRIPTORS = "/proc/self/fd"
 
 
 def refuse_without_proc(output: str | None) -> None:
-    """Raises RewriteError (E-CODE-017) if /proc is not mounted: a file without a name is checked through it."""
+    """Raise RewriteError (E-CODE-017) if /proc is not mounted: a file without a name is checked through it."""
     if not os.path.isdir(_DESCRIPTORS):
         raise refusal(output or "a new file", code="E-CODE-017")
 
@@ -136,7 +142,10 @@ def _what_linkers_read(facts: LibraryFacts) -> object:
 
 
 def _compare_segments(old: Elf, new: Elf) -> None:
-    """Each address that the old file loads has the same rights in the new one; other headers stay."""
+    """Raise RewriteError unless each address that the old file loads has the same rights in the new file.
+
+    Other program headers must stay.
+    """
     for segment in old.loads():
         end = segment.address + segment.memory_size
         parts = [each for each in new.loads() if segment.address <= each.address < end]
@@ -174,7 +183,10 @@ def _compare_sections(old: HostFile, new: HostFile) -> None:
 
 
 def _by_name(host: HostFile) -> dict[tuple[bytes, int], Section]:
-    """The sections by their names, that of the code by the name of fat files, and their occurrence numbers."""
+    """Return the sections by their names and occurrence numbers.
+
+    The section of the code has the name that fat files give it.
+    """
     seen: dict[bytes, int] = {}
     found = {}
     for index, section in enumerate(host.elf.sections[1:], 1):
@@ -199,7 +211,7 @@ def _same_content(old: HostFile, before: Section, new: HostFile, after: Section,
 
 
 def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> Iterator[object]:
-    """The content without the fields that locate the code: magic number, address and number."""
+    """Yield the content without the fields that locate the code: magic number, address and number."""
     data = bytearray(host.elf.read(section))
     for place in wrapped:
         start = place - section.address
@@ -209,7 +221,7 @@ def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> Itera
 
 
 def _tags(host: HostFile, section: Section, _: set[int]) -> Iterator[object]:
-    """Dynamic tags, addresses of tables as the names of their sections."""
+    """Yield dynamic tags; addresses of tables appear as the names of their sections."""
     names = {each.address: each.name for each in host.elf.sections if each.is_loaded and each.size}
     for tag, value in host.elf.rows(section, DYNAMIC):
         yield tag, names.get(value) if tag in ADDRESS_TAGS else value
@@ -221,7 +233,7 @@ def _relocations(host: HostFile, section: Section, wrapped: set[int]) -> Iterato
 
 
 def _symbols(host: HostFile, section: Section, _: set[int]) -> Iterator[object]:
-    """Symbols, values as distances from the start of their sections; those of bundles without a value."""
+    """Yield symbols with values as distances from the start of their sections; symbols of bundles have no value."""
     for name, kind, visibility, owner, value, size in host.elf.rows(section, SYMBOL):
         if owner == host.code:
             yield name, kind, visibility, b"", 0, 0
@@ -245,17 +257,20 @@ _COMPARABLE = {
 
 
 class WantedImage(NamedTuple):
-    """An image that the new file must have, and where its bytes are in plain form."""
+    """An image that the new file must have, and the place of its bytes in plain form."""
 
     id: str
     descriptor: int
     offset: int
     size: int
-    changes: tuple[Change, ...] = ()  # of a code object that was retargeted
+    changes: tuple[Change, ...] = ()  # changes of a code object that was retargeted
 
 
 def verify_images(wanted: Sequence[Sequence[WantedImage]], found: Sequence[Sequence[WantedImage]], shown: str) -> None:
-    """Compares the images of each bundle, read back from the new file, with those that it should have."""
+    """Compare the images of each bundle, read back from the new file, with the images that it should have.
+
+    Raise RewriteError (E-CODE-013) if they differ.
+    """
     if len(wanted) != len(found):
         raise _mismatch(shown, f"it has {len(found)} bundles, and should have {len(wanted)}")
     for number, (expected, actual) in enumerate(zip(wanted, found, strict=True)):
@@ -279,7 +294,11 @@ def _same_image(one: WantedImage, other: WantedImage) -> bool:
 
 
 def _check_loading(old: HostFile, new: HostFile, output: int, kinds: tuple[bytes, ...]) -> Verified:
-    """kinds: beginnings of what a wrapper may lead to."""
+    """Load the new library, and compare the targets of its wrappers.
+
+    `kinds` are the beginnings of the bytes to which a wrapper may lead. Raise RewriteError (E-CODE-013) if the library
+    does not load, as the original does, or if a wrapper leads elsewhere.
+    """
     if not new.elf.is_library:
         return Verified(False, "it is a program")
     places = [wrapper.place for wrapper in new.wrappers]

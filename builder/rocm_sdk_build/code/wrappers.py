@@ -1,4 +1,4 @@
-"""The wrappers by which HIP finds its bundles, and everything else in a library that names an address of theirs.
+"""The wrappers by which HIP finds its bundles, and everything else in a library that names an address of bundles.
 
 Source: amd-llvm's HIP offloading: `.hipFatBinSegment` is an array of 24-byte wrappers (magic, version, address, index).
 """
@@ -37,14 +37,14 @@ _MAGIC, _WORD = struct.Struct("<I"), struct.Struct("<Q")
 
 
 class Form(NamedTuple):
-    """Where the code of a library is."""
+    """The place of a library's code."""
 
-    magic: int  # of its wrappers
-    section: bytes  # into which they lead
+    magic: int  # magic number of its wrappers
+    section: bytes  # section to which the wrappers lead
 
 
-FAT = Form(0x48495046, b".hip_fatbin")  # HIPF: in the library
-SPLIT = Form(0x4B504948, b".rocm_kpack_ref")  # HIPK: in kpack archives, which the section names
+FAT = Form(0x48495046, b".hip_fatbin")  # HIPF: the code is in the library
+SPLIT = Form(0x4B504948, b".rocm_kpack_ref")  # HIPK: the code is in kpack archives, which the section names
 
 
 class Edit(NamedTuple):
@@ -58,17 +58,18 @@ class Edit(NamedTuple):
 class Wrapper(NamedTuple):
     """A wrapper of a bundle."""
 
-    place: int  # the address of the word that holds the bundle's address
-    bundle: int  # the bundle's address, or that of the marker that names archives
-    number: int  # of the bundle whose code is in archives; else not used
-    word: int  # what the file has at `place`
+    place: int  # address of the word that holds the bundle's address
+    bundle: int  # address of the bundle, or of the marker that names archives
+    number: int  # number of a bundle whose code is in archives; else not used
+    word: int  # value of the file at `place`
     relocations: tuple[tuple[int, int], ...]  # (section, offset in it) of the addends that the linker puts there
 
 
 def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
-    """The wrappers, which have this magic number and lead into the section `code`.
+    """Return the wrappers, which have this magic number and lead into the section `code`.
 
-    Refuses a file with a wrapper that leads elsewhere, and a file in which anything else points into the code.
+    Raise RewriteError for a file with a wrapper that leads elsewhere, and for a file in which anything else points into
+    the code.
     """
     index = elf.find(SECTION_NAME)
     if index is None or not elf.sections[index].is_loaded:
@@ -96,9 +97,10 @@ def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
 
 
 def _addends_into(elf: Elf, code: Section, wrappers: range) -> dict[int, list[tuple[int, int, int]]]:
-    """Relocations that make a word point into the code: place -> (section, offset of the addend in it, addend).
+    """Return the relocations that make a word point into the code.
 
-    wrappers: their addresses. Refuses a file in which another word points into the code.
+    The result maps a place to (section, offset of the addend in it, addend). `wrappers` has the addresses of the
+    wrappers. Raise RewriteError for a file in which another word points into the code.
     """
     relative = RELATIVE.get(elf.machine)
     if relative is None:
@@ -124,7 +126,10 @@ def _foreign_pointer(elf: Elf, place: int) -> RewriteError:
 
 
 def _refuse_packed_pointers(elf: Elf, code: Section, known: set[int]) -> None:
-    """Words that a RELR table relocates: their addend is the word itself."""
+    """Raise RewriteError if a RELR table relocates another word that points into the code.
+
+    The addend of such a relocation is the word itself.
+    """
     end = code.address + code.size
     for section in elf.sections:
         if section.type != SHT_RELR or not section.is_loaded:
@@ -139,7 +144,7 @@ def _refuse_packed_pointers(elf: Elf, code: Section, known: set[int]) -> None:
 
 
 def _packed_places(words: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
-    """What a RELR table names: an address, and a map of the words from there on.
+    """Yield the places that a RELR table names: an address, and a map of the words from there on.
 
     An even word is an address, an odd one a map of the 63 words behind the last.
     """
@@ -154,7 +159,7 @@ def _packed_places(words: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, int]
 
 
 def _words_of(elf: Elf, loads: Iterable[Segment], base: int, bits: int) -> Iterator[tuple[int, int]]:
-    """The words of a map, which may lie in several segments: address and content."""
+    """Yield the words of a map, which may lie in several segments: address and content."""
     for load in loads:
         first = max(0, -(-(load.address - base) // 8))
         last = min(bits.bit_length(), (load.end - base) // 8)
@@ -168,7 +173,10 @@ def _words_of(elf: Elf, loads: Iterable[Segment], base: int, bits: int) -> Itera
 
 
 def edit_wrappers(elf: Elf, wrappers: tuple[Wrapper, ...], places: Mapping[int, int]) -> Iterator[Edit]:
-    """What makes each wrapper lead to the new place of its bundle. places: old address -> new address."""
+    """Yield the edits that make each wrapper lead to the new place of its bundle.
+
+    `places` maps old addresses to new ones.
+    """
     index = elf.find(SECTION_NAME)
     assert index is not None
     start = elf.sections[index].address
@@ -181,7 +189,7 @@ def edit_wrappers(elf: Elf, wrappers: tuple[Wrapper, ...], places: Mapping[int, 
 
 
 def edit_magic(elf: Elf, wrappers: tuple[Wrapper, ...]) -> Iterator[Edit]:
-    """What makes each wrapper one of code in archives, with the number of its bundle in the file."""
+    """Yield the edits that make each wrapper refer to code in archives, with the number of its bundle in the file."""
     index = elf.find(SECTION_NAME)
     assert index is not None
     start = elf.sections[index].address + _ADDRESS_AT
@@ -194,10 +202,11 @@ def edit_magic(elf: Elf, wrappers: tuple[Wrapper, ...]) -> Iterator[Edit]:
 def edit_symbols(
     elf: Elf, code: int, places: Mapping[int, tuple[int, int]], moved: Mapping[int, int], order: Mapping[int, int]
 ) -> Iterator[Edit]:
-    """The symbol tables, with new values of the symbols of bundles and of sections that move.
+    """Yield the edits of the symbol tables: new values of the symbols of bundles and of sections that move.
 
-    code: the index of the section of code. places: old address of a bundle -> its new address and size. moved: index
-    of a section -> how far its address moves. order: index of a section -> its new one.
+    `code` is the index of the section of code. `places` maps the old address of a bundle to its new address and size,
+    `moved` the index of a section to the distance that its address moves, and `order` the index of a section to its new
+    index.
     """
     for index, section in enumerate(elf.sections):
         if section.type not in (SHT_SYMTAB, SHT_DYNSYM):

@@ -12,7 +12,7 @@ from .options import add_count, add_version_file, add_writing, names, tell_made,
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Where the artifacts are, and what is made of them."""
+    """Add the arguments about the artifacts and the packages made from them."""
     command.add_argument(
         "artifacts", nargs="*", metavar="DIR", help="directories of artifacts, or http(s) addresses of pages with links"
     )
@@ -56,7 +56,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the packages that are made, or with --dry-run what they would be."""
+    """Print the packages that are made, or with --dry-run their estimates."""
     places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
     if not places:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _make(places: Sequence[str], options: argparse.Namespace) -> int:
-    """Makes the packages, or with --dry-run tells what they would be."""
+    """Make the packages, or with --dry-run tell their estimates; return the exit status."""
     from rocm_sdk.web.server import SCHEMES
     from rocm_sdk_build.building.artifacts import build, choice_of, estimate
     from rocm_sdk_build.files.named_directory import require_directory
@@ -94,7 +94,7 @@ def _make(places: Sequence[str], options: argparse.Namespace) -> int:
         makes_packages=options.build_packages,
         only=options.only,
     )
-    if wish.only:  # what is downloaded depends on how the build was made
+    if wish.only:  # the form of the build decides on the artifacts to download
         wish = wish._replace(artifacts=local(lambda stem: stem == OVERLAY))
     choice = choice_of(wish, rules)
     wish = wish._replace(artifacts=local(choice.needs if choice else everything))
@@ -108,9 +108,10 @@ def _make(places: Sequence[str], options: argparse.Namespace) -> int:
 def _local(
     place: str, output: Path, families: Sequence[str | None], limit: int, is_wanted: Callable[[str], bool]
 ) -> Path:
-    """The directory of artifacts; those of a web server are downloaded into one below the output.
+    """Return the directory of artifacts; artifacts of a web server are downloaded into a directory below the output.
 
-    limit: megabytes of an archive; 0: the usual ones. is_wanted: whether an artifact of this name is downloaded.
+    `limit` is the size in megabytes of an archive from a server; 0 stands for the usual limits. `is_wanted` says
+    whether an artifact of this name is downloaded.
     """
     from rocm_sdk.web.server import SCHEMES, Limits
     from rocm_sdk_build.inputs.download import download

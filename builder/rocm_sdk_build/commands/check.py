@@ -14,7 +14,7 @@ _SCHEMA = 1
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which directory, and how the answer is printed."""
+    """Add the arguments about the directory and the form of the answer."""
     command.description = (
         "Checks the packages of an SDK in a directory: all are there, say the same, are what their RECORDs say, and "
         "work where they are installed together, with each device package in turn. It is the counterpart of `index`, "
@@ -27,7 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the answer; status 1 if there is a problem."""
+    """Print the answer; return 1 if there is a problem, or 0."""
     from rocm_sdk_build.checking.check import check
 
     directory: Path = options.directory

@@ -6,13 +6,13 @@ import argparse
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which library."""
+    """Add the arguments about the library."""
     command.add_argument("file", metavar="FILE", help="the library")
     command.add_argument("--record", metavar="RECORD", help="of its distribution: gets the new digest")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints what was done; status 1 if the library is unchanged."""
+    """Print the changes; return 1 if the library is unchanged."""
     from rocm_sdk_build.code import installed_stack
 
     return installed_stack.run(options)

@@ -1,4 +1,7 @@
-"""The command `closure`: the SDK that an application needs for its GPUs. Its proof runs code of the application."""
+"""The command `closure`: the SDK that an application needs for its GPUs.
+
+The proof of the command runs code of the application.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk_build.closure.closure import Made, Request
 
-DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
+DEFAULT_OUTPUT = Path("closure")  # the default place, with which the command of a note works
 LINK_MODES = ("copy", "hardlink")
 FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What the SDK is for, and what it becomes."""
+    """Add the arguments about the application, its GPU code and the result."""
     command.description = (
         "Make an SDK of what an application needs for its GPUs. "
         "The proof runs code of what you name, with no rights; --no-proof runs none."
@@ -78,7 +81,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Makes the closure, and tells what it has."""
+    """Make the closure, and tell its content."""
     if options.trace != bool(options.traced):
         raise WrongUsageError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     _refuse_places(options)
@@ -121,7 +124,10 @@ def _request_of(options: argparse.Namespace, output: Path) -> Request:
 
 
 def _make(request: Request, options: argparse.Namespace) -> Made | None:
-    """None if an interrupted change of this environment was completed, and nothing else was to do."""
+    """Make the closure, or make the SDK of this environment smaller.
+
+    Return None if an interrupted change of this environment was completed, and nothing else was to do.
+    """
     from rocm_sdk.terminal.output import remember_done
 
     if options.in_place:
@@ -138,7 +144,7 @@ def _make(request: Request, options: argparse.Namespace) -> Made | None:
 
 
 def _tell(made: Made, options: argparse.Namespace) -> int:
-    """Writes the page and the report; status 1 if the page cannot be written."""
+    """Write the page and the report; return 1 if the page cannot be written, or 0."""
     from rocm_sdk_build.closure.telling.report import report_json, tell_report
 
     status = 0 if options.html is None or _is_written(made, options.html) else 1
@@ -150,7 +156,11 @@ def _tell(made: Made, options: argparse.Namespace) -> int:
 
 
 def _refuse_page(page: Path, output: Path | None) -> None:
-    """Refuses a page that could not be written when the closure is there. output: what the run makes."""
+    """Refuse a page that could not be written after the closure; `output` is the closure that the run makes.
+
+    Raise WrongUsageError for the place of the closure, AbsentInputError for a directory that does not exist, and
+    OSError for a place that takes no file.
+    """
     from rocm_sdk_build.files.new_file import refuse_output
 
     refuse_output(str(page))
@@ -165,7 +175,10 @@ def _refuse_page(page: Path, output: Path | None) -> None:
 
 
 def _is_written(made: Made, page: Path) -> bool:
-    """False after a message if the page cannot be written: the closure is there, and the report says so."""
+    """Write the page; return False after a message if the page cannot be written.
+
+    The closure is there even then, and the report says so.
+    """
     from rocm_sdk.terminal.output import complain_of_output
     from rocm_sdk_build.closure.telling.page import write_page
 
@@ -178,7 +191,7 @@ def _is_written(made: Made, page: Path) -> bool:
 
 
 def _refuse_places(options: argparse.Namespace) -> None:
-    """WrongUsageError if the place of the result is not clear."""
+    """Raise WrongUsageError if the place of the result is not clear."""
     if options.in_place and any(each is not None for each in (options.output, options.form, options.base)):
         raise WrongUsageError("--in-place writes nothing but this environment", "leave out --output, --form, --base")
     if options.in_place and options.record_pages:
@@ -192,7 +205,7 @@ def _refuse_places(options: argparse.Namespace) -> None:
         raise WrongUsageError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
 
 
-# Options that decide what the closure has, in the order of its command; values, then flags.
+# Options that decide on the content of the closure, in the order of its command; values, then flags.
 _VALUES = (
     *(("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool")),
     ("--also", "also"),
@@ -202,7 +215,10 @@ _FLAGS = (*_OF_CODE, ("--record-pages", "record_pages"))
 
 
 def _command_text(options: argparse.Namespace) -> str:
-    """The command that makes the same again. Its place is always the same: the closure has the same bytes elsewhere."""
+    """Return the command that makes the same closure again.
+
+    The command always has the same place, so that the closure has the same bytes elsewhere.
+    """
     words = [word for option, name in _VALUES for value in getattr(options, name) for word in (option, value)]
     words += ["--gpu", options.gpu] if options.gpu is not None else []
     words += [option for option, name in _FLAGS if getattr(options, name)]

@@ -8,13 +8,13 @@ from rocm_sdk.gpu_code.options import add_rewrite_arguments
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which files, and what new ones hold."""
+    """Add the arguments about the files and the content of the new files."""
     command.add_argument("files", nargs="+", metavar="FILE", help="files, directories and wheels with GPU code")
     add_rewrite_arguments(command)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes each file; the status is that of `code.command`."""
+    """Write each file; return the status of `code.command`."""
     from rocm_sdk_build.code import command as writing
     from rocm_sdk_build.inputs.data_selection import select_for
 

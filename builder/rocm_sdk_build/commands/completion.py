@@ -1,4 +1,4 @@
-"""`rocm-sdk-build completion SHELL`: the script with which a shell completes this command."""
+"""The command `completion`: the script with which a shell completes rocm-sdk-build."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rocm_sdk.cli.completion import SHELLS, print_script
 
 
 def add_arguments(command: ArgumentParser) -> None:
-    """The shell."""
+    """Add the argument about the shell."""
     command.add_argument("shell", choices=SHELLS, help="the shell")
 
 
 def run(options: Namespace) -> int:
-    """Prints the script."""
+    """Print the script."""
     print_script(str(__package__), options.shell)
     return 0

@@ -11,7 +11,7 @@ from .options import add_cache, add_parts, add_shape, add_writing, names, tell_m
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which packages of which suite, and what is made of them."""
+    """Add the arguments about Debian's suite and packages, and the packages made from them."""
     command.add_argument("--suite", metavar="SUITE", help="release of Debian (that of this system, from its sources)")
     command.add_argument(
         "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
@@ -27,7 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the packages that are made."""
+    """Print the packages that are made."""
     if options.mirror and not options.suite:
         raise WrongUsageError("--mirror is the address of a suite's packages", "--suite SUITE")
 

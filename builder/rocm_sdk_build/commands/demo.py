@@ -1,4 +1,4 @@
-"""The command `demo`: makes an SDK's wheels, installs them, preloads their libraries and shows that they work."""
+"""The command `demo`: an SDK's wheels in an environment, which preloads their libraries and shows that they work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocm_sdk_build.code.patchelf import Shape
     from rocm_sdk_build.demo.environment import Environment
 
-# What is shown, where the release has it: Debian's package -> shortname.
+# The libraries that the demonstration shows if the release has them: Debian's package -> shortname.
 LIBRARIES = {
     "libamd-comgr": "amd_comgr",
     "libamdhip64": "amdhip64",
@@ -38,7 +38,7 @@ _PROCESS = Path(__file__).parents[1] / "demo/process.py"
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which SDK, and where."""
+    """Add the arguments about the SDK and the directory."""
     add_shape(command, "none")
     command.add_argument(
         "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
@@ -51,7 +51,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the demonstration and prints its results; PackagingError or OSError if something fails."""
+    """Run the demonstration and print its results.
+
+    Raise PackagingError or OSError if something fails.
+    """
     from rocm_sdk.base.value_text import quoted_for_shell
     from rocm_sdk_build.code.patchelf import Shape
     from rocm_sdk_build.demo.environment import Environment
@@ -89,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str, ...], list[Path]]:
-    """The names in LIBRARIES that this system's release has, and the packages of an SDK with them."""
+    """Return the names in LIBRARIES that this system's release has, and the packages of an SDK with them."""
     from rocm_sdk_build.building import prefix
     from rocm_sdk_build.building.wish import Wish
     from rocm_sdk_build.debian import Source, build_wheels, release_of_source
@@ -106,7 +109,7 @@ def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str
 
 
 def _refuse_directory_of_another() -> None:
-    """The interpreter of the environment, which build/ holds there, would run."""
+    """Raise PackagingError in a directory of another user, whose build/ may hold the interpreter that would run."""
     if Path().stat().st_uid not in {0, os.geteuid()}:
         raise PackagingError(
             f"{Path.cwd()} belongs to another user, and what is in its directory build would run",
@@ -115,7 +118,7 @@ def _refuse_directory_of_another() -> None:
 
 
 def _why_no_debian() -> str:
-    """Why the packages are not available; empty if they probably are."""
+    """Return the reason why the packages are not available; "" if they probably are."""
     import platform
 
     from rocm_sdk.base.starting import find_program

@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Of which SDK."""
+    """Add the argument about the SDK."""
     command.add_argument("directory", type=Path, metavar="DIR", help="an installed SDK")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints a line for each pair."""
+    """Print a line for each pair."""
     from rocm_sdk_build.code.dlopen_dependencies import find_dlopen_dependencies
 
     for dependency in find_dlopen_dependencies(options.directory):

@@ -9,7 +9,7 @@ from .options import tell_made
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Where the packages are."""
+    """Add the arguments about the directories of packages."""
     command.description = (
         "Write pages from which pip and uv install. `check` says before whether the packages are complete."
     )
@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the pages."""
+    """Print the pages."""
     from rocm_sdk_build.output.index import IncompleteIndexError, write_index
 
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which libraries, and where the module goes."""
+    """Add the arguments about the libraries and the place of the module."""
     names = command.add_mutually_exclusive_group(required=True)
     names.add_argument("--for", dest="files", type=Path, nargs="+", metavar="FILE", help="libraries of the framework")
     names.add_argument(
@@ -20,7 +20,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes the module, and prints what it requires."""
+    """Write the module, and print its requirement."""
     from rocm_sdk.terminal.output import remember_done
     from rocm_sdk_build.files.new_file import new_file
     from rocm_sdk_build.output.init_module import ESTABLISHED, checked, make, shortnames_for

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def add_shape(command: argparse.ArgumentParser, usual: str) -> None:
-    """The shape of the libraries."""
+    """Add the argument about the shape of the libraries; `usual` is the default."""
     command.add_argument(
         "--shape", choices=("none", "rpath", "runpath"), default=usual, help=f"how libraries find each other ({usual})"
     )
 
 
 def add_cache(command: argparse.ArgumentParser) -> None:
-    """Where Debian's packages are kept."""
+    """Add the argument about the directory that keeps Debian's packages."""
     command.add_argument(
         "--cache",
         type=Path,
@@ -33,13 +33,13 @@ def add_cache(command: argparse.ArgumentParser) -> None:
 
 
 def add_version_file(command: argparse.ArgumentParser) -> None:
-    """The file with the version of a build."""
+    """Add the argument about the file with the version of a build."""
     note = "with rocm-version (version.json)"
     command.add_argument("--version-file", type=Path, metavar="FILE", help=note)
 
 
 def add_parts(command: argparse.ArgumentParser) -> None:
-    """How libraries are divided by their GPU code."""
+    """Add the arguments about the division of libraries by their GPU code."""
     parts = command.add_mutually_exclusive_group()
     parts.add_argument(
         "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
@@ -48,7 +48,7 @@ def add_parts(command: argparse.ArgumentParser) -> None:
 
 
 def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_limit: str = "100") -> None:
-    """What the wheels are, and how they are written. `wish_of` takes the answers."""
+    """Add the arguments about the form and the writing of wheels; `wish_of` takes the answers."""
     command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     command.add_argument(
         "--wheel-compression",
@@ -90,12 +90,15 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
 
 
 def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:
-    """A number of at least 1; 0 if it is not given."""
+    """Add an argument for a number of at least 1; the number is 0 if it is not given."""
     command.add_argument(option, type=_count, default=0, metavar=metavar, help=text)
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Of targets or packages, at least one."""
+    """Return the names of targets or packages in a text.
+
+    Raise ValueError if there is no name.
+    """
     from rocm_sdk_build.packages.families import names_in
 
     if not (found := names_in(text)):
@@ -111,12 +114,12 @@ def _count(text: str) -> int:
 
 
 def _size(text: str) -> int | None:
-    """Bytes; None for `none`."""
+    """Return the bytes of a number of megabytes; None for `none`."""
     return None if text == "none" else _count(text) * 1_000_000
 
 
 def tell_made(paths: Sequence[Path]) -> None:
-    """Prints the files that were made."""
+    """Print the files that were made."""
     from rocm_sdk.base.value_text import counted
     from rocm_sdk.terminal.output import remember_done
 
@@ -127,7 +130,10 @@ def tell_made(paths: Sequence[Path]) -> None:
 
 
 def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) -> Wish:
-    """What `add_writing` has asked for."""
+    """Return the wish of the arguments that `add_writing` has added.
+
+    Raise PackagingError if pages are to be recorded without a check.
+    """
     from rocm_sdk_build.building.wish import Wish
 
     if options.record_pages and not options.check:

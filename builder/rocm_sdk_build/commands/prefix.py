@@ -12,7 +12,7 @@ from .options import add_parts, add_writing, tell_made, wish_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What of which directories, and what is made of it."""
+    """Add the arguments about the directories of ROCm, and the packages made from them."""
     command.add_argument("roots", type=Path, nargs="*", metavar="ROOT", help="directories that have bin, lib, include")
     command.add_argument(
         "--files",
@@ -32,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the packages that are made."""
+    """Print the packages that are made."""
     from rocm_sdk_build.building.prefix import Wish, build
     from rocm_sdk_build.inputs.rules import read_rules
 
@@ -44,7 +44,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _version_of(roots: Iterable[Path]) -> str:
-    """What a root says of its ROCm, or its HIP."""
+    """Return the version that a root states for its ROCm, or its HIP.
+
+    Raise PackagingError if no root states a version.
+    """
     from rocm_sdk.installed.prefix import Prefix
     from rocm_sdk.installed.prefix_versions import release_of
     from rocm_sdk_build.inputs.prefix.roots import directories_of

@@ -9,7 +9,7 @@ from .options import names, tell_made
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Which packages, and of which release."""
+    """Add the arguments about the packages and their release."""
     command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where those of the release go")
     command.add_argument("--version", required=True, help="of the release")
@@ -19,7 +19,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the packages of the release."""
+    """Print the packages of the release."""
     from rocm_sdk_build.output.promotion import promote
 
     targets = None if options.keep_targets is None else frozenset(options.keep_targets)

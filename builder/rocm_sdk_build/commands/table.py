@@ -9,8 +9,8 @@ from importlib import import_module
 from rocm_sdk.terminal.output_options import add_output_options
 from rocm_sdk.terminal.usage import HelpFormatter, epilog
 
-# Subcommand -> summary. Its module is NAME beside this file, "_" in it for "-", with add_arguments(command) and
-# run(options).
+# Subcommand -> summary. The module of a subcommand is NAME beside this file, with "_" for "-", and has
+# add_arguments(command) and run(options).
 COMMANDS = {
     "debian": "make all packages from Debian's packages of ROCm",
     "artifacts": "make all packages from the artifacts of a ROCm build",
@@ -29,7 +29,7 @@ COMMANDS = {
 }
 
 
-# One for each, which can be typed.
+# Subcommand -> an example, which can be typed.
 EXAMPLES = {
     "debian": "rocm-sdk-build debian --output dist",
     "artifacts": "rocm-sdk-build artifacts --artifact-dir artifacts --output dist --version 7.10.0",
@@ -49,7 +49,7 @@ EXAMPLES = {
 
 
 def add_commands(parser: argparse.ArgumentParser, wanted: Collection[str] = COMMANDS) -> None:
-    """Adds all subcommands, those of `wanted` with their arguments: their modules alone are imported."""
+    """Add all subcommands; only subcommands in `wanted` get their arguments, and only their modules are imported."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
         command = commands.add_parser(

@@ -12,7 +12,7 @@ from .options import add_version_file
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Of which build."""
+    """Add the arguments about the build."""
     kind = command.add_mutually_exclusive_group(required=True)
     kind.add_argument("--release-type", choices=RELEASE_TYPES)
     kind.add_argument("--custom-version-suffix", metavar="SUFFIX")
@@ -23,7 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints a line for each format, and appends them to the file $GITHUB_OUTPUT."""
+    """Print a line for each format, and append the lines to the file $GITHUB_OUTPUT."""
     import datetime
 
     from rocm_sdk_build.packages.version import (

@@ -1,1 +1,1 @@
-"""The demonstration: SDK wheels of Debian's ROCm, a virtual environment with them, their libraries preloaded in it."""
+"""The demonstration: SDK wheels of Debian's ROCm in a virtual environment, in which their libraries are preloaded."""

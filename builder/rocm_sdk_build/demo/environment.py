@@ -1,4 +1,7 @@
-"""Keeps a virtual environment that has exactly the given wheels; installs only those that are not there yet."""
+"""The keeper of a virtual environment that has exactly the given wheels.
+
+Only wheels that are not there yet are installed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _INSTALL = ("install", "--no-index", "--no-deps", "--force-reinstall", "--no-war
 
 
 class Environment:
-    """A virtual environment in `directory`, which is made, or made anew if it is another Python's."""
+    """A virtual environment in `directory`.
+
+    The environment is made, or made anew if it belongs to another Python.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory.absolute()
@@ -27,7 +33,7 @@ class Environment:
             self._write_state({"python": _python_identity()})
 
     def install(self, wheels: Sequence[Path]) -> list[Path]:
-        """Installs the wheels as they are, without dependencies; returns those that were not there already."""
+        """Install the wheels as they are, without dependencies; return the wheels that were not there already."""
         state = self._read_state()
         known = {wheel_name(wheel).base: _file_identity(wheel) for wheel in wheels}
         changed = [wheel for wheel in wheels if state.get(base := wheel_name(wheel).base) != known[base]]
@@ -39,9 +45,10 @@ class Environment:
         return changed
 
     def run(self, script: Path, *arguments: str) -> str:
-        """Runs a script with the environment's Python alone; its standard output. PackagingError if it fails.
+        """Run a script with the environment's Python alone; return its standard output.
 
-        Its standard error (warnings, the lines of ROCM_SDK_VERBOSE) is passed on.
+        The standard error of the script (warnings, the lines of ROCM_SDK_VERBOSE) is passed on. Raise PackagingError if
+        the script fails.
         """
         return _run([str(self.python), "-I", str(script), *arguments], show_errors=True)
 

@@ -1,4 +1,6 @@
-"""Runs inside the demonstration's virtual environment, which has rocm_sdk, an SDK and nothing else; prints JSON.
+"""The process inside the demonstration's virtual environment, which has rocm_sdk, an SDK and nothing else.
+
+The process prints JSON.
 
 usage: python process.py plan|load CHECK_VERSION SHORTNAME...
 """
@@ -11,7 +13,7 @@ from typing import Any
 
 
 def describe_plan(shortnames: list[str]) -> list[dict[str, Any]]:
-    """The load plan of initialize_process; nothing is loaded."""
+    """Return the load plan of initialize_process; nothing is loaded."""
     import rocm_sdk
 
     return [
@@ -28,7 +30,7 @@ def describe_plan(shortnames: list[str]) -> list[dict[str, Any]]:
 
 
 def load(shortnames: list[str], check_version: str) -> dict[str, Any]:
-    """Loads the libraries and calls into them; times in seconds."""
+    """Load the libraries and call into them; return the results, with times in seconds."""
     start = perf_counter()
     import rocm_sdk
 
@@ -48,7 +50,10 @@ def load(shortnames: list[str], check_version: str) -> dict[str, Any]:
 
 
 def call_version(soname: str, function: str) -> str:
-    """Calls `int function(int *version)` of a library that is opened by its bare name."""
+    """Call `int function(int *version)` of a library that is opened by its bare name; return a line about the call.
+
+    Raise RuntimeError if the function returns an error.
+    """
     import ctypes
 
     version = ctypes.c_int()
@@ -59,7 +64,10 @@ def call_version(soname: str, function: str) -> str:
 
 
 def call_version_text(soname: str, function: str) -> str:
-    """Calls `int function(char *text, size_t size)` of a library that is opened by its bare name."""
+    """Call `int function(char *text, size_t size)` of a library that is opened by its bare name.
+
+    Return a line about the call. Raise RuntimeError if the function returns an error.
+    """
     import ctypes
 
     text = ctypes.create_string_buffer(64)
@@ -70,7 +78,7 @@ def call_version_text(soname: str, function: str) -> str:
 
 
 def compile_kernel(soname: str, target: str) -> str:
-    """Compiles a kernel for a target, which needs no GPU."""
+    """Compile a kernel for a target, which needs no GPU; return a line about the code."""
     import ctypes
 
     from rocm_sdk.gpu_code.run_time_compilation import compile_for
@@ -80,14 +88,14 @@ def compile_kernel(soname: str, target: str) -> str:
 
 
 def open_by_name(soname: str) -> str:
-    """Opens a library that no search path leads to."""
+    """Open a library to which no search path leads; return a line about that."""
     import ctypes
 
     ctypes.CDLL(soname)
     return f'ctypes.CDLL("{soname}"): found by its bare name'
 
 
-# Shortname -> what shows that the library works, and what else it is called with.
+# Shortname -> function that shows that the library works, and its further arguments.
 PROOFS: dict[str, tuple[Any, ...]] = {
     "amdhip64": (call_version, "hipRuntimeGetVersion"),
     "hiprtc": (compile_kernel, "gfx1100"),
@@ -98,7 +106,7 @@ PROOFS: dict[str, tuple[Any, ...]] = {
 
 
 def main(action: str, check_version: str, *shortnames: str) -> None:
-    """Carries out one action and prints its result as the last line."""
+    """Carry out an action and print its result as the last line."""
     result = describe_plan([*shortnames]) if action == "plan" else load([*shortnames], check_version)
     import json
 

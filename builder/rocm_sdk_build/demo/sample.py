@@ -1,6 +1,7 @@
-"""Makes a sample SDK of tiny libraries compiled from C: names, needs and layout of Debian's ROCm, none of its content.
+"""The maker of a sample SDK of tiny libraries that are compiled from C.
 
-It replaces the real one if there is no apt, or if a run has to be quick.
+The SDK has names, needs and layout of Debian's ROCm, and none of its content. The sample replaces the real SDK if there
+is no apt, or if a run has to be quick.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SMI = "int rsmi_init(void) { return 1; }"
 
 
 class SampleLibrary(NamedTuple):
-    """A library: its SONAME, the root of a prefix that has it, its needs, its source."""
+    """A library with its SONAME, the root of the prefix that has it, its needs, and its source."""
 
     soname: str
     root: str
@@ -49,7 +50,7 @@ class SampleLibrary(NamedTuple):
     source: str
 
 
-# Each after those that it needs.
+# Each library comes after the libraries that it needs.
 # fmt: off
 LIBRARIES = (
     SampleLibrary("libsamplehost.so.1",      "host", (),                                        _EMPTY),
@@ -77,12 +78,18 @@ _LINKS = {"lib/libamdhip64.so": "libamdhip64.so.5"}
 
 
 def write_sample_site(shape: Shape, site: Path) -> None:
-    """Writes the sample SDK as pip installs it into the new directory `site`; PackagingError without a compiler."""
+    """Write the sample SDK as pip installs it into the new directory `site`.
+
+    Raise PackagingError if there is no compiler.
+    """
     _build(Wish((), site.parent, VERSION, shape=shape, is_checked=False), partial(make_site, site=site))
 
 
 def write_sample_wheels(shape: Shape, output: Path) -> list[Path]:
-    """Writes the sample SDK's packages into the directory `output`; errors as of write_sample_site."""
+    """Write the sample SDK's packages into the directory `output`; return their files.
+
+    Raise PackagingError if there is no compiler.
+    """
     output.mkdir(parents=True, exist_ok=True)
     return _build(Wish((), output, VERSION, deflate=False, shape=shape, dist=output, is_checked=False))
 

@@ -1,4 +1,4 @@
-"""Shows the results of the demonstration on one screen."""
+"""The results of the demonstration on one screen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _WIDTH = 90
 
 
 def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], site: Path) -> Iterator[str]:
-    """One entry per library that was opened: its method, its file, the files loaded with it, size, time."""
+    """Yield the lines of a table with an entry for each library that was opened.
+
+    An entry has the method, the file, the size and the time of the library, and the files that were loaded with it.
+    """
     yield _row("#", "library", "opened", "file in site-packages", "size", "ms")
     files: set[str] = set()
     for number, step in enumerate(plan, 1):
@@ -45,7 +48,7 @@ def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], 
 
 
 def user_code(shortnames: Sequence[str], check_version: str) -> Iterator[str]:
-    """The lines of Python that load these libraries."""
+    """Yield the lines of Python that load these libraries."""
     names = ", ".join(f'"{name}"' for name in shortnames)
     yield "import rocm_sdk"
     yield "rocm_sdk.initialize_process("

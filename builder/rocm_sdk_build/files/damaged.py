@@ -1,4 +1,4 @@
-"""Errors for content that is damaged: what reads it raises many kinds, and none of them may end in a traceback."""
+"""Errors for damaged content, whose readers raise many kinds of errors, none of which may end in a traceback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ NESTING_LIMIT = 64  # objects and lists in each other, as in csrc/sdk/literal.c
 
 
 def read_small(stream: IO[bytes] | gzip.GzipFile) -> bytes:
-    """All bytes of a member that is metadata. ValueError if there are more than any such has."""
+    """Return all bytes of a member that is metadata.
+
+    Raise ValueError if the member has more bytes than metadata have (SMALL_LIMIT).
+    """
     data = stream.read(SMALL_LIMIT + 1)
     if len(data) > SMALL_LIMIT:
         raise ValueError(f"it has more than {SMALL_LIMIT} bytes")
@@ -32,9 +35,10 @@ def read_small(stream: IO[bytes] | gzip.GzipFile) -> bytes:
 
 @contextmanager
 def refusing_damage(fail: Callable[[str], Exception]) -> Iterator[None]:
-    """The block reads foreign content. fail: makes the error to raise of what is wrong with it.
+    """Yield to a block that reads foreign content, and turn its errors about the content into one kind of error.
 
-    Errors of the system, as that no space is left, are not of the content.
+    `fail` makes the error to raise from the text that says what is wrong with the content. Errors of the system, such
+    as a full disk, are not about the content, and pass.
     """
     try:
         yield
@@ -51,18 +55,28 @@ def refusing_damage(fail: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def package_damage(path: Path, member: str = "") -> Callable[[str], PackagingError]:
-    """Makes the error for a package that is damaged, or a member of one."""
+    """Return the function that makes the error for a package that is damaged, or for a damaged member of a package.
+
+    The function takes the text that says what is wrong.
+    """
     shown = f"{path}: {member}" if member else str(path)
     return lambda what: PackagingError(f"{shown}: is damaged: {what}", "get the package again from where it was made")
 
 
 def unreadable(path: Path) -> Callable[[str], PackagingError]:
-    """Makes the error for a file of the input that is not what it must be."""
+    """Return the function that makes the error for a file of the input that cannot be read.
+
+    The function takes the text that says what is wrong.
+    """
     return lambda what: PackagingError(f"{path}: cannot be read: {what}")
 
 
 def read_document(path: Path) -> object:
-    """The JSON of a small file. PackagingError for one that has none; raises OSError."""
+    """Return the JSON value of a small file.
+
+    Raise PackagingError if the file has no JSON, is too large, or nests too deeply. Raise OSError if the file cannot be
+    opened.
+    """
     with path.open("rb") as file, refusing_damage(unreadable(path)):
         document: object = json.loads(read_small(file))
         _refuse_nested(document)
@@ -70,7 +84,10 @@ def read_document(path: Path) -> object:
 
 
 def _refuse_nested(document: object) -> None:
-    """ValueError for values in each other that no loader reads. How many Python itself reads depends on its version."""
+    """Raise ValueError for a JSON value that nests deeper than any loader reads (NESTING_LIMIT).
+
+    The depth that Python itself reads depends on the version of Python.
+    """
     inner = [document]
     for _ in range(NESTING_LIMIT):
         inner = [each for value in inner for each in _values_of(value)]

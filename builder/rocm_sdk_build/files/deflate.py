@@ -1,9 +1,9 @@
-"""Compresses data by blocks, on several threads, into one deflate stream (RFC 1951).
+"""The compression of data by blocks, on several threads, into one deflate stream (RFC 1951).
 
 libdeflate compresses better and faster than zlib, but only whole buffers. Each block is a stream of its own, whose last
-part says so in one bit (BFINAL). That bit is cleared, and an empty stored part, which ends with a whole byte, comes
-behind: so the next block continues the stream. zlib, which decompresses each block to compare it, tells where the bit
-is. The number of threads changes no byte.
+part says so in one bit (BFINAL). `compress_block` clears that bit, and appends an empty stored part, which ends with a
+whole byte: so the next block continues the stream. zlib, which decompresses each block to compare it, tells where the
+bit is. The number of threads changes no byte.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ BLOCK = 1 << 20  # bytes that are compressed together
 _LEVEL = 6
 _Z_OK, _Z_STREAM_END, _Z_BLOCK = 0, 1, 5
 _RAW = -15  # window bits of a stream without header
-_UNUSED_BITS, _IN_LAST_PART = 63, 64  # of data_type
-_HEADER_BITS = 3  # of a part
-_EMPTY_STORED_PART = b"\0\0\xff\xff"  # its length, and the complement; the three bits before them are in the last byte
+_UNUSED_BITS, _IN_LAST_PART = 63, 64  # bits of data_type
+_HEADER_BITS = 3  # bits at the start of a part
+_EMPTY_STORED_PART = b"\0\0\xff\xff"  # length and complement; the three bits before are in the last byte
 _LIBRARY = "libz.so.1"
 
 
 def compress_block(data: bytes, is_last: bool) -> bytes:
-    """The piece of a stream for at most BLOCK bytes; the last one ends the stream."""
+    """Return the piece of a stream for at most BLOCK bytes; the last piece ends the stream.
+
+    Raise PackagingError if zlib does not decompress the piece to the same bytes.
+    """
     packed: bytearray = deflate.deflate_compress(data, _LEVEL)
     end = _look_at(bytes(packed), data)
     if not is_last:
@@ -40,14 +43,14 @@ def compress_block(data: bytes, is_last: bool) -> bytes:
 
 
 class _End(NamedTuple):
-    """Where a stream ends."""
+    """The end of a stream."""
 
     last_part: int  # the bit with which its last part begins
-    unused_bits: int  # of its last byte
+    unused_bits: int  # unused bits of the last byte
 
 
 class _Stream(ctypes.Structure):
-    """z_stream of zlib.h."""
+    """The structure z_stream of zlib.h."""
 
     _fields_ = (
         ("next_in", ctypes.c_void_p),
@@ -68,11 +71,14 @@ class _Stream(ctypes.Structure):
 
 
 class _Room(threading.local):
-    """Where a thread decompresses its blocks: new memory for each takes as long as the half of decompressing it."""
+    """The memory into which a thread decompresses its blocks.
+
+    New memory for each block would take half as long as the decompression.
+    """
 
     def __init__(self) -> None:
         self.content = bytearray(BLOCK + 1)
-        self._kept = (ctypes.c_char * len(self.content)).from_buffer(self.content)  # so that it stays in its place
+        self._kept = (ctypes.c_char * len(self.content)).from_buffer(self.content)  # a reference keeps the memory there
         self.address = ctypes.addressof(self._kept)
 
 
@@ -80,7 +86,10 @@ _room = _Room()
 
 
 def _look_at(packed: bytes, data: bytes) -> _End:
-    """Decompresses a block, and compares it with its data."""
+    """Decompress a block, compare the result with the data of the block, and return the end of the stream.
+
+    Raise PackagingError if the two differ.
+    """
     zlib = _zlib()
     stream = _Stream()
     stream.next_in, stream.avail_in = ctypes.cast(ctypes.c_char_p(packed), ctypes.c_void_p), len(packed)
@@ -102,7 +111,10 @@ def _look_at(packed: bytes, data: bytes) -> _End:
 
 @functools.cache
 def _zlib() -> Any:
-    """zlib itself: Python's module does not tell where parts begin."""
+    """Return the library zlib itself, since Python's module does not tell where parts begin.
+
+    Raise PackagingError if the system has no zlib.
+    """
     try:
         library = ctypes.CDLL(_LIBRARY)
     except OSError as error:

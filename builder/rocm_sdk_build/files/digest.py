@@ -1,4 +1,4 @@
-"""SHA-256 of files, read in pieces."""
+"""The SHA-256 of files, which are read in pieces."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ _CHUNK = 1 << 20
 
 
 def sha256_of(path: Path) -> hashlib._Hash:
-    """The digest of a file's content; OSError if it cannot be read."""
+    """Return the digest of a file's content.
+
+    Raise OSError if the file cannot be read.
+    """
     return sha256_of_chunks(chunks_of(path))
 
 
 def sha256_of_chunks(chunks: Iterable[bytes]) -> hashlib._Hash:
-    """The digest of what comes in pieces."""
+    """Return the digest of content that comes in pieces."""
     digest = hashlib.sha256()
     for chunk in chunks:
         digest.update(chunk)
@@ -23,7 +26,7 @@ def sha256_of_chunks(chunks: Iterable[bytes]) -> hashlib._Hash:
 
 
 def chunks_of(path: Path) -> Iterator[bytes]:
-    """A file's content."""
+    """Yield the content of a file in pieces."""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk

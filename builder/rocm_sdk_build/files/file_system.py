@@ -1,4 +1,4 @@
-"""Which file system a directory or file is on, by what the kernel says of the mounts of this process."""
+"""The type of the file system of a directory or file, according to the kernel's list of this process's mounts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from pathlib import Path
 
 
 def type_of_file_system(path: Path) -> str:
-    """As mount calls it: "ext4", "overlay"; "" if /proc does not say."""
+    """Return the type by the name that mount uses, such as "ext4" or "overlay"; "" if /proc does not say."""
     directory = path if path.is_dir() else path.parent
     return _types().get(directory.stat().st_dev, "")
 
 
 @cache
 def _types() -> dict[int, str]:
-    """Device -> type. overlayfs may give files, and not directories, the devices of its layers."""
+    """Return the type of the file system of each device; {} if /proc does not say.
+
+    overlayfs may give files, and not directories, the devices of its layers.
+    """
     found: dict[int, str] = {}
     try:
         with Path("/proc/self/mountinfo").open(encoding="utf-8", errors="surrogateescape") as file:

@@ -1,4 +1,7 @@
-"""Reads files that other programs may write or replace meanwhile: a file that changes while it is read is refused."""
+"""The reader of files that other programs may write or replace meanwhile.
+
+A file that changes during the reading is refused.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,24 @@ from rocm_sdk.errors import RocmSdkError
 
 
 class ChangedInputError(OSError):
-    """A file changed while it was read."""
+    """The error for a file that changed while it was read."""
 
 
 class InputFile(NamedTuple):
-    """An open file, and what it was when it was opened."""
+    """An open file, and its state at the time of opening."""
 
     path: str
     file: BinaryIO
     facts: os.stat_result
-    place: int | None  # the directory in which its name was looked up
-    sha256: str | None = None  # in hexadecimal digits, if the caller knows that of the content
+    place: int | None  # the directory in which the name is looked up
+    sha256: str | None = None  # SHA-256 of the content in hexadecimal digits, if the caller knows it
 
     @property
     def descriptor(self) -> int:
         return self.file.fileno()
 
     def refuse_changed(self) -> None:
-        """Raises ChangedInputError if the file is not what it was, or another one has its name."""
+        """Raise ChangedInputError if the file has changed since the opening, or another file has its name."""
         name = self.path if self.place is None else os.path.basename(self.path)
         try:
             now = os.stat(name, dir_fd=self.place, follow_symlinks=self.place is None)
@@ -42,10 +45,12 @@ class InputFile(NamedTuple):
 
 @contextmanager
 def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
-    """A regular file, open for reading without a buffer. Raises OSError.
+    """Yield a regular file, open for reading without a buffer.
 
-    A RocmSdkError of the block is a ChangedInputError if the file has changed.
-    place: a directory in which the last part of `path` is looked up; a symbolic link is not followed there.
+    `place` is a directory in which the last part of `path` is looked up; a symbolic link is not followed there.
+
+    Raise OSError if the file cannot be opened or is not regular. If the block raises a RocmSdkError and the file has
+    changed, raise ChangedInputError in its place.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     if place is None:
@@ -56,7 +61,7 @@ def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
         except OSError as error:
             raise type(error)(error.errno, error.strerror, path) from None
     facts = os.fstat(descriptor)
-    if not stat.S_ISREG(facts.st_mode):  # of a directory open() says the number of the descriptor
+    if not stat.S_ISREG(facts.st_mode):  # for a directory open() names the number of the descriptor
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a regular file; name one", path)
     with open(descriptor, "rb", buffering=0) as file:

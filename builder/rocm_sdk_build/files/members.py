@@ -1,6 +1,6 @@
 """Members of zip files, which are hostile: a name may lead anywhere, two may be one file, a size may be any number.
 
-Wheels of others are unpacked here; `output/proof.py` compares each file with RECORD while it writes it.
+`unpack` unpacks the wheels of others; `output/proof.py` compares each file with RECORD while it writes the file.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from pathlib import Path
 from rocm_sdk.base.walking import DEPTH_LIMIT
 
 _RATIO = 1032  # deflate cannot do better
-_HEAD = 64  # bytes that a short member may have more
+_HEAD = 64  # bytes that a short member may have beyond the ratio
 
 
 def wrong_member(archive: zipfile.ZipFile) -> str:
-    """What is wrong with the members' names, for messages; "" if each is a file or directory of its own inside."""
+    """Return the fault of the members' names, for messages.
+
+    Return "" if each name is a file or directory of its own inside the archive.
+    """
     kinds: dict[str, bool] = {}  # path -> is a directory
     for member in archive.infolist():
         name = member.filename.removesuffix("/")
@@ -39,7 +42,10 @@ def wrong_member(archive: zipfile.ZipFile) -> str:
 
 
 def wrong_size(archive: zipfile.ZipFile) -> str:
-    """What is wrong with kinds and sizes of a wheel's members, for messages; "" if each is a file that it can hold."""
+    """Return the fault of the kinds and sizes of a wheel's members, for messages.
+
+    Return "" if each member is a file of a size that its compressed data can have.
+    """
     for member in archive.infolist():
         mode = member.external_attr >> 16
         if member.is_dir() or stat.S_IFMT(mode) not in (0, stat.S_IFREG):
@@ -64,10 +70,14 @@ def unpack(
     copies: int = 1,
     is_there: Callable[[zipfile.ZipInfo], bool] = lambda _: False,
 ) -> list[tuple[zipfile.ZipInfo, str]]:
-    """Writes the members below a directory but those that are there; returns each with its place.
+    """Write the members of an archive below a directory, except the members that are there already.
 
-    Nothing is written if their names are not sound, or they have no room. refuse: makes the error of what is wrong.
-    no_room: that of the bytes that they take, and that are free. copies: how often there must be room for them.
+    Return each written member with its place. `is_there` says whether a member is there already. `copies` is the number
+    of times that the members must have room.
+
+    Nothing is written if the members' names are not sound, or if the members have no room: then `refuse` makes the
+    error from the text that says what is wrong, or `no_room` from the bytes that the members take and the bytes that
+    are free.
     """
     if wrong := wrong_member(archive):
         raise refuse(wrong)

@@ -1,4 +1,7 @@
-"""Directories that the command line names: of input, which must be there, and of output, which are made if need be."""
+"""Directories that the command line names.
+
+Directories of input must be there, and directories of output are made if need be.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ _IN_THE_WAY = (errno.EEXIST, errno.ENOTDIR, errno.ELOOP)
 
 
 def require_directory(path: Path, fix: str) -> None:
-    """AbsentInputError if there is no such directory, PackagingError if something else has its name."""
+    """Raise AbsentInputError if there is no such directory, PackagingError if something else has its name.
+
+    `fix` is the fix that the error names.
+    """
     if path.is_dir():
         return
     if path.exists():
@@ -24,9 +30,10 @@ def require_directory(path: Path, fix: str) -> None:
 
 @contextmanager
 def output_directory(path: Path) -> Iterator[None]:
-    """The block writes there. What was made for it is removed again if the block leaves it empty.
+    """Yield to a block that writes to a directory, which is made if need be.
 
-    PackagingError if something else has the name of the directory, or of one above it.
+    Directories that were made for the block are removed again if the block leaves them empty. Raise PackagingError if
+    something else has the name of the directory, or of a directory above.
     """
     made = [each for each in (path, *path.parents) if not os.path.lexists(each)]
     try:
@@ -42,5 +49,5 @@ def output_directory(path: Path) -> Iterator[None]:
         yield
     finally:
         for each in made:
-            with suppress(OSError):  # it is not empty, or was not made
+            with suppress(OSError):  # the directory is not empty, or was not made
                 each.rmdir()

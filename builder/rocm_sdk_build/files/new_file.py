@@ -17,7 +17,7 @@ from .input_file import InputFile
 from .scratch import scratch_directory
 
 _log = logging.getLogger(__name__)
-# Errors of a file system without support for files that have no name.
+# Errors of a file system that does not support files without a name.
 _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 _RIGHTS = 0o777
 _NOT_RIGHTS = ((stat.S_ISUID, "set-user-ID"), (stat.S_ISGID, "set-group-ID"), (stat.S_ISVTX, "sticky"))
@@ -27,12 +27,14 @@ _USER = "user."
 
 
 class OutputRefusedError(OSError):
-    """A new file would take the place of something that is not a file."""
+    """The error for a new file that would take the place of something that is not a file."""
 
 
 def is_directory(output: str) -> bool:
-    """Whether an output is a directory, in which files get their own names. OutputRefusedError if it is a link to one
-    that another user has made: he chose the directory."""
+    """Return whether an output is a directory, in which files get their own names.
+
+    Raise OutputRefusedError if the output is a link to a directory, made by another user: he chose the directory.
+    """
     is_link = os.path.islink(output)
     if not os.path.isdir(output):
         return False
@@ -47,12 +49,16 @@ def is_directory(output: str) -> bool:
 def new_file(
     output: str | None, source: InputFile | None = None, *, is_synced: bool = True, may_be_link: bool = False
 ) -> Iterator[int]:
-    """A new file, which becomes `output` at the end of the block; None: it gets no name.
+    """Yield the descriptor of a new file, which becomes `output` at the end of the block; None: the file gets no name.
 
-    source: what it is made from, which must not change meanwhile; the file gets its attributes (`copy_attributes`).
-    is_synced: the disk has its content before it has the name. may_be_link: a symbolic link of that name is replaced.
-    A block that fails leaves nothing. What a process leaves that is killed in it, the next one removes. Raises OSError;
-    OutputRefusedError, before the block runs, if `output` is something else than a file.
+    `source` is the file from which the new file is made. The source must not change meanwhile, and the new file gets
+    its attributes (`copy_attributes`). With `is_synced` the disk has the content before the file has the name. With
+    `may_be_link` a symbolic link of that name is replaced.
+
+    A block that fails leaves nothing. The next use removes the files of a process that was killed in the block.
+
+    Raise OutputRefusedError, before the block runs, if `output` is something other than a file; raise OSError for all
+    other failures.
     """
     if output is not None:
         refuse_output(output, may_be_link=may_be_link)
@@ -68,7 +74,7 @@ def new_file(
             yield descriptor
         finally:
             if source is not None:
-                source.refuse_changed()  # which is the cause, too, of what else went wrong
+                source.refuse_changed()  # a change of the source is also the cause of other errors
         if output is None:
             return
         if source is not None:
@@ -88,7 +94,10 @@ def new_file(
 
 
 def refuse_output(output: str, *, may_be_link: bool = False) -> None:
-    """Raises OutputRefusedError if something other than a file has the name: it would not be there afterwards."""
+    """Raise OutputRefusedError if something other than a file has the name, which a new file would replace.
+
+    Raise IsADirectoryError if a directory has the name, or the name ends like a directory's.
+    """
     try:
         mode = os.lstat(output).st_mode
     except FileNotFoundError:
@@ -107,10 +116,10 @@ def refuse_output(output: str, *, may_be_link: bool = False) -> None:
 
 
 def move_files(files: Mapping[Path, Path]) -> None:
-    """Gives complete files of the same file system their names; the disk has the content of all before.
+    """Give complete files their names on the same file system, after the disk has the content of all of them.
 
-    files: path -> new name, whose directory is made. OutputRefusedError, before anything is moved, if something
-    else than a file has one.
+    `files` maps each path to its new name, whose directory is made. Raise OutputRefusedError, before any file is moved,
+    if something other than a file has a new name.
     """
     for target in files.values():
         refuse_output(str(target))
@@ -122,10 +131,10 @@ def move_files(files: Mapping[Path, Path]) -> None:
 
 
 def copy_attributes(path: str, source: int, target: int) -> None:
-    """Gives a new file or directory the mode, group, ACLs and user attributes of another one, as `cp -p` does.
+    """Give a new file or directory the mode, group, ACLs and user attributes of another one, as `cp -p` does.
 
-    If it has another owner, it keeps the mode that it was made with, and gets user attributes alone: what let everybody
-    act as one user must not let them act as another. A warning about `path` says what is lost.
+    A file with another owner keeps the mode with which it was made, and gets user attributes alone: rights that let
+    everybody act as one user must not let everybody act as another. A warning about `path` names each loss.
     """
     old, new = os.fstat(source), os.fstat(target)
     names = os.listxattr(source)
@@ -149,12 +158,15 @@ def copy_attributes(path: str, source: int, target: int) -> None:
 
 def _copy_xattrs(source: int, target: int, names: list[str]) -> None:
     for name in names:
-        with contextlib.suppress(OSError):  # a file system that has none
+        with contextlib.suppress(OSError):  # the file system may have no attributes
             os.setxattr(target, name, os.getxattr(source, name))
 
 
 def _open(directory: str, place: int, mode: int, block: contextlib.ExitStack) -> tuple[int, str | None]:
-    """A new file, and its path if it must have one: in a scratch directory, which the block removes."""
+    """Open a new file; return its descriptor, and its path if the file must have one.
+
+    A file with a path is in a scratch directory, which the block removes.
+    """
     try:
         if os.path.isdir("/proc/self/fd"):
             return os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode, dir_fd=place), None

@@ -1,4 +1,4 @@
-"""Which directories are ours: whoever can write to a cache decides what a later run makes packages of, or removes."""
+"""The owners of directories: whoever can write to a cache decides what later runs pack or remove."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from rocm_sdk_build.errors import PackagingError
 from .digest import sha256_of
 
 _NOTE, _FORMAT = "content.json", 1
-_LIST = ".rocm-sdk-build.json"  # in a directory that is replaced as a whole: the names of what was written to it
+_LIST = ".rocm-sdk-build.json"  # in a directory that is replaced as a whole: the names of all files that a run wrote
 
 
 def make_own(directory: Path) -> None:
-    """Makes a directory that only this user can write to, unless there is one. PackagingError if it is another's."""
+    """Make a directory that only this user can write to, unless the directory is there.
+
+    Raise PackagingError if the directory belongs to another user, or others can write to it.
+    """
     directory.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         directory.mkdir(stat.S_IRWXU)
@@ -32,7 +35,7 @@ def make_own(directory: Path) -> None:
 
 
 def foreign(directory: Path) -> tuple[str, str] | None:
-    """What is wrong, and a fix, unless a directory belongs to this user and nobody else can write to it."""
+    """Return the fault and a fix, or None if a directory belongs to this user and nobody else can write to it."""
     facts = directory.lstat()
     if not stat.S_ISDIR(facts.st_mode):
         return f"{directory}: is not used: it is not a directory", "remove it, or name another place"
@@ -55,14 +58,14 @@ def _name_of(user: int) -> str:
 
 
 def write_note(directory: Path) -> None:
-    """Notes what is in the subdirectories, and lets only this user into the directory."""
+    """Note the content of the subdirectories, and let only this user into the directory."""
     text = json.dumps({"format": _FORMAT, "content": _content_of(directory)})
     (directory / _NOTE).write_text(text, encoding="utf-8")
     directory.chmod(stat.S_IRWXU)
 
 
 def refuse_changed(directory: Path) -> None:
-    """PackagingError if a directory is not ours, or its subdirectories are not what its note says."""
+    """Raise PackagingError if a directory is not ours, or its subdirectories differ from its note."""
     if wrong := foreign(directory):
         raise PackagingError(*wrong)
     try:
@@ -74,7 +77,7 @@ def refuse_changed(directory: Path) -> None:
 
 
 def refuse_unknown(directory: Path) -> None:
-    """PackagingError if something has the name of a directory that an earlier run has not made, or not all of it."""
+    """Raise PackagingError if something has the name of a directory, unless an earlier run has made all of it."""
     if not os.path.lexists(directory):
         return
     facts = directory.lstat()
@@ -97,9 +100,10 @@ def refuse_unknown(directory: Path) -> None:
 
 
 def replace_directory(fresh: Path, target: Path) -> None:
-    """Moves a new directory to `target`, in one step, and the one that an earlier run has made there to where it was.
+    """Move a new directory to `target`, and move the directory that an earlier run has made there to the old place.
 
-    Where the file system has no exchange, `target` is missing for a moment. PackagingError if something else is there.
+    Both moves are one step. Where the file system has no exchange, `target` is missing for a moment. Raise
+    PackagingError if something that no earlier run has made is at `target`.
     """
     refuse_unknown(target)
     (fresh / _LIST).write_text(json.dumps([*_names_in(fresh), _LIST]), encoding="utf-8")
@@ -117,7 +121,10 @@ def _names_in(directory: Path) -> list[str]:
 
 
 def _content_of(directory: Path) -> dict[str, list[str]]:
-    """Path -> kind, and what makes it what it is: mode and digest of a file, where a link leads."""
+    """Return the facts of each path below a directory, except the note.
+
+    The facts are the kind, and the mode and digest of a file or the text of a link.
+    """
     paths = {str(path.relative_to(directory)): path for path in _below(directory) if path != directory / _NOTE}
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return dict(zip(paths, pool.map(_fact_of, paths.values()), strict=True))

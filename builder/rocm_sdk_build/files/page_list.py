@@ -1,6 +1,6 @@
-"""A page list (docs/cold-starts.md) that becomes part of a package or an image: what a load of its libraries touches.
+"""A page list (docs/cold-starts.md) that becomes part of a package or an image: the pages that a load touches.
 
-It was written by a process that ran the code of libraries, so all of it is in doubt until it is checked.
+A process that ran the code of libraries wrote the list, so all of the list is in doubt until it is checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ _FIX = "leave out --record-pages"
 
 
 class PageList(NamedTuple):
-    """A list that is one of the files below a directory. place: where it lies there; size: bytes that it names."""
+    """A list that is one of the files below a directory.
+
+    `place` is the path of the list there, `libraries` the number of files that the list names, and `size` the number of
+    bytes that the list names.
+    """
 
     place: str
     text: bytes
@@ -30,9 +34,9 @@ class PageList(NamedTuple):
 
 
 def checked(text: bytes, site: Path) -> PageList:
-    """A list of the SDK in a directory like site-packages, which has one core package.
+    """Return a list of the SDK in a directory like site-packages, which has one core package.
 
-    PackagingError if it is none, or names a file that is not there as the list says.
+    Raise PackagingError if the text is no page list, or names a file that differs from the list or is missing.
     """
     try:
         files = paged_files(text)

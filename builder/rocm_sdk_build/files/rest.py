@@ -1,4 +1,4 @@
-"""What a copy lacks that has a hole where the GPU code is; the bytes come from the original."""
+"""The bytes that a copy lacks where its original has the GPU code; these bytes come from the original."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CHUNK = 1 << 20
 
 
 class Rest(NamedTuple):
-    """What a copy lacks: bytes [start, end) of its original."""
+    """The bytes [start, end) of the original, which its copy lacks."""
 
     original: Path
     start: int
@@ -20,13 +20,16 @@ class Rest(NamedTuple):
 
 
 def complete(copy: Path, rest: Rest) -> None:
-    """Gives a copy what it lacks."""
+    """Write to a copy the bytes that it lacks."""
     with rest.original.open("rb") as source, copy.open("r+b") as target:
         copy_range(source, target, rest.start, rest.end)
 
 
 def read_in_chunks(copy: Path, rest: Rest | None) -> Iterator[bytes]:
-    """The content of a copy as if it were whole. ChangedInputError if it changes meanwhile."""
+    """Yield the content of a copy as if the copy were whole.
+
+    Raise ChangedInputError if the copy or its original changes meanwhile.
+    """
     with open_input(str(copy)) as source:
         if rest is None:
             yield from _chunks(source.file, 0, None)
@@ -40,7 +43,7 @@ def read_in_chunks(copy: Path, rest: Rest | None) -> Iterator[bytes]:
 
 
 def copy_range(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
-    """Copies bytes [start, end) to the same place of another file."""
+    """Copy bytes [start, end) to the same place of another file."""
     target.seek(start)
     target.writelines(_chunks(source, start, end))
 

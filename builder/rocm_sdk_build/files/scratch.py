@@ -1,4 +1,4 @@
-"""Scratch directories of rocm-sdk-build: beside what is written, with names of their own."""
+"""Scratch directories of rocm-sdk-build: beside the output, with names of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ PREFIX = ".rocm-sdk-build-"
 
 @contextmanager
 def scratch_directory(place: Path) -> Iterator[Path]:
-    """A new directory in `place`, which is made as `output_directory` makes it. Unused directories there are removed
-    first."""
+    """Yield a new directory in `place`, which is made as `output_directory` makes it.
+
+    Unused scratch directories in `place` are removed first.
+    """
     with output_directory(place), scratch.scratch_directory(place, PREFIX) as made:
         yield made

@@ -1,4 +1,4 @@
-"""The date that files in packages have: the same input gives the same bytes."""
+"""The date of files in packages, which is fixed, since the same input gives the same bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _VARIABLE = "SOURCE_DATE_EPOCH"
 
 
 def given_date() -> int | None:
-    """SOURCE_DATE_EPOCH, in seconds since 1970. PackagingError if it is not such a number."""
+    """Return SOURCE_DATE_EPOCH in seconds since 1970, or None if the variable is not set.
+
+    Raise PackagingError if the value is no such number.
+    """
     text = os.environ.get(_VARIABLE, "")
     if text and not (re.fullmatch("[0-9]{1,10}", text) and int(text) <= _LAST):
         raise PackagingError(f"{_VARIABLE}={text!r} is not a time in seconds since 1970", f"{_VARIABLE}=$(date +%s)")
@@ -21,5 +24,5 @@ def given_date() -> int | None:
 
 
 def source_date() -> int:
-    """The given date, but at least 1980-01-01."""
+    """Return the given date, but at least 1980-01-01, in seconds since 1970."""
     return max(given_date() or 0, _FIRST)

@@ -1,8 +1,8 @@
 """The order of the development tree's members, which gives every extractor the same tree.
 
-The established extractor empties a directory when it first meets it, or something directly in it, so that nothing stays
-of an incomplete uninstallation. Directories therefore come first, each before those in it: later they are known.
-It makes a link to a file a second name of that file, if the file is there already.
+The established extractor empties a directory when it first meets the directory, or something directly in it, so that
+nothing stays of an incomplete uninstallation. Directories therefore come first, each before its members: later they are
+known. If a file is there already, the extractor makes a link to the file a second name of the file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 
 def directories_of(places: Iterable[str]) -> list[str]:
-    """The directories that paths are in, sorted: each comes before those in it."""
+    """Return the directories above paths, sorted: each comes before the directories in it."""
     found: set[str] = set()
     for place in places:
         parent = place.rpartition("/")[0]
@@ -22,9 +22,10 @@ def directories_of(places: Iterable[str]) -> list[str]:
 
 
 def rank(kind: str, link: str, trees: Iterable[str]) -> int:
-    """Directories, then files and links out of the tree, then links in it.
+    """Return the rank of a member: directories, then files and links out of the tree, then links in the tree.
 
-    kind: "directory", "file" or "link". link: its text. trees: directories beside the tree to which links lead.
+    `kind` is "directory", "file" or "link", and `link` the text of a link. `trees` are the directories beside the tree
+    to which links lead.
     """
     if kind == "directory":
         return 0

@@ -1,4 +1,4 @@
-"""The parts of a wheel's name. `output/package_files.py` refuses names that are none."""
+"""The parts of a wheel's name. `output/package_files.py` refuses names that are not names of wheels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 
 class WheelName(NamedTuple):
-    """As the file has them; "" for what its name lacks."""
+    """The parts of a wheel's name as the file has them; "" for a part that the name lacks."""
 
     base: str  # the distribution, mostly with `_` for `-`
     version: str
@@ -25,6 +25,6 @@ class WheelName(NamedTuple):
 
 
 def wheel_name(path: Path) -> WheelName:
-    """Of a wheel; of a source distribution `base` alone."""
+    """Return the parts of a wheel's name; for a source distribution the name is all in `base`."""
     base, version, tag = (*path.stem.split("-", 2), "", "")[:3]
     return WheelName(base, version, tag)

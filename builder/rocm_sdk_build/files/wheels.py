@@ -1,7 +1,9 @@
-"""Writes wheels. Each file is read once: it is hashed for RECORD, and compressed on several threads, while it is read.
+"""The writer of wheels, which reads each file once.
 
-Storing files without compression is for wheels that are used at once: deflating device code takes several times as long
-as writing it.
+Each file is hashed for RECORD, and compressed on several threads, while it is read.
+
+Wheels that are used at once have files without compression: deflating device code takes several times as long as
+writing it.
 """
 
 from __future__ import annotations
@@ -39,15 +41,18 @@ _AHEAD = 3  # blocks for each thread that wait for it or for their turn to be wr
 
 @contextmanager
 def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False, jobs: int = 0) -> Iterator[Wheel]:
-    """A wheel that the caller fills. It gets its name when it is complete; otherwise nothing of it stays.
+    """Yield a wheel that the caller fills.
 
-    key: names what it is made from (see `wheel_key`). jobs: threads, 0: one for each processor that this process may
-    use. The same files in the same order give the same bytes.
+    The wheel gets its name when it is complete; otherwise nothing of the wheel stays. The same files in the same order
+    give the same bytes.
+
+    `key` names the input of the wheel (see `wheel_key`). `jobs` is the number of threads; 0 stands for one for each
+    processor that this process may use. Raise PackagingError or OSError if the wheel cannot be written.
     """
     count = jobs or len(os.sched_getaffinity(0))
     try:
         with (
-            new_file(str(wheel), is_synced=False) as new,  # move_files does that, at the end
+            new_file(str(wheel), is_synced=False) as new,  # move_files syncs the wheel at the end
             os.fdopen(os.dup(new), "wb") as file,
             ThreadPoolExecutor(count) as pool,
         ):
@@ -62,17 +67,17 @@ def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False
 
 
 class Wheel:
-    """A wheel that is being written. Programs are executable in it."""
+    """A wheel that is being written; programs are executable in the wheel."""
 
     def __init__(self, name: str, archive: ZipWriter, pool: ThreadPoolExecutor, jobs: int, deflate: bool) -> None:
         self._name, self._size, self._told = name, 0, time.monotonic()
         self._archive, self._pool, self._limit = archive, pool, jobs * _AHEAD
         self._method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
         self._rows: dict[str, Row] = {}
-        self._steps: deque[Callable[[], None]] = deque()  # what is left to do to the archive, in order
+        self._steps: deque[Callable[[], None]] = deque()  # steps of the archive that wait, in order
 
     def add_file(self, name: str, path: Path, rest: Rest | None = None) -> None:
-        """A file of the disk. rest: what it lacks."""
+        """Add a file of the disk; `rest` is the part that the file lacks."""
         facts = path.stat()
         with self.adding(name, facts.st_size, bool(facts.st_mode & stat.S_IXUSR)) as member:
             for data in read_in_chunks(path, rest):
@@ -80,7 +85,7 @@ class Wheel:
 
     @contextmanager
     def adding(self, name: str, size: int, is_program: bool = False) -> Iterator[Member]:
-        """A file that the caller writes. size: the expected one."""
+        """Yield a file of the wheel, which the caller writes; `size` is its expected size in bytes."""
         if name in self._rows:
             raise PackagingError(f"the wheel would have {name} twice")
         self._do(lambda: self._archive.begin(name, size, is_program, self._method))
@@ -108,7 +113,7 @@ class Wheel:
             self._steps.popleft()()
 
     def finish(self, record: str, comment: bytes) -> None:
-        """Writes RECORD and the directory of the archive."""
+        """Write RECORD and the directory of the archive."""
         data = record_text([*self._rows.values(), Row(record)]).encode()
         with self.adding(record, len(data)) as member:
             member.write(data)
@@ -127,7 +132,7 @@ class Member:
         self.size, self.crc = 0, 0
 
     def write(self, data: bytes) -> int:
-        """Takes more data; returns its length, as files do."""
+        """Take more data; return the length of the data, as files do."""
         self._digest.update(data)
         self.crc = crc32(data, self.crc)
         self.size += len(data)
@@ -138,20 +143,20 @@ class Member:
                 self._waiting = bytearray()
             taken = data[done : done + BLOCK - len(self._waiting)]
             if len(taken) == BLOCK:
-                self._waiting = bytes(taken)  # no copy where it is all of `data`
+                self._waiting = bytes(taken)  # no copy where a block is all of `data`
             else:
                 self._waiting += taken
             done += len(taken)
         return len(data)
 
     def finish(self) -> tuple[str, str]:
-        """Its digest and size, as RECORD has them."""
+        """Return digest and size of the file, as RECORD has them."""
         self._add_block(bytes(self._waiting), True)
         return digest_text(self._digest), str(self.size)
 
 
 def wheel_key(wheel: Path) -> str:
-    """The key that the wheel was written with; empty if there is no such wheel or another program wrote it."""
+    """Return the key with which the wheel was written; "" if there is no such wheel or another program wrote it."""
     try:
         with wheel.open("rb") as file, open_zip(str(wheel), file) as archive:
             return archive.comment.decode("ascii", errors="replace")

@@ -1,4 +1,7 @@
-"""Writes zip archives whose members come compressed, in pieces: zipfile compresses by itself, on one thread."""
+"""The writer of zip archives whose members come compressed, in pieces.
+
+The module zipfile compresses by itself, on one thread.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,16 @@ _VERSION, _VERSION64, _UNIX = 20, 45, 3
 
 
 class ZipWriter:
-    """An archive that is being written, one member after the other."""
+    """An archive that is being written, member after member."""
 
     def __init__(self, file: BinaryIO, date: tuple[int, int, int, int, int, int]) -> None:
-        """file: new, and can seek. date: of all members."""
+        """Begin an archive in `file`, which is new and can seek; all members have the same `date`."""
         self._file, self._date = file, date
         self._members: list[zipfile.ZipInfo] = []
-        self._is_large = False  # the member that is being written
+        self._is_large = False  # whether the current member is large
 
     def begin(self, name: str, size: int, is_program: bool, method: int) -> None:
-        """Starts a member of about this size."""
+        """Start a member of about this size."""
         member = zipfile.ZipInfo(name, self._date)
         member.create_system = _UNIX
         member.external_attr = (stat.S_IFREG | (0o755 if is_program else 0o644)) << 16
@@ -41,12 +44,15 @@ class ZipWriter:
         self._members.append(member)
 
     def write(self, piece: bytes) -> None:
-        """Writes a piece of the member."""
+        """Write a piece of the member."""
         self._file.write(piece)
         self._members[-1].compress_size += len(piece)
 
     def end(self, size: int, crc: int) -> None:
-        """Says what the member was before it was compressed."""
+        """Record size and CRC of the member before the compression.
+
+        Raise ValueError if a member that began as a small one is too large for its header.
+        """
         member = self._members[-1]
         member.file_size, member.CRC = size, crc
         if not self._is_large and max(size, member.compress_size) > zipfile.ZIP64_LIMIT:
@@ -57,7 +63,7 @@ class ZipWriter:
         self._file.seek(end)
 
     def finish(self, comment: bytes = b"") -> None:
-        """Writes the directory of the archive."""
+        """Write the directory of the archive."""
         start = self._file.tell()
         for member in self._members:
             self._file.write(_central(member))
@@ -76,7 +82,7 @@ class ZipWriter:
 
 
 def _central(member: zipfile.ZipInfo) -> bytes:
-    """The member's entry in the directory."""
+    """Return the member's entry in the directory."""
     values = (member.file_size, member.compress_size, member.header_offset)
     large = [value for value in values if value >= _LIMIT32]
     extra = struct.pack(f"<2H{len(large)}Q", _ZIP64_FIELDS, 8 * len(large), *large) if large else b""
@@ -91,7 +97,7 @@ def _central(member: zipfile.ZipInfo) -> bytes:
 
 
 def _encoded(name: str) -> tuple[bytes, int]:
-    """The name, and the flag that says that it is UTF-8."""
+    """Return the encoded name, and the flag that says that the name is UTF-8, or 0."""
     try:
         return name.encode("ascii"), 0
     except UnicodeEncodeError:
@@ -99,6 +105,6 @@ def _encoded(name: str) -> tuple[bytes, int]:
 
 
 def date_of(seconds: int) -> tuple[int, int, int, int, int, int]:
-    """A time as members have it, in UTC."""
+    """Return a time as members have it, in UTC."""
     year, month, day, hour, minute, second = time.gmtime(seconds)[:6]
     return year, month, day, hour, minute, second

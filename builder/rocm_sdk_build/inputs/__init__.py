@@ -1,1 +1,1 @@
-"""What there is: artifacts, prefixes, Debian's packages, downloads, and the rules of what goes where."""
+"""The input of the builder: artifacts, prefixes, Debian's packages, downloads, and the rules for the packages."""

@@ -1,7 +1,7 @@
-"""Asks apt for Debian packages, downloads and unpacks them, without root and without changing the system's state.
+"""The use of apt to find, download and unpack Debian packages, without root and without changes of the system's state.
 
 apt keeps its lists, caches and locks below a directory of ours. Sources, keys and proxies are the system's, or sources
-are those of one release. What is installed on the system plays no part.
+are the ones of one release. Packages that are installed on the system play no part.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _INSTALLED_SIZE = re.compile(r"^Installed-Size: (\d+)$", re.MULTILINE)  # KiB
 _CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", re.MULTILINE)
 _KEPT = "the packages that are complete stay in the cache"  # after Ctrl-C
 _INSTALLED = re.compile(r"^Inst (\S+) ", re.MULTILINE)
-_UNMET = "The following packages have unmet dependencies:\n"  # and on standard output which
+_UNMET = "The following packages have unmet dependencies:\n"  # start of a text on standard output that names the needs
 
 
 class UnmetError(PackagingError):
-    """Packages exclude each other, or need what no source has."""
+    """The error for packages that exclude each other, or need packages that no source has."""
 
 
 class DebianPackage(NamedTuple):
@@ -43,15 +43,19 @@ class DebianPackage(NamedTuple):
 
     @property
     def store_name(self) -> str:
-        """Names the package's content: unlike the file's name, never the same for two different files."""
+        """The name of the package's content: unlike the file's name, never the same for two different files."""
         return f"{self.filename.removesuffix('.deb')}-{self.digest.rpartition(':')[2][:16]}"
 
 
 class Apt:
-    """apt with its state below `directory`, which holds afterwards `lists/`, `debs/` and `unpacked/`."""
+    """The program apt with its state below `directory`, which holds afterwards `lists/`, `debs/` and `unpacked/`."""
 
     def __init__(self, directory: Path, suite: str | None = None, mirror: str | None = None) -> None:
-        """suite: packages are this release's, from `mirror` (None: Debian's); None: those of the system's sources."""
+        """Prepare the directory, and remove leftovers of runs that were killed.
+
+        `suite` is the release from which packages come, at `mirror` (None: Debian's); None stands for the sources of
+        the system. Raise PackagingError if programs or keys of Debian are missing.
+        """
         missing = [program for program in ("apt-get", "apt-cache", "dpkg-deb") if find_program(program) is None]
         if missing:
             raise PackagingError(
@@ -75,9 +79,9 @@ class Apt:
                 sources.write_text(source, encoding="utf-8")
 
     def update(self) -> str:
-        """Reads the package lists over the network, if none are confirmed; what apt complains about, else "".
+        """Read the package lists over the network, unless lists are confirmed; return the complaint of apt, or "".
 
-        A source that fails does not matter if the others have what is needed.
+        A source that fails does not matter if the others have all that is needed.
         """
         if not self._updated.exists():
             try:
@@ -87,20 +91,20 @@ class Apt:
         return ""
 
     def names(self) -> list[str]:
-        """The names of all packages, also of those that others only mention."""
+        """Return the names of all packages, also of packages that others only mention."""
         return _run(self._apt("apt-cache", "pkgnames")).split()
 
     def confirm_lists(self) -> None:
-        """The lists have what is needed: later runs use them."""
+        """Confirm that the lists have all that is needed, so that later runs use them."""
         self._updated.touch()
 
     def available(self, names: Sequence[str]) -> list[str]:
-        """Those of the names that stand for a package that can be downloaded."""
+        """Return the names that stand for a package that can be downloaded."""
         said = _run(self._apt("apt-cache", "policy", *names)) if names else ""
         return [name for name, candidate in _CANDIDATE.findall(said) if candidate != "(none)"]
 
     def together(self, names: Sequence[str]) -> list[str]:
-        """Those of the names that can be installed together; of names that exclude each other, the first."""
+        """Return the names that can be installed together; of names that exclude each other, the first."""
         kept: list[str] = []
 
         def keep(rest: Sequence[str]) -> None:
@@ -117,9 +121,10 @@ class Apt:
         return kept
 
     def closure(self, roots: Sequence[str], without: Iterable[str]) -> list[DebianPackage]:
-        """`roots` and all that they need, except the packages `without` and what only those need; by name.
+        """Return `roots` and all packages that they need; by name.
 
-        Reads the package lists if need be. UnmetError if the roots cannot be installed together.
+        The packages `without`, and packages that only these need, are left out. The package lists are read if need be.
+        Raise UnmetError if the roots cannot be installed together.
         """
         complaint = self.update()
         try:
@@ -139,7 +144,7 @@ class Apt:
         return self.candidates(reached)
 
     def unpack(self, packages: Iterable[DebianPackage]) -> dict[DebianPackage, Path]:
-        """The directory of each package's files; downloads and unpacks only those that are not there yet."""
+        """Return the directory of each package's files; download and unpack only packages that are not there yet."""
         packages = list(packages)
         missing = [package for package in packages if not self._unpacked(package).exists()]
         self._refuse_without_room(missing)
@@ -151,25 +156,26 @@ class Apt:
         return {package: self._unpacked(package) for package in packages}
 
     def forget(self, packages: Iterable[DebianPackage]) -> None:
-        """Removes the unpacked files. The next `unpack` needs no download for them."""
+        """Remove the unpacked files; the next `unpack` needs no download for them."""
         for package in packages:
             shutil.rmtree(self._unpacked(package), ignore_errors=True)
 
     def _install(self, names: Sequence[str]) -> set[str]:
-        """The packages that apt would install for these, on a system without any. UnmetError if they stand against it.
+        """Return the packages that apt would install for these names, on a system without any package.
 
-        PackagingError if apt cannot install anything, as it is set up.
+        Raise UnmetError if the packages stand against it, and PackagingError if apt, as it is set up, cannot install
+        anything.
         """
         command = self._apt("apt-get", "--quiet=1", "install", "--simulate", "--no-install-recommends")
         try:
             said = _run([*command, *names])
         except PackagingError as error:
-            _run(command)  # its words differ between versions; without packages, what it fails by is not theirs
+            _run(command)  # error texts differ between versions; without packages, they are not the cause
             raise UnmetError(str(error)) from error
         return set(_INSTALLED.findall(said))
 
     def _refuse_without_room(self, packages: Sequence[DebianPackage]) -> None:
-        """PackagingError if the files of packages, downloaded and unpacked, are larger than what is free."""
+        """Raise PackagingError if the files of packages, downloaded and unpacked, are larger than the free space."""
         if not packages:
             return
         names = [f"{package.name}={package.version}" for package in packages]
@@ -205,7 +211,10 @@ class Apt:
                 Path(partial, package.filename).rename(self._deb(package))
 
     def candidates(self, names: Iterable[str]) -> list[DebianPackage]:
-        """The packages of these names alone; by name. PackagingError if apt knows no such package."""
+        """Return the packages of these names alone; by name.
+
+        Raise PackagingError if apt knows no such package.
+        """
         output = _run(self._apt("apt-get", "download", "--print-uris", *sorted(names)))
         packages = []
         for line in output.splitlines():
@@ -215,7 +224,7 @@ class Apt:
         return sorted(packages)
 
     def depends(self, roots: Sequence[str]) -> dict[str, list[str]]:
-        """Package -> names in its Depends, all alternatives: of roots, and of what they depend on."""
+        """Return the names in the Depends of each package, all alternatives: of roots, and of their dependencies."""
         depends: dict[str, list[str]] = {}
         for line in _run(self._apt("apt-cache", "depends", "--recurse", "--important", *roots)).splitlines():
             if not line.startswith(" "):
@@ -234,7 +243,7 @@ class Apt:
             "Dir::Cache::archives": "archives/",
             "Dir::Cache::pkgcache": "pkgcache.bin",
             "Acquire::Languages": "none",
-            "APT::Sandbox::User": "root",  # the user _apt need not be able to write here
+            "APT::Sandbox::User": "root",  # the user _apt need not be able to write to the directory
         }
         if self._suite is not None:
             options |= {
@@ -256,7 +265,10 @@ def _refuse_without_keys() -> None:
 
 
 def _run(command: list[str], directory: str | None = None) -> str:
-    """Standard output of a command; PackagingError with its error output if it fails."""
+    """Return the standard output of a command.
+
+    Raise PackagingError with the command's error output if the command fails.
+    """
     result = run(command, variables={"LC_ALL": "C.UTF-8"}, directory=directory)
     if result.returncode:
         words = [line for line in result.stderr.splitlines() if not line.startswith("W:")] or [

@@ -1,7 +1,7 @@
 """Artifacts in archives: `{name}_{component}_{family}.tar.zst` or `.tar.xz`, unpacked into a cache.
 
-The first member is the manifest; every other lies below a directory that it names. Nothing is written outside the
-artifact's own directory, whatever the names and links in the archive say.
+The first member is the manifest; every other member lies below a directory that the manifest names. Nothing is written
+outside the artifact's own directory, whatever the names and links in the archive say.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rocm_sdk_build.files.own_directory import make_own, refuse_changed, write_n
 from rocm_sdk_build.files.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
-SUFFIXES = (".tar.zst", ".tar.xz")  # the first one that is there counts
+SUFFIXES = (".tar.zst", ".tar.xz")  # the first suffix with a file counts
 # docs/limits.md has these limits and their reasons.
 MEMBER_LIMIT = 1 << 18
 _MANIFEST_LIMIT = 1 << 20  # bytes
@@ -37,15 +37,16 @@ _DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 
 
 def stem_of(path: Path) -> str:
-    """The name of the artifact in an archive; "" of other files."""
+    """Return the name of the artifact in an archive; "" for other files."""
     return next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), "")
 
 
 def unpack(archive: Path, cache: Path) -> Path:
-    """The directory with the artifact, in the cache; what an earlier run of this user has unpacked is used again.
+    """Return the artifact's directory in the cache; a directory that this user's earlier run unpacked is reused.
 
-    PackagingError for an archive that is damaged or is not what its `.sha256sum` says, for members that would leave the
-    artifact, for a cache that another user can write to, and if its content is not what that run left.
+    Raise PackagingError for an archive that is damaged or differs from its `.sha256sum`, for members that would leave
+    the artifact, for a cache that another user can write to, and if the content of the cache differs from the note of
+    the earlier run.
     """
     make_own(cache)
     with open_input(str(archive)) as source:

@@ -1,4 +1,4 @@
-"""The artifacts of a ROCm build: directories `{name}_{component}_{family}`, each with a manifest of what is in it."""
+"""The artifacts of a ROCm build: directories `{name}_{component}_{family}`, each with a manifest of its content."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class Entry(NamedTuple):
     """A file, directory or link of an artifact."""
 
     path: str  # relative, with `/`
-    source: Path  # of a link: anything that leads where it does
+    source: Path  # for a link: any path that leads to the same place
     kind: str  # "file", "directory", "link"
-    link: str = ""  # its text
+    link: str = ""  # the text of the link
 
 
 class Artifact(NamedTuple):
-    """What one artifact holds."""
+    """The content of one artifact."""
 
     name: str
     component: str
     family: str
     directory: Path
     roots: tuple[Path, ...]  # directories that are laid over each other
-    entries: tuple[Entry, ...]  # sorted by path, directories before what is in them
+    entries: tuple[Entry, ...]  # sorted by path, a directory before its members
 
     @property
     def target(self) -> str:
@@ -50,19 +50,19 @@ class Artifact(NamedTuple):
 
 
 def everything(_stem: str) -> bool:
-    """All artifacts are wanted."""
+    """Return True: all artifacts are wanted."""
     return True
 
 
 def read_catalog(
     directories: Sequence[Path], cache: Path, is_wanted: Callable[[str], bool] = everything
 ) -> list[Artifact]:
-    """The artifacts in directories, sorted: directories, and archives, which are unpacked into the cache.
+    """Return the artifacts in directories, sorted: directories, and archives, which are unpacked into the cache.
 
-    is_wanted: whether an artifact of this name is read; nothing of the others is looked at. Other names are ignored,
-    and so is an archive beside its own directory.
+    `is_wanted` says whether an artifact of this name is read; the function does not look at the others. Other names are
+    ignored, and so is an archive beside its own directory.
 
-    PackagingError for an artifact without manifest, for a manifest that leads out of its artifact, and if two
+    Raise PackagingError for an artifact without manifest, for a manifest that leads out of its artifact, and if two
     directories have one artifact, or different files for one path: nothing says which of them is meant.
     """
     found: dict[str, Artifact] = {}
@@ -83,7 +83,7 @@ def read_catalog(
 
 
 def _directories(directory: Path, cache: Path, is_wanted: Callable[[str], bool]) -> list[Path]:
-    """The directories of all that may be artifacts and are wanted, sorted by their names."""
+    """Return the directories of all wanted entries that may be artifacts, sorted by their names."""
     found = {path.name: path for path in sorted(directory.iterdir()) if is_wanted(path.name) and path.is_dir()}
     for suffix in SUFFIXES:
         for path in sorted(directory.glob(f"*{suffix}")):
@@ -94,7 +94,7 @@ def _directories(directory: Path, cache: Path, is_wanted: Callable[[str], bool])
 
 
 def is_name(stem: str) -> bool:
-    """Whether it is the name of an artifact, NAME_COMPONENT_FAMILY."""
+    """Return whether a text is the name of an artifact, NAME_COMPONENT_FAMILY."""
     fields = stem.split("_")
     return len(fields) == _FIELDS and all(fields)
 
@@ -146,14 +146,21 @@ def _overlay(roots: tuple[Path, ...]) -> list[Entry]:
 
 
 def add_entry(entries: dict[str, Entry], entry: Entry) -> None:
-    """Adds an entry at its path. PackagingError if another one is there."""
+    """Add an entry at its path.
+
+    Raise PackagingError if a different entry is there.
+    """
     other = entries.setdefault(entry.path, entry)
     if other is not entry and not _is_same(other, entry):
         raise PackagingError(f"{other.source} and {entry.source} are different, and go to one place: {entry.path}")
 
 
 def scan(root: Path, prefix: str = "") -> Iterator[Entry]:
-    """What is below a directory, sorted, directories before what is in them. Links are not followed."""
+    """Yield the entries below a directory, sorted, each directory before its members; links are not followed.
+
+    Raise PackagingError for a directory that is too deep, for a name that a wheel cannot have, and for an entry of
+    another kind.
+    """
     if prefix.count("/") > DEPTH_LIMIT:
         raise PackagingError(f"{root}: has directories more than {DEPTH_LIMIT} deep in each other: {prefix[:60]}...")
     with os.scandir(root / prefix) as found:
@@ -172,7 +179,7 @@ def scan(root: Path, prefix: str = "") -> Iterator[Entry]:
 
 
 def refuse_name(path: str, root: Path) -> None:
-    """PackagingError for a path that a wheel cannot have."""
+    """Raise PackagingError for a path that a wheel cannot have."""
     try:
         path.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -190,7 +197,7 @@ def _is_same(one: Entry, other: Entry) -> bool:
 
 
 def is_same_file(one: Path, other: Path) -> bool:
-    """Whether two files have one content, and both or neither are programs. Reads them in pieces."""
+    """Return whether two files have the same content, read in pieces, and both or neither are programs."""
     first, second = one.stat(), other.stat()
     if first.st_size != second.st_size or stat.S_IXUSR & (first.st_mode ^ second.st_mode):
         return False

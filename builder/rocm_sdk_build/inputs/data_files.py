@@ -1,7 +1,7 @@
-"""Which data files an SDK's libraries read, for which GPUs each is, and which of them a choice of GPUs does without.
+"""The data files of an SDK's libraries: the GPUs of each, and the files that a choice of GPUs does not need.
 
-The kinds are rows of `data_files.txt`. The rules of `rocm-sdk check-gpu` decide what a GPU uses. A file for other GPUs
-stays if something that stays names it: an index of Tensile, a library that needs it.
+The kinds are rows of `data_files.txt`. The rules of `rocm-sdk check-gpu` decide which files a GPU uses. A file for
+other GPUs stays if a file that stays names it: an index of Tensile, a library that needs it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from rocm_sdk_build.errors import PackagingError, raise_error
 from .globs import matches
 from .kernel_indexes import is_index, named_by, stem_of
 
-UNKNOWN = "unknown data"  # the kind of what lies in a library's directory and fits no row
+UNKNOWN = "unknown data"  # the kind of a file in a library's directory that fits no row
 ANY_LIBRARY = "*"
 
 _TABLE = Path(__file__).with_name("data_files.txt")
 _WAYS, _WITHOUT = ("name", "code", "images"), ("stays", "goes")
 _ABOVE = 3  # directories: rocblas/4.4.1/library
 _COLUMNS = ("TARGETS", "WITHOUT", "LIBRARIES", "GLOB", "KIND")
-# What lies beside a library's data and is none: libraries, programs' texts, what compilers and build tools read.
+# Files beside a library's data that are not data: libraries, sources, files of compilers and build tools.
 _NO_DATA = frozenset([".a", ".bc", ".c", ".cmake", ".cpp", ".h", ".hpp", ".inc", ".pc", ".py", ".pyc", ".pyi", ".sh"])
 _LIBRARY = re.compile(r"lib(.+?)\.so(?:\.[\d.]+)?")
 
@@ -41,12 +41,12 @@ _LIBRARY = re.compile(r"lib(.+?)\.so(?:\.[\d.]+)?")
 class DataFile(NamedTuple):
     """A file that libraries read."""
 
-    path: str  # below the directory
-    kind: str  # in words
-    libraries: tuple[str, ...]  # linker names of those that read it; ANY_LIBRARY
-    targets: tuple[str, ...]  # that it is for; (): every GPU
+    path: str  # path below the directory
+    kind: str  # kind in words
+    libraries: tuple[str, ...]  # linker names of the libraries that read the file; ANY_LIBRARY
+    targets: tuple[str, ...]  # targets of the file; (): every GPU
     group: str  # directory of the files among which a library chooses, with names above the tree
-    is_optional: bool  # the library does without any file of the group that is for the GPU
+    is_optional: bool  # the library does not need a file of the group for the GPU
 
 
 class Held(NamedTuple):
@@ -59,12 +59,15 @@ class Held(NamedTuple):
 class NotNeeded(NamedTuple):
     """Files that are for other GPUs."""
 
-    dropped: tuple[DataFile, ...]  # nothing that stays names them
+    dropped: tuple[DataFile, ...]  # no file that stays names them
     held: tuple[Held, ...]
 
 
 def files_below(directory: Path) -> tuple[str, ...]:
-    """The regular files below a directory, as paths below it, in order; links are not followed. Raises OSError."""
+    """Return the regular files below a directory, as paths below it, in order; links are not followed.
+
+    Raise OSError if a directory cannot be read.
+    """
     found: list[str] = []
     for parent, _, names in walk(directory, raise_error):
         paths = (Path(parent, name) for name in names)
@@ -73,9 +76,10 @@ def files_below(directory: Path) -> tuple[str, ...]:
 
 
 def data_files(directory: Path, paths: Iterable[str]) -> tuple[DataFile, ...]:
-    """Those of the regular files that are data of ROCm's libraries, in their order. paths: below the directory.
+    """Return the regular files that are data of ROCm's libraries, in the order of `paths`.
 
-    The directory may itself be one of a library's data: its own name and those above it count.
+    `paths` are paths below the directory. The directory may itself be a directory of a library's data: its own name and
+    the names above count.
     """
     listed = tuple(paths)
     owners = _owners(listed)
@@ -85,9 +89,10 @@ def data_files(directory: Path, paths: Iterable[str]) -> tuple[DataFile, ...]:
 
 
 def not_needed(directory: Path, files: Sequence[DataFile], gpus: tuple[str, ...], unofficial: bool) -> NotNeeded:
-    """The files that none of the GPUs uses. unofficial: what only patched runtimes try on them counts as used.
+    """Return the files that none of the GPUs uses.
 
-    Raises OSError if a file cannot be read.
+    With `unofficial` a file that only patched runtimes try on the GPUs counts as used. Raise OSError if a file cannot
+    be read.
     """
     groups: dict[str, list[DataFile]] = defaultdict(list)
     for file in files:
@@ -114,7 +119,10 @@ class _Row(NamedTuple):
 
 @cache
 def read_table(path: Path = _TABLE) -> tuple[_Row, ...]:
-    """The rows of a table, by default the established one. PackagingError names the line that is wrong."""
+    """Return the rows of a table, by default the established one.
+
+    Raise PackagingError, which names the line that is wrong.
+    """
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         fields = line.partition("#")[0].split(None, len(_COLUMNS) - 1)
@@ -140,7 +148,7 @@ def _known(directory: Path, above: PurePosixPath, path: str) -> DataFile | None:
 
 
 def _group_of(path: str, glob: str) -> str:
-    """The directory that the pattern stands for, else the one that the file is in."""
+    """Return the directory that the pattern stands for, or else the directory of the file."""
     parents = [str(each) for each in PurePosixPath(path).parents]
     return next((each for each in reversed(parents) if glob.endswith("/**") and matches(each, glob)), parents[0])
 
@@ -153,13 +161,13 @@ def _by_name(_: Path, inner: PurePosixPath) -> tuple[str, ...]:
 
 
 def _in_name(name: str) -> tuple[str, ...]:
-    """All targets in a name: it may have several."""
+    """Return all targets in a name, which may have several."""
     starts = (max(found.start() - 1, 0) for found in re.finditer("gfx", name))
     return tuple(dict.fromkeys(target for start in starts if (target := target_in_name(name[start:])) is not None))
 
 
 def _by_code(file: Path, _: PurePosixPath) -> tuple[str, ...]:
-    """The targets of the file's GPU code; what cannot be read is for every GPU."""
+    """Return the targets of the file's GPU code; a file that cannot be read is for every GPU."""
     if not may_have_code(file):
         return ()
     try:
@@ -169,12 +177,12 @@ def _by_code(file: Path, _: PurePosixPath) -> tuple[str, ...]:
 
 
 def _by_images(_: Path, inner: PurePosixPath) -> tuple[str, ...]:
-    """The known targets of a kind of GPU."""
+    """Return the known targets of a kind of GPU."""
     kind = image_kind(inner.parts[0])
     return tuple(row.name for row in targets.table() if kind is not None and image_kind_serves((kind,), row.name))
 
 
-# How the targets are told of a file, whose place in its group is `inner`.
+# The ways to find the targets of a file, whose place in its group is `inner`.
 _TELL = {"name": _by_name, "code": _by_code, "images": _by_images}
 
 
@@ -182,7 +190,7 @@ _TELL = {"name": _by_name, "code": _by_code, "images": _by_images}
 
 
 def _owners(paths: Iterable[str]) -> dict[str, str]:
-    """Names of libraries, as directories of their data have them -> linker names."""
+    """Return the linker name of each library by the name that directories of its data have."""
     found = (_LIBRARY.fullmatch(PurePosixPath(path).name) for path in paths)
     return {each[1].lower(): f"lib{each[1]}.so" for each in found if each is not None}
 
@@ -199,7 +207,7 @@ def _unknown(path: str, owners: dict[str, str]) -> DataFile | None:
 
 
 def _choose(directory: Path, group: Sequence[DataFile], gpus: tuple[str, ...], unofficial: bool) -> NotNeeded:
-    """The choice among the files of one group."""
+    """Return the choice among the files of one group."""
     known = sorted({target for file in group for target in file.targets})
     chosen = set(choose_targets(known, gpus, unofficial))
     others = [file for file in group if file.targets and not chosen.intersection(file.targets)]
@@ -214,7 +222,7 @@ def _choose(directory: Path, group: Sequence[DataFile], gpus: tuple[str, ...], u
         found = [*_named_by_indexes(directory, kept, left, gpus, unofficial), *_needed_by_libraries(directory, left)]
         if not found:
             return NotNeeded(tuple(left), tuple(held.values()))
-        held |= {each.file.path: each for each in found}  # which may name others
+        held |= {each.file.path: each for each in found}  # these files may name others
 
 
 def _named_by_indexes(
@@ -236,7 +244,7 @@ def _named_by_indexes(
 
 
 def _needed_by_libraries(directory: Path, others: Sequence[DataFile]) -> Iterator[Held]:
-    """Libraries for one target that one which stays beside them needs to load."""
+    """Yield libraries for one target that a library beside them, which stays, needs to load."""
     places: dict[str, dict[str, DataFile]] = defaultdict(dict)
     for file in others:
         place = PurePosixPath(file.path)
@@ -249,7 +257,7 @@ def _needed_by_libraries(directory: Path, others: Sequence[DataFile]) -> Iterato
 
 
 def _libraries_in(directory: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The libraries of a directory, and what they need. What cannot be read needs nothing."""
+    """Yield each library of a directory with its needs; a library that cannot be read needs nothing."""
     for path in sorted(directory.iterdir()):
         if _LIBRARY.fullmatch(path.name):
             try:

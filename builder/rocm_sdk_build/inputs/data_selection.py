@@ -1,4 +1,4 @@
-"""What a tree with the code of fewer GPUs does without: the data files that none of the GPUs uses."""
+"""The data files that a tree with the code of fewer GPUs does without: none of the GPUs uses them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from .kernel_indexes import lost_tables
 
 
 def select_for(gpus: tuple[str, ...], unofficial: bool) -> Select:
-    """The selection for GPUs. unofficial: what only patched runtimes try on them stays, too."""
+    """Return the selection of data files for GPUs.
+
+    With `unofficial`, files that only patched runtimes try on the GPUs stay, too.
+    """
     return lambda place: select_files(directory := Path(place), files_below(directory), gpus, unofficial)
 
 
 def select_files(directory: Path, paths: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool) -> Selection:
-    """The same among some files of a directory. paths: below it, of regular files, in order."""
+    """Return the selection among some files of a directory.
+
+    `paths` are the paths of regular files below the directory, in order.
+    """
     files = data_files(directory, paths)
     choice = not_needed(directory, files, gpus, unofficial)
     dropped = {file.path for file in choice.dropped}
@@ -32,13 +38,13 @@ def select_files(directory: Path, paths: tuple[str, ...], gpus: tuple[str, ...],
 
 
 def _counted(files: tuple[DataFile, ...]) -> dict[str, str]:
-    """The kinds that have files for single targets."""
+    """Return the kind of each file whose kind has files for single targets."""
     kinds = {file.kind for file in files if file.targets}
     return {file.path: file.kind for file in files if file.kind in kinds}
 
 
 def _prove(directory: Path, paths: tuple[str, ...], dropped: set[str], gpus: tuple[str, ...], unofficial: bool) -> None:
-    """Refuses a choice after which an index names a table that is no longer there."""
+    """Refuse a choice after which an index names a table that is no longer there."""
     kept = (path for path in paths if path not in dropped)
     for lost in lost_tables(directory, paths, kept, gpus, unofficial):
         raise refusal(lost.named_in, f"it names {lost.table}, which would not be there", "E-CODE-013")

@@ -1,4 +1,4 @@
-"""Which packages of a Debian release have ROCm, read from a table (`debian_packages.txt`)."""
+"""The packages of a Debian release that have ROCm, according to a table (`debian_packages.txt`)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Release(NamedTuple):
     """A release of Debian."""
 
     suite: str
-    codename: str  # in its os-release
-    name: str  # as users know it
+    codename: str  # VERSION_CODENAME in its os-release
+    name: str  # the name that users know
     is_changing: bool
 
     def __str__(self) -> str:
@@ -28,9 +28,9 @@ class Release(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A package of libraries or tools, or none, and those to develop with that belong to it; patterns with `#`."""
+    """A package of libraries or tools, or none, and the packages to develop with it; patterns with `#`."""
 
-    is_followed: bool  # what the package depends on is needed, too
+    is_followed: bool  # dependencies of the package are needed, too
     suites: tuple[str, ...]
     package: str  # "": none
     development: tuple[str, ...]
@@ -43,11 +43,14 @@ class Choice(NamedTuple):
     libraries: tuple[str, ...]
     tools: tuple[str, ...]
     development: tuple[str, ...]
-    absent: tuple[str, ...]  # of the table, and not among what apt has; N is a number
+    absent: tuple[str, ...]  # packages of the table that apt does not have; N is a number
 
 
 def release_of(suite: str) -> Release:
-    """The release with this suite or name; PackagingError if the table does not have it."""
+    """Return the release with this suite or name.
+
+    Raise WrongUsageError if the table does not have the release.
+    """
     for release in _releases():
         if suite in (release.suite, release.name):
             return release
@@ -55,23 +58,23 @@ def release_of(suite: str) -> Release:
 
 
 def release_with_codename(codename: str) -> Release | None:
-    """The release of a system with this VERSION_CODENAME in its os-release."""
+    """Return the release of a system with this VERSION_CODENAME in its os-release, or None."""
     return next((release for release in _releases() if release.codename == codename), None)
 
 
 def known_releases() -> str:
-    """A fix: the releases of the table, and how they are asked for."""
+    """Return a fix: the releases of the table, and the options that ask for them."""
     listed = ", ".join(f"--suite {release.suite} ({release})" for release in _releases())
     return f"take the packages of a release that is known: {listed}"
 
 
 def offered(release: Release) -> tuple[str, ...]:
-    """The packages with libraries or tools that the table has of a release, without numbers."""
+    """Return the packages with libraries or tools that the table has of a release, without numbers."""
     return tuple(_stem(row.package) for row in _rows() if row.package and release.suite in row.suites)
 
 
 def named(release: Release, names: Iterable[str]) -> list[str]:
-    """Those of the names that rows of the release are about."""
+    """Return the names that rows of the release are about."""
     rows = [row for row in _rows() if release.suite in row.suites]
     patterns = (_compiled(pattern).pattern for row in rows for pattern in (row.package, *row.development) if pattern)
     either = re.compile("|".join(patterns), re.ASCII)  # a release has a hundred thousand names
@@ -79,10 +82,10 @@ def named(release: Release, names: Iterable[str]) -> list[str]:
 
 
 def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Choice:
-    """What the table has of a release, if apt knows it.
+    """Return the packages of a release that the table has and apt knows.
 
-    wanted: names of packages with or without their number; empty: all. PackagingError for a name that no row has, and
-    for a row of a stable release that apt does not know.
+    `wanted` has names of packages with or without their number; empty, it stands for all. Raise WrongUsageError for a
+    name that no row has, and PackagingError if apt does not know a package of a stable release.
     """
     rows = [row for row in _rows() if release.suite in row.suites]
     names = list(wanted)
@@ -114,9 +117,10 @@ def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Cho
 
 
 def required(release: Release, development: Iterable[str], depends: Mapping[str, Iterable[str]]) -> set[str]:
-    """The packages with libraries or tools, without numbers, of the rows that -dev packages need to be of use.
+    """Return the packages with libraries or tools, without numbers, that -dev packages need to be of use.
 
-    development: names of -dev packages. depends: package -> names of packages that it depends on, alternatives too.
+    `development` has names of -dev packages. `depends` has for each package the names of its dependencies, alternatives
+    too.
     """
     rows = [row for row in _rows() if row.package and release.suite in row.suites]
     found, reached, pending = set[str](), set[str](), list(development)
@@ -127,8 +131,8 @@ def required(release: Release, development: Iterable[str], depends: Mapping[str,
         reached.add(name)
         found |= {_stem(row.package) for row in rows if _compiled(row.package).fullmatch(name)}
         of_development = [row for row in rows if any(_compiled(each).fullmatch(name) for each in row.development)]
-        if of_development:  # what has no row stays Debian's
-            # One that several rows have is that which is the first of its own row.
+        if of_development:  # packages without a row stay Debian's
+            # A package that several rows have belongs to the row in which it is the first.
             own = [row for row in of_development if _compiled(row.development[0]).fullmatch(name)] or of_development
             found.add(_stem(own[0].package))
             pending += depends.get(name, ())
@@ -136,12 +140,12 @@ def required(release: Release, development: Iterable[str], depends: Mapping[str,
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name is one of the pattern's, with or without the number."""
+    """Return whether a name is one of the pattern's, with or without the number."""
     return name in (pattern, _stem(pattern)) or _compiled(pattern).fullmatch(name) is not None
 
 
 def newest(pattern: str, names: Iterable[str]) -> str | None:
-    """Of the names that the pattern stands for, that with the highest number."""
+    """Return the name with the highest number among the names that the pattern stands for, or None."""
     matching = [(match, name) for name in names if (match := _compiled(pattern).fullmatch(name))]
     return max(matching, key=lambda each: [int(number) for number in each[0].groups()])[1] if matching else None
 

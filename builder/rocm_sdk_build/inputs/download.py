@@ -1,7 +1,7 @@
 """Artifacts on a web server: the archives that a page names, downloaded into a directory below the output.
 
-The page is what web servers show of a directory, or any other with links to the archives. An archive is kept for later
-runs only if it has the digest in `ARCHIVE.sha256sum` beside it.
+The page is a web server's list of a directory, or any other page with links to the archives. An archive is kept for
+later runs only if it has the digest in `ARCHIVE.sha256sum` beside it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Wanted(NamedTuple):
 
     address: str
     path: Path
-    digest: str  # "": the server does not say
+    digest: str  # "": the server does not tell the digest
 
 
 def download(
@@ -48,11 +48,14 @@ def download(
     limits: Limits | None = None,
     is_wanted: Callable[[str], bool] = everything,
 ) -> Path:
-    """Downloads the archives of a page; returns the directory that has them.
+    """Download the archives of a page; return the directory that has them.
 
-    families: targets and families of which archives are wanted, beside the generic ones; none: all. is_wanted: whether
-    an artifact of this name is downloaded; those of others that runs with these families need may stay. PackagingError
-    if the page or an archive cannot be had, is not what its `.sha256sum` says, or there is none for a family.
+    `families` are targets and families whose archives are wanted, beside the generic ones; without families all are
+    wanted. `is_wanted` says whether an artifact of this name is downloaded; archives that other runs with these
+    families need may stay.
+
+    Raise PackagingError if the page or an archive cannot be had, if an archive differs from its `.sha256sum`, or if
+    there is no archive for a family.
     """
     try:
         return _download(Server(address, limits), directory, families, is_wanted)
@@ -71,8 +74,8 @@ def _download(server: Server, directory: Path, families: Iterable[str], is_wante
         for name in chosen
         if is_wanted(stem_of(Path(name)))
     ]
-    for path in place.iterdir():  # what an earlier run has downloaded
-        if path.name not in chosen and not path.name.startswith(PREFIX):  # another run's, which may still need it
+    for path in place.iterdir():  # downloads of an earlier run
+        if path.name not in chosen and not path.name.startswith(PREFIX):  # another run may still need its file
             path.unlink()
     kept = "the archives that are complete stay for the next run"
     with waiting("downloading archives", len(wanted), left=kept) as wait, ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -82,7 +85,10 @@ def _download(server: Server, directory: Path, families: Iterable[str], is_wante
 
 
 def _choose(address: str, links: Iterable[str], families: set[str]) -> list[str]:
-    """The names of the archives: each artifact once, of the form that counts."""
+    """Return the names of the archives: each artifact once, in the form that counts.
+
+    Raise PackagingError if the page links to no artifact, or to none for the families.
+    """
     archives: dict[str, str] = {}
     for suffix in reversed(SUFFIXES):
         stems = ((stem_of(Path(name)), name) for name in links if name.endswith(suffix))
@@ -99,7 +105,7 @@ def _choose(address: str, links: Iterable[str], families: set[str]) -> list[str]
 
 
 def _links_of(server: Server) -> dict[str, str]:
-    """File name -> address, of all links of a page."""
+    """Return the address of each file name to which a page links."""
     found = {}
     for each in links_of(server.read(server.address, PAGE_LIMIT), server.address):
         with suppress(ValueError):  # an invalid address
@@ -129,7 +135,10 @@ def _fetch(server: Server, wanted: _Wanted) -> None:
 
 
 def _write(new: int, path: Path, chunks: Iterator[bytes]) -> None:
-    """Writes the file that is open as `new` and becomes `path`, from its beginning."""
+    """Write the file that is open as `new` and becomes `path`, from its beginning.
+
+    Raise PackagingError if the file cannot be written.
+    """
     done = 0
     try:
         os.ftruncate(new, 0)

@@ -1,4 +1,4 @@
-"""What a file is to the packager: a shared library, a program, device code or data."""
+"""The kind of a file for the packager: a shared library, a program, device code or data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AMD_GPU = 224
 
 
 class Kind(Enum):
-    """What the packager does with a file depends on this."""
+    """The kind of a file, which decides on the packager's treatment of the file."""
 
     LIBRARY = "library"
     PROGRAM = "program"  # needs the dynamic linker
@@ -28,9 +28,10 @@ class Kind(Enum):
 
 
 class Facts(NamedTuple):
-    """What the packager has to know of a file.
+    """The facts of a file that the packager has to know.
 
-    soname: of a library. machine: e_machine of a program or library. executable_stack: whether a library asks for one.
+    `soname` is the SONAME of a library, `machine` the e_machine of a program or library, and `executable_stack` says
+    whether a library asks for an executable stack.
     """
 
     kind: Kind
@@ -40,9 +41,9 @@ class Facts(NamedTuple):
 
 
 def look_at(path: Path) -> Facts:
-    """Reads the first bytes, and the dynamic section of a library.
+    """Return the facts of a file from its first bytes, and from the dynamic section of a library.
 
-    PackagingError for a pointer that Git LFS left in place of the file, and for a damaged library.
+    Raise PackagingError for a pointer that Git LFS left in place of the file, and for a damaged library.
     """
     with path.open("rb") as file:
         start = file.read(64)

@@ -1,7 +1,7 @@
 """Patterns over relative paths, in the dialect of artifact descriptions.
 
-The whole path is matched. `*` and `?` stand for any run of characters without `/`. `/**/` stands for any number of
-directories, a leading `**/` for an optional prefix, and a trailing `/**` for a directory and all that is below it.
+A pattern must match the whole path. `*` and `?` stand for any run of characters without `/`. `/**/` stands for any
+number of directories, a leading `**/` for an optional prefix, and a trailing `/**` for a directory and all paths below.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether the pattern stands for the path."""
+    """Return whether the pattern stands for the path."""
     return _compiled(pattern).fullmatch(path) is not None
 
 
 def is_selected(path: str, includes: Iterable[str], excludes: Iterable[str]) -> bool:
-    """Whether one of the includes matches, or there is none, and no exclude does."""
+    """Return whether one of the includes matches, or there are no includes, and no exclude matches."""
     wanted = list(includes)
     return (not wanted or any(matches(path, each) for each in wanted)) and not any(matches(path, e) for e in excludes)

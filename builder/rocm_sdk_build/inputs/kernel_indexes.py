@@ -1,8 +1,8 @@
-"""To which tables an index of Tensile leads, and whether they are there.
+"""The tables to which an index of Tensile leads, and the search for tables that are missing.
 
-The loader's reader takes an index apart (`kernel_table_names`): what it names is hostile, and only compared with the
-names of files, never opened. An index in YAML is not read as such: each word in it that may be the name of a table
-counts as one.
+The loader's reader takes an index apart (`kernel_table_names`). The names in an index are hostile, and only compared
+with the names of files, never opened. An index in YAML is not parsed: each word in it that may be the name of a table
+counts as a name.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ class LostTable(NamedTuple):
     """A table that an index names, and that is left out."""
 
     named_in: str  # path of the index
-    table: str  # without what follows the "."
+    table: str  # name without the part after the "."
 
 
 def is_index(path: str) -> bool:
-    """Whether the name of a file is that of an index, or of hipBLASLt's lists of tables."""
+    """Return whether a file has the name of an index, or of hipBLASLt's lists of tables."""
     return kernel_table_kind(PurePosixPath(path).name) in ("index", "targets")
 
 
 def stem_of(path: str) -> tuple[str, str]:
-    """The directory of a file, and the name by which an index there names it."""
+    """Return the directory of a file, and the name by which an index there names the file."""
     place = PurePosixPath(path)
     return str(place.parent), place.name.partition(".")[0]
 
 
 def named_by(directory: Path, index: str, gpus: tuple[str, ...], unofficial: bool) -> frozenset[str]:
-    """The names of the tables to which an index leads one of the GPUs; (): any GPU. index: path below the directory.
+    """Return the names of the tables to which an index leads one of the GPUs; () stands for any GPU.
 
-    Raises OSError and RocmSdkError if it cannot be read.
+    `index` is the path of the index below the directory. Raise OSError or RocmSdkError if the index cannot be read.
     """
     path = directory / index
     if path.suffix == _YAML:
@@ -54,10 +54,10 @@ def named_by(directory: Path, index: str, gpus: tuple[str, ...], unofficial: boo
 def lost_tables(
     directory: Path, paths: Iterable[str], kept: Iterable[str], gpus: tuple[str, ...] = (), unofficial: bool = False
 ) -> tuple[LostTable, ...]:
-    """What the kept indexes name for the GPUs, (): for any, and is among the files, but not among the kept ones.
+    """Return the tables that kept indexes name for the GPUs and that are not kept; () stands for any GPU.
 
-    paths: of files, below the directory; kept: those of them that stay. An index that cannot be read names nothing;
-    check-gpu reports it.
+    `paths` are the paths of files below the directory, and `kept` the paths among them that stay. An index that cannot
+    be read names nothing; check-gpu reports it.
     """
     files = sorted(kept)
     left_out = _tables(paths) - _tables(files)
@@ -77,7 +77,10 @@ def _tables(paths: Iterable[str]) -> set[tuple[str, str]]:
 
 
 def _is_read(path: str) -> bool:
-    """The words of an index in YAML prove nothing: not each is the name of a table."""
+    """Return whether a file is an index that is parsed.
+
+    The words of an index in YAML prove nothing: not each is the name of a table.
+    """
     return is_index(path) and PurePosixPath(path).suffix != _YAML
 
 

@@ -1,4 +1,4 @@
-"""For which GPUs a library holds device code, as the loader's reader finds it."""
+"""The GPUs for which a library holds device code, as the loader's reader finds it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _PROCESSOR = re.compile(r"gfx[0-9a-f]+")
 
 
 def read_offload_targets(path: Path) -> frozenset[str]:
-    """Base targets (`gfx90a`, without `:xnack-`) of all its code; empty if the library has no device code."""
+    """Return the base targets (`gfx90a`, without `:xnack-`) of a library's device code; empty if there is no code.
+
+    Raise PackagingError if the library cannot be read.
+    """
     try:
         targets = device_code(path).targets
     except RocmSdkError as error:
@@ -22,5 +25,8 @@ def read_offload_targets(path: Path) -> frozenset[str]:
 
 
 def in_hardware_order(targets: frozenset[str]) -> list[str]:
-    """Sorts as versions: gfx90a before gfx1030. The last two digits are minor version and stepping."""
+    """Return the targets sorted as versions: gfx90a before gfx1030.
+
+    The last two digits are minor version and stepping.
+    """
     return sorted(targets, key=lambda target: (len(target), target))

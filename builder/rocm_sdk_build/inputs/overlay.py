@@ -1,4 +1,4 @@
-"""The artifact that says how a build made the others, which every package needs."""
+"""The artifact that tells how a build made the others, which every package needs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ _MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 
 
 def is_kpack_split(catalog: Iterable[Artifact], usual: Path) -> bool:
-    """Whether the build has put GPU code into archives. usual: a directory that would have the artifact.
+    """Return whether the build has put GPU code into archives.
 
-    PackagingError if nothing says it; raises OSError.
+    `usual` is a directory that would have the artifact. Raise PackagingError if the artifact is not there, and OSError
+    if the artifact cannot be read.
     """
     flags = _facts(catalog, usual).get("flags")
     return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))
 
 
 def versions_of_build(catalog: Iterable[Artifact], usual: Path) -> tuple[str, str]:
-    """The version that the build gave its packages, and that of its ROCm; "" for what it does not say.
+    """Return the version that the build gave its packages, and the version of its ROCm; "" for an unknown one.
 
-    Arguments and errors as of `is_kpack_split`.
+    The arguments and errors are the same as for `is_kpack_split`.
     """
     facts = _facts(catalog, usual)
     found = [facts.get(name) for name in ("rocm_package_version", "rocm_version")]
@@ -35,7 +36,7 @@ def versions_of_build(catalog: Iterable[Artifact], usual: Path) -> tuple[str, st
 
 
 def _facts(catalog: Iterable[Artifact], usual: Path) -> dict[str, object]:
-    """What the build says of itself."""
+    """Return the facts that the build states of itself."""
     directory = next((each.directory for each in catalog if each.directory.name == OVERLAY), usual / OVERLAY)
     path = directory / _MANIFEST
     try:

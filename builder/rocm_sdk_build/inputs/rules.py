@@ -1,4 +1,4 @@
-"""What goes into which package, read from a table (`rules.txt`, or the user's own)."""
+"""The rules for the content of packages, read from a table (`rules.txt`, or the user's own)."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ class Script(NamedTuple):
     """A command of a package."""
 
     name: str
-    path: str  # below the package's platform directory
-    expands: bool  # it needs the development tree
+    path: str  # path below the package's platform directory
+    expands: bool  # the command needs the development tree
 
 
 class MetadataRule(NamedTuple):
     """A line of METADATA."""
 
-    package: str  # or "all"
+    package: str  # a package or "all"
     field: str
     value: str
 
 
 class PackageRules(NamedTuple):
-    """What one runtime package consists of."""
+    """The rules for the content of one runtime package."""
 
     artifacts: frozenset[tuple[str, str]]  # (name, component)
     includes: tuple[str, ...]
     excludes: tuple[str, ...]
     search: tuple[str, ...]
     scripts: tuple[Script, ...]
-    linker_names: tuple[str, ...]  # patterns of libraries that it has without version, too
+    linker_names: tuple[str, ...]  # patterns of libraries that the package has without version, too
     own_search: tuple[str, ...]
 
 
 class Rewrite(NamedTuple):
-    """What files of a prefix must say instead."""
+    """A change of the texts in files of a prefix."""
 
-    when: str  # "any", "moved": where the file has another place than in the prefix
+    when: str  # "any", or "moved": only a file with another place than in the prefix
     files: str  # a pattern over paths
     pattern: re.Pattern[str]
     text: str
 
 
 class PrefixRules(NamedTuple):
-    """What the files of an installed ROCm are; of several rows that fit, the first counts."""
+    """The rules for the files of an installed ROCm; of several rows that fit, the first counts."""
 
     places: tuple[tuple[str, str], ...]  # directory of a prefix, directory of the tree
     rewrites: tuple[Rewrite, ...]
@@ -66,7 +66,7 @@ class PrefixRules(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The whole table."""
+    """The whole table of rules."""
 
     packages: dict[str, PackageRules]
     devel: dict[str, frozenset[str]]  # mode -> names of artifacts
@@ -74,13 +74,16 @@ class Rules(NamedTuple):
     metadata: tuple[MetadataRule, ...] = ()
 
     def libraries_of_others(self, *own: str) -> tuple[str, ...]:
-        """Patterns over the names of libraries that rows `take` give to packages other than these."""
+        """Return patterns over the names of libraries that rows `take` give to packages other than these."""
         names = [glob.rpartition("/")[2] for part, glob in self.prefix.parts if part in PACKAGES and part not in own]
         return tuple(name for name in names if name.startswith("lib") and ".so" in name)
 
 
 def read_rules(path: Path | None = None) -> Rules:
-    """The rules of a file, by default the established ones. PackagingError names the line that is wrong."""
+    """Return the rules of a file, by default the established ones.
+
+    Raise PackagingError, which names the line that is wrong.
+    """
     file = path or _DEFAULT
     rows: dict[str, list[tuple[str, ...]]] = {kind: [] for kind in _COLUMNS}
     try:

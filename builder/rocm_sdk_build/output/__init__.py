@@ -1,1 +1,1 @@
-"""What appears: packages that were proven and finished, selector, index, releases."""
+"""The files that appear: packages that were proven and finished, selector, index, releases."""

@@ -1,4 +1,4 @@
-"""What to do about two different files of one name, which an index cannot have."""
+"""The fix for two different files of one name, which an index cannot have."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LEAVE_OUT = "leave one of them out"
 
 
 def fix_of(directory: Path, clashing: tuple[IndexedFile, IndexedFile], files: Sequence[IndexedFile]) -> str:
-    """What makes an index of `directory` possible: an index for each of the two, if all that they require is there;
-    one selector in place of two, otherwise.
+    """Return the fix that makes an index of `directory` possible.
 
-    files: all that are in the directory and directly below it.
+    The fix is an index for each of the two files if all their requirements are there; otherwise one selector in place
+    of two. `files` are all files in the directory and directly below it.
     """
     below = sorted({each.path.parent for each in files} - {directory})
     own = [each for each in files if each.path.parent == directory]
@@ -37,7 +37,10 @@ def _index_of(place: Path, others: Iterable[IndexedFile], files: Iterable[Indexe
 
 
 def _is_complete(files: Sequence[IndexedFile]) -> bool:
-    """Whether the files can be an index: each has a name of its own, and what our packages require is there."""
+    """Return whether the files can be an index.
+
+    Each file must have a name of its own, and the requirements of our packages must be there.
+    """
     names = {each.path.name: each.sha256 for each in files}
     return all(names[each.path.name] == each.sha256 for each in files) and not any(
         each.is_ours and each.is_certain for each in unmet(files)

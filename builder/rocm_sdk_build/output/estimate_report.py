@@ -1,4 +1,4 @@
-"""Prints what packages would be and cost (`--dry-run`), for people and as JSON."""
+"""The report of the packages that a build would make, with their cost (`--dry-run`), for people and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEADINGS = ("package", "wheel", "disk", "memory", "file")
 
 
 def tell_estimates(estimates: Sequence[Estimate]) -> None:
-    """A table, then the artifacts of each package."""
+    """Print a table, then the artifacts of each package."""
     rows = [(each.name, *_texts(each.cost), each.file) for each in estimates]
     if len(rows) > 1:
         rows.append(("all in one run", *_texts(cost_of_run([each.cost for each in estimates])), ""))
@@ -25,7 +25,7 @@ def tell_estimates(estimates: Sequence[Estimate]) -> None:
 
 
 def write_estimates(estimates: Sequence[Estimate]) -> None:
-    """The same as a document."""
+    """Print the estimates as a JSON document."""
     document = {
         "schema": _SCHEMA,
         "packages": [

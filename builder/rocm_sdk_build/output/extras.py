@@ -1,4 +1,4 @@
-"""What packages require, and whether it is among the files of an index."""
+"""The requirements of packages, and the search for them among the files of an index."""
 
 from __future__ import annotations
 
@@ -34,33 +34,36 @@ class IndexedFile(NamedTuple):
     version: str
     sha256: str
     size: int
-    metadata: bytes | None  # of a wheel
+    metadata: bytes | None  # METADATA of a wheel
 
 
 class Selector(NamedTuple):
-    """What a selector may choose from, as `selector.json` says."""
+    """The choices of a selector, according to `selector.json`."""
 
     version: str
     families: tuple[str, ...]
-    requires: tuple[Requirement, ...]  # without an extra
+    requires: tuple[Requirement, ...]  # requirements without an extra
     extras: tuple[Needed, ...]
 
 
 class Needed(NamedTuple):
-    """What a package requires."""
+    """A requirement of a package."""
 
-    extra: str  # "": always
+    extra: str  # "": the package always requires it
     requirement: Requirement
 
 
 class Unmet(NamedTuple):
-    """A requirement that no file meets, with the files that have it. They have one cause, so they are one problem."""
+    """A requirement that no file meets, with the files that have it.
+
+    The files have one cause, so they are one problem.
+    """
 
     requirement: str  # "rocm-sdk-core==7.10.0"
     project: str  # normalised
-    told: tuple[tuple[Path, str], ...]  # files, and their extras that require it, "a, b"; "": the file itself does
+    told: tuple[tuple[Path, str], ...]  # files and their extras, "a, b", that require it; "": the file itself does
     is_ours: bool  # the first file is a package of an SDK of ours, which can be made again
-    is_certain: bool  # no index but that of the file's packager can have it
+    is_certain: bool  # only the index of the file's packager can have it
 
     def __str__(self) -> str:
         (path, _), *others = self.told
@@ -69,14 +72,16 @@ class Unmet(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What the first file requires."""
+        """The text about the requirement of the first file."""
         extras = self.told[0][1]
         return f"requires {self.requirement}{extras and f' (extra {extras})'}, which is not there"
 
 
 def unmet(files: Sequence[IndexedFile]) -> list[Unmet]:
-    """The requirements that no file meets, each once, selectors first. What other systems than Linux require is
-    ignored."""
+    """Return the requirements that no file meets, each once, selectors first.
+
+    Requirements of other systems than Linux are ignored.
+    """
     there: dict[str, list[IndexedFile]] = {}
     for file in files:
         there.setdefault(file.project, []).append(file)
@@ -103,14 +108,17 @@ def _listed(extras: Iterable[str]) -> str:
 
 
 def _is_met(requirement: Requirement, files: Iterable[IndexedFile]) -> bool:
-    """Whether one of the files, which are of the project, has the version and the extras."""
+    """Return whether one of the files, which all are of the project, has the version and the extras."""
     wanted = {str(canonicalize_name(each)) for each in requirement.extras}
     fitting = [file for file in files if requirement.specifier.contains(file.version, True)]
     return any(not wanted or wanted <= set(map(canonicalize_name, _all_needs(file)[0])) for file in fitting)
 
 
 def _is_of_packager(requirement: Requirement) -> bool:
-    """Whether the public index has no such package: it is of the SDK, has GPU code, or a local version is wanted."""
+    """Return whether the public index has no such package.
+
+    The package is of the SDK, has GPU code, or a local version is wanted.
+    """
     name = str(canonicalize_name(requirement.name))
     devices = [device for _, _, _, device, _ in installables() if device]
     return (
@@ -121,7 +129,7 @@ def _is_of_packager(requirement: Requirement) -> bool:
 
 
 def unchosen(files: Sequence[IndexedFile]) -> tuple[IndexedFile, IndexedFile] | None:
-    """A device package that no selector of its version requires, with such a selector; None if there is none."""
+    """Return a device package that no selector of its version requires, with such a selector; None if there is none."""
     selectors = [each for each in files if each.project == SELECTOR and _is_ours(each)]
     for file in files:
         own = [each for each in selectors if each.version == file.version]
@@ -133,12 +141,15 @@ def unchosen(files: Sequence[IndexedFile]) -> tuple[IndexedFile, IndexedFile] | 
 
 
 def needs_of(file: IndexedFile) -> Iterator[Needed]:
-    """What a package requires on Linux, of any package; nothing of one for another system, and nothing that the extras
-    of the loader require, which its developers use."""
+    """Yield the requirements of a package on Linux, for any project.
+
+    A package for another system has none. Extras of the loader and of rocm-sdk-build, which their developers use, do
+    not count.
+    """
     if file.path.suffix == ".whl" and wheel_name(file.path).platform.startswith(("win", "macosx")):
         return
     environment = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
-    with refusing_damage(package_damage(file.path, "METADATA")):  # what its marker compares may have no order
+    with refusing_damage(package_damage(file.path, "METADATA")):  # values that its marker compares may have no order
         needs = _all_needs(file)[1]
         always = set[str]()
         for needed in needs:
@@ -152,14 +163,14 @@ def needs_of(file: IndexedFile) -> Iterator[Needed]:
 
 
 def _is_ours(file: IndexedFile) -> bool:
-    """Whether it is a package of an SDK; of selectors, whether it is one of ours."""
+    """Return whether a file is a package of an SDK; for a selector, whether it is one of ours."""
     if file.project == SELECTOR and file.metadata is None:
         return read_selector(file.path) is not None
     return _OURS.fullmatch(file.project) is not None and file.project != LOADER
 
 
 def _all_needs(file: IndexedFile) -> tuple[list[str], list[Needed]]:
-    """The extras of a package, and what it requires, whatever the system."""
+    """Return the extras of a package, and its requirements on all systems."""
     metadata = file.metadata
     if metadata is None:
         if file.project != SELECTOR:
@@ -177,7 +188,10 @@ def _all_needs(file: IndexedFile) -> tuple[list[str], list[Needed]]:
 
 
 def read_selector(path: Path) -> Selector | None:
-    """What the source distribution of a selector says; None of another packager's. PackagingError for a damaged one."""
+    """Return the choices of a selector's source distribution; None for another packager's.
+
+    Raise PackagingError for a damaged source distribution.
+    """
     with refusing_damage(package_damage(path, "selector.json")):
         content = read_archive_member(path, "selector.json")
         if content is None:
@@ -189,7 +203,7 @@ def read_selector(path: Path) -> Selector | None:
 
 
 def _extras_of(document: Mapping[str, Any]) -> Iterator[Needed]:
-    """What `selector.json` says."""
+    """Yield the requirements of the extras in `selector.json`."""
     extras, families = document["extras"], document["families"]
     for_one = {
         Requirement(row).name: Requirement(row) for rows in extras.values() for row in rows if _FAMILY not in row
@@ -198,5 +212,5 @@ def _extras_of(document: Mapping[str, Any]) -> Iterator[Needed]:
         for row in rows:
             for family in families if _FAMILY in row else [""]:
                 requirement = Requirement(row.replace(_FAMILY, family.partition(":")[0]))
-                # Where an extra for this target alone is not for Linux, neither is this one.
+                # If an extra for this target alone is not for Linux, this row is not for Linux either.
                 yield Needed(extra, for_one.get(requirement.name, requirement))

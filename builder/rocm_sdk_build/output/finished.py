@@ -1,7 +1,7 @@
-"""Keeps finished wheels until the whole build is finished: after a killed run, the next run takes them.
+"""The store of finished wheels, which lasts until the whole build is finished.
 
-The name of a wheel consists of its key, which is the digest of all its input, and its own digest. A file with another
-name, owner or content is not used, and stays.
+After a killed run, the next run takes the wheels. The name of a wheel consists of its key, which is the digest of all
+its input, and its own digest. A file with another name, owner or content is not used, and stays.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Finished:
     """The finished wheels of builds with one output."""
 
     def __init__(self, directory: Path) -> None:
-        """directory: for these wheels alone."""
+        """Use `directory`, which is for these wheels alone."""
         self.directory = directory
         self._own: list[Path] = []
 
     def take(self, key: str | None, wheel: Path) -> bool:
-        """Writes the wheel that an earlier run has made, if there is one."""
+        """Write the wheel that an earlier run has made; return whether there was one."""
         if key is None or not self._is_ours():
             return False
         for path in sorted(self.directory.glob(f"{key}-*.whl")):
@@ -46,29 +46,29 @@ class Finished:
                 if _copy_verified(path, wheel):
                     self._own.append(path)
                     return True
-            except FileNotFoundError:  # another run has removed it: it was finished before this one
+            except FileNotFoundError:  # another run has removed the file: the other run was finished before
                 continue
             _log.warning("%s: is not what an earlier run left, and is not used", path)
         return False
 
     def keep(self, key: str | None, wheel: Path) -> None:
-        """Keeps a complete wheel for another run, if the file system has room or can link."""
+        """Keep a complete wheel for another run, if the file system has room or can link."""
         if key is None or not self._is_ours(makes=True):
             return
         path = self.directory / f"{key}-{sha256_of(wheel).hexdigest()}.whl"
         try:
             os.link(wheel, path)
-        except OSError:  # a file system without links, another run has kept it or removed the directory
+        except OSError:  # the file system has no links, or another run has kept it or removed the directory
             return
         self._own.append(path)
 
     @property
     def has_some(self) -> bool:
-        """Whether wheels of this build are kept."""
+        """The answer whether wheels of this build are kept."""
         return bool(self._own)
 
     def clear(self) -> None:
-        """Removes the wheels of this build, and those of others that were not finished."""
+        """Remove the wheels of this build, and wheels of other builds that were not finished."""
         for path in self._own:
             path.unlink(missing_ok=True)
         if self._is_ours():
@@ -79,11 +79,14 @@ class Finished:
                         path.unlink()
             try:
                 self.directory.rmdir()
-            except OSError:  # not empty: another run keeps wheels in it, or what is there is not ours
+            except OSError:  # not empty: another run keeps wheels, or a file is not ours
                 return
 
     def _is_ours(self, makes: bool = False) -> bool:
-        """Whether the directory belongs to this user, and nobody else can write to it."""
+        """Return whether the directory belongs to this user, and nobody else can write to it.
+
+        With `makes` the directory is made if it is not there.
+        """
         try:
             if makes:
                 with suppress(FileExistsError):
@@ -97,18 +100,18 @@ class Finished:
 
 
 class Keys:
-    """Computes the keys of wheels from all their input."""
+    """The computation of wheels' keys from all their input."""
 
     def __init__(self, written: Path | None) -> None:
-        """written: a directory of files that this run has written, and nobody else writes to."""
+        """Begin without digests; `written` is a directory to which this run alone writes."""
         self._written = written
         self._digests: dict[Path, str] = {}
 
     def of(self, facts: object, files: Iterable[Path]) -> str | None:
-        """The key of a wheel; None if a file has changed just now.
+        """Return the key of a wheel, or None if a file has changed just now.
 
-        facts: everything else that decides its content; repr() must show it. A file is identified by its place, size,
-        times and inode; a file that this run has written, by its content.
+        `facts` are all other facts that decide the content; repr() must show them. A file is identified by its place,
+        size, times and inode; a file that this run has written, by its content.
         """
         rows = []
         limit = time.time() - _YOUNG
@@ -128,7 +131,7 @@ class Keys:
         return self._written is not None and path.is_relative_to(self._written)
 
     def _place(self, text: str) -> str:
-        """The text without the name of the directory, which differs from run to run."""
+        """Return the text without the name of the directory, which differs from run to run."""
         return text if self._written is None else text.replace(str(self._written), "")
 
     def _content(self, path: Path, found: os.stat_result) -> str:
@@ -140,7 +143,7 @@ class Keys:
 
 
 def program_digest() -> str:
-    """A digest of this program, and of what it uses of the loader and of libraries to write files."""
+    """Return a digest of this program, and of the parts of the loader and of libraries with which it writes files."""
     found = hashlib.sha256(f"{loader_version} {deflate.__version__} {os.environ.get('CC')}".encode())
     packages = (Path(__file__).resolve().parents[1], Path(gpu_code.__file__).resolve().parent)
     files = (path for package in packages for path in package.rglob("*") if path.suffix in (".py", ".c", ".h", ".txt"))
@@ -150,7 +153,7 @@ def program_digest() -> str:
 
 
 def _copy_verified(path: Path, target: Path) -> bool:
-    """Copies a kept wheel; False, without a copy, if its content does not fit its name."""
+    """Copy a kept wheel; return False, without a copy, if its content does not fit its name."""
     name = _NAME.fullmatch(path.name)
     if name is None or not _is_own_file(path):
         return False

@@ -1,4 +1,7 @@
-"""Pages from which pip and uv install: one per project (PEP 503), with hashes and metadata (PEP 658), also as JSON."""
+"""The pages from which pip and uv install: a page for each project (PEP 503), with hashes and metadata (PEP 658).
+
+Each page is also there as JSON.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,16 @@ _log = logging.getLogger(__name__)
 
 
 def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
-    """Writes `simple/` into the directory, with a page for each project and its metadata files, and `links.html` with
-    all files; returns the pages.
+    """Write the pages of an index into the directory; return the pages.
 
-    Files in the directory, in its immediate subdirectories and directly in `roots` are listed, where they are.
-    PackagingError if there are none, for an invalid name or wheel, for two different files of one name, and if what a
-    package of the SDK requires of it is not there. IncompleteIndexError, after the pages are written, if that lacks
-    which another package requires, and which no other index has. A warning names what another index may have.
+    The index is `simple/`, with a page for each project, and `links.html` with all files; metadata files lie beside the
+    wheels. The pages list files in the directory, in its immediate subdirectories and directly in `roots`, where they
+    are.
+
+    Raise PackagingError if there are no files, for an invalid name or wheel, for two different files of one name, and
+    if a package of the SDK has a requirement of the SDK that is not there. Raise IncompleteIndexError, after the pages
+    are written, if a requirement of another package is not there that no other index has. A warning names requirements
+    that another index may have.
     """
     files = _find(directory, roots)
     lacking = unmet(files)
@@ -86,7 +92,7 @@ _PUT_IT_THERE = "put what is required beside it, or name its directory: --root D
 
 
 class IncompleteIndexError(PackagingError):
-    """The pages are written, and have packages that cannot be installed from them, or not with all of their extras."""
+    """The error for pages that are written, but have packages that cannot be installed from them with all extras."""
 
     def __init__(self, message: str, pages: list[Path]) -> None:
         super().__init__(message, _PUT_IT_THERE)
@@ -94,7 +100,7 @@ class IncompleteIndexError(PackagingError):
 
 
 def _tell_elsewhere(lacking: Iterable[Unmet]) -> None:
-    """Warns of what another index may have: the loader, and for each file what is of no SDK."""
+    """Warn of requirements that another index may have: the loader, and for each file the packages of no SDK."""
     others: dict[Path, list[str]] = defaultdict(list)
     for each in lacking:
         if each.project == LOADER:
@@ -143,7 +149,7 @@ def _metadata_of(wheel: Path) -> bytes:
 
 
 def _address(page: Path, file: IndexedFile) -> str:
-    """From a page in the directory `page`."""
+    """Return the address of a file from a page in the directory `page`."""
     return quote(os.fsencode(os.path.relpath(file.path, page)))
 
 

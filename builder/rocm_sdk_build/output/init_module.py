@@ -1,4 +1,4 @@
-"""Writes `_rocm_init.py`, the module with which a framework brings up the SDK libraries that its own files need."""
+"""The writer of `_rocm_init.py`, with which a framework brings up the SDK libraries that its own files need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.packages.version import check_version
 
-# What the established build of PyTorch preloads on Linux, in its order.
+# The libraries that the established build of PyTorch preloads on Linux, in its order.
 ESTABLISHED = (
     *("amd_comgr", "amd_smi", "amdhip64", "hiprtc", "hipblas", "hipfft", "hiprand", "hipsparse", "hipsparselt"),
     *("hipsolver", "hipblaslt", "miopen", "hipdnn", "rocm_sysdeps_liblzma", "rocm-openblas", "rocm_smi64"),
@@ -24,16 +24,17 @@ ESTABLISHED = (
 
 
 class InitModule(NamedTuple):
-    """The text of the module, and what the framework's metadata has to require."""
+    """The text of the module, and the requirement that the framework's metadata must have."""
 
     text: str
     requirement: str
 
 
 def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
-    """The libraries of the SDK that the files need by name, each once, in the order of the catalog.
+    """Return the libraries of the SDK that the files need by name, each once, in the order of the catalog.
 
-    What those need in turn comes with them. PackagingError for a file that is not a library, and if none is needed.
+    The needs of these libraries come with them. Raise PackagingError for a file that is not a library, and if the files
+    need no library.
     """
     needed = {PurePosixPath(name).name for path in files for name in _needed_by(path)}
     found = tuple(name for name, entry in ALL_LIBRARIES.items() if any(fits(each, entry.so_pattern) for each in needed))
@@ -51,7 +52,10 @@ def _needed_by(path: Path) -> tuple[str, ...]:
 
 
 def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
-    """The names, each once. PackagingError for one that is not in the catalog."""
+    """Return the names, each once.
+
+    Raise WrongUsageError for a name that is not in the catalog.
+    """
     for name in shortnames:
         if name not in ALL_LIBRARIES:
             near = nearest_names(name, tuple(ALL_LIBRARIES))
@@ -61,7 +65,10 @@ def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
 
 
 def make(shortnames: Sequence[str], version: str) -> InitModule:
-    """The module for an SDK of this major and minor version."""
+    """Return the module for an SDK of this major and minor version.
+
+    Raise PackagingError if the version is not canonical.
+    """
     check_version(version)
     release = Version(version).release
     wanted = f"{release[0]}.{release[1] if len(release) > 1 else 0}.*"

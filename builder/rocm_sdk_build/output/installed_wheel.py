@@ -1,4 +1,4 @@
-"""Makes the wheel again that a distribution was installed from."""
+"""The making of a wheel from the distribution that was installed from it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ OF_INSTALLER = frozenset(
 def write_again(
     info: Path, directory: Path, members: Iterable[tuple[str, Path]], tell: Callable[[Path], object] = lambda _: None
 ) -> Path:
-    """Writes the wheel of a dist-info directory; returns it.
+    """Write the wheel of a dist-info directory; return the path of the wheel.
 
-    members: names in the wheel and files, those of dist-info last. tell: is called with each file that was written.
-    PackagingError if WHEEL says no tag; raises OSError.
+    `members` are names in the wheel with their files; files of dist-info come last. `tell` is called with each file
+    that was written. Raise PackagingError if WHEEL has no tag; raise OSError if a file cannot be read or written.
     """
     wheel = directory / f"{info.name.removesuffix('.dist-info')}-{_tag_of(info)}.whl"
     with writing(wheel, info.name, deflate=True) as fresh:
@@ -40,7 +40,7 @@ def write_again(
 
 
 def _tag_of(info: Path) -> str:
-    """The tags of the wheel that was installed, as names of wheels have them."""
+    """Return the tags of the wheel that was installed, as names of wheels have them."""
     lines = (info / "WHEEL").read_text(encoding="utf-8", errors="replace").splitlines()
     tags = [value.strip().split("-") for name, _, value in (line.partition(":") for line in lines) if name == "Tag"]
     if not tags or any(len(tag) != 3 for tag in tags):

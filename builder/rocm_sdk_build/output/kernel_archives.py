@@ -1,4 +1,4 @@
-"""Whether the archives of kernels that libraries name are in some package: without one, no GPU runs their kernels."""
+"""The check that packages have the kernel archives that libraries name: without an archive, no GPU runs its kernels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _TARGET, _ENDING = "@GFXARCH@", ".kpack"
 
 
 class LostArchive(NamedTuple):
-    """A library, and the first archive that it names (".kpack/blas_lib_@GFXARCH@.kpack"): no package has one."""
+    """A library, and the first archive that it names (".kpack/blas_lib_@GFXARCH@.kpack"): no package has it."""
 
     library: Path
     named: str
 
     @property
     def what(self) -> str:
-        """Half a sentence about the package of the library."""
+        """The half sentence about the package of the library."""
         return f"has {self.library.name}, whose kernels are in {self.named}: no device package has such an archive"
 
 
@@ -30,11 +30,11 @@ FIX = "make the device packages with the artifacts that have these archives, or 
 
 
 def lost_archives(files: Iterable[Path], device_files: Iterable[Path]) -> list[LostArchive]:
-    """The libraries among `files` that name archives which are there for no target. [] without any archive: then no
-    device package is there.
+    """Return the libraries among `files` that name archives which are there for no target.
 
-    files, device_files: of the packages for all GPUs and of all device packages, where they are installed together.
-    Device packages may be gone already.
+    Return [] if there is no archive at all: then no device package is there. `files` are the files of the packages for
+    all GPUs, and `device_files` the files of all device packages, where all are installed together. Device packages may
+    be gone already.
     """
     archives = {os.path.normpath(path) for path in device_files if path.name.endswith(_ENDING)}
     if not archives:
@@ -49,7 +49,7 @@ def lost_archives(files: Iterable[Path], device_files: Iterable[Path]) -> list[L
 
 
 def refuse_lost_archives(site: Path) -> None:
-    """PackagingError for packages, installed in a directory, of which one names an archive that none has."""
+    """Raise PackagingError if packages, installed in a directory, name an archive that none of them has."""
     files = [path for path in site.rglob("*") if path.is_file()]
     if lost := lost_archives(files, files):
         lines = [f"{each.library.relative_to(site).parts[0]} {each.what}" for each in lost]
@@ -57,7 +57,7 @@ def refuse_lost_archives(site: Path) -> None:
 
 
 def _name_of(library: Path, named: str) -> str:
-    """An archive by its path below the package's directory."""
+    """Return the path of an archive below the package's directory."""
     place = os.path.normpath(library.parent / named)
     return place[place.rfind("/.kpack/") + 1 :] if "/.kpack/" in place else named
 
@@ -66,7 +66,7 @@ def _named_by(library: Path) -> tuple[str, ...]:
     try:
         return rocm_sdk.device_code(library).kpack_paths
     except rocm_sdk.RocmSdkError:
-        return ()  # it holds no GPU code, or `test` says what is wrong with it
+        return ()  # the file holds no GPU code, or `test` tells its fault
 
 
 def _pattern(library: Path, named: str) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
-"""The wheel of the loader that runs here: the selector requires rocm-sdk-loader, and no index need have it.
+"""The wheel of the running loader: the selector requires rocm-sdk-loader, and no index need have it.
 
-The loader was installed from a wheel, which is made again of its files, without a network; or it runs in its source
-tree, where `make wheel` has made one.
+The loader was installed from a wheel, which is made again from its files, without a network. Or the loader runs in its
+source tree, where `make wheel` has made a wheel.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from .rocm_selector.backend import LOADER
 _log = logging.getLogger(__name__)
 _GIVE_ONE = "name one: --loader WHEEL (--no-loader: the packages need none)"
 _PACKAGE = "rocm_sdk/__init__.py"  # an editable installation does not list it
-# What the wheel is built from, in the source tree. The compiled files are there too, after an editable installation.
+# The sources of the wheel in the source tree. After an editable installation, compiled files are there too.
 _SOURCES = ("pyproject.toml", "setup.py", "csrc", "rocm_sdk")
 _COMPILED = (".pyc", ".so", "load_check")
 
 
 def own_loader(directory: Path, package: Path | None = None) -> Path:
-    """The wheel of the loader, which may be written into the directory, made if need be.
+    """Return the wheel of the loader, which may be written into the directory, made if need be.
 
-    package: a directory `rocm_sdk`, by default the one that runs. PackagingError says why there is no such wheel.
+    `package` is a directory `rocm_sdk`, by default the running one. Raise PackagingError, which says why there is no
+    such wheel.
     """
     parent = package.parent if package is not None else Path(PACKAGE_PARENT)
     installed = next((each for each in sdk_distributions(str(parent)) if each.name == LOADER), None)
@@ -49,7 +50,10 @@ def own_loader(directory: Path, package: Path | None = None) -> Path:
 
 
 def _members(parent: Path, installed: Distribution) -> Iterator[tuple[str, Path]]:
-    """Names in the wheel and files, without those that the installer made; PackagingError for a changed one."""
+    """Yield the names in the wheel and the files, without files that the installer made.
+
+    Raise PackagingError for a file that has changed since the installation.
+    """
     info = Path(installed.directory).name
     made = {f"{info}/{name}" for name in OF_INSTALLER}
     for file in sorted(installed.files, key=lambda file: (file.path.startswith(f"{info}/"), file.path)):
@@ -63,7 +67,10 @@ def _members(parent: Path, installed: Distribution) -> Iterator[tuple[str, Path]
 
 
 def _built_in(tree: Path) -> Path:
-    """The wheel that `make wheel` has built in a source tree. A terminal is told if the sources are newer."""
+    """Return the wheel that `make wheel` has built in a source tree; tell a terminal if the sources are newer.
+
+    Raise PackagingError unless there is exactly one wheel of this version.
+    """
     built = sorted((tree / "build/wheel").glob(f"rocm_sdk_loader-{loader_version}-*.whl"))
     make = f"make -C {quoted_for_shell(str(tree))} wheel"
     if len(built) != 1:

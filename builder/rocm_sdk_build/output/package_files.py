@@ -1,4 +1,4 @@
-"""Finds the packages in a directory of them, and reads their names."""
+"""The finder of packages in a directory, and the reader of their names."""
 
 from __future__ import annotations
 
@@ -32,21 +32,24 @@ class PackageFile(NamedTuple):
 
     @property
     def is_of_sdk(self) -> bool:
-        """Whether it is the selector, or a package that it may choose, or its debug information; the loader is none."""
+        """The answer whether the package is of the SDK: selector, runtime, device, development or debug package.
+
+        The loader is not of the SDK.
+        """
         return _OF_SDK.fullmatch(self.project) is not None
 
     @property
     def debug_of(self) -> str | None:
-        """The project whose debug information it is (`--split-debug`); None if it is none."""
+        """The project whose debug information the package is (`--split-debug`), or None."""
         name = self.project.removeprefix(DEBUG)
         return None if name == self.project else Part(name, name).distribution
 
 
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
-    """The packages in a directory and (`below`) directly below it.
+    """Yield the packages in a directory and, with `below`, directly below it.
 
-    A directory that has several names there counts once. AbsentInputError if there is no such directory, OSError if it
-    cannot be read, PackagingError if one below it cannot, and for an invalid name.
+    A directory that has several names there counts once. Raise AbsentInputError if there is no such directory, OSError
+    if the directory cannot be read, and PackagingError if a directory below it cannot, and for an invalid name.
     """
     require_directory(directory, NAME_IT)
     inside = sorted(directory.iterdir())
@@ -59,7 +62,10 @@ def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFil
 
 
 def _places(directory: Path, inside: Iterable[Path]) -> Iterable[Path]:
-    """The directories among these, but hidden ones. A link to another one of them, or to `directory`, is none."""
+    """Return the directories among these paths, except hidden ones.
+
+    A link to another directory among them, or to `directory`, does not count.
+    """
     known = {os.path.realpath(directory): directory}
     for path in sorted(inside, key=Path.is_symlink):
         if not path.name.startswith(".") and path.is_dir():
@@ -77,8 +83,11 @@ def _inside(place: Path) -> list[Path]:
 
 
 def read_name(path: Path) -> PackageFile:
-    """The package in a file. PackagingError for an invalid name."""
-    if not path.is_file():  # a pipe would be waited for
+    """Return the package in a file.
+
+    Raise PackagingError for an invalid name.
+    """
+    if not path.is_file():  # opening a pipe would wait
         raise PackagingError(f"{path}: is not a file", "remove it")
     try:
         if path.suffix == ".whl":

@@ -1,4 +1,4 @@
-"""The page list of packages: recorded where they are installed, and carried by the wheel of core."""
+"""The page list of packages, recorded from their installation, and carried by the wheel of core."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .unpacked import unpack_wheel
 
 
 def add_page_list(wheels: Iterable[Path], installed: Path, scratch: Path, key: str, jobs: int) -> None:
-    """Writes core's wheel again, with the list of what a load of all libraries touches.
+    """Write core's wheel again, with the list of the pages that a load of all libraries touches.
 
-    installed: the directory in which the wheels are. key, jobs: as of `writing`. PackagingError if they cannot be
-    loaded here, or core is not among them.
+    `installed` is the directory in which the wheels are installed. `key` and `jobs` have the meaning that `writing`
+    gives them. Raise PackagingError if the packages cannot be loaded here, or core is not among them.
     """
     core = next((path for path in wheels if wheel_name(path).project == "rocm-sdk-core"), None)
     if core is None:

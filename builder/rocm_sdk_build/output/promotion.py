@@ -1,4 +1,4 @@
-"""Promotes the packages of a release candidate or nightly build to a release: the same files under another version."""
+"""The promotion of a release candidate's or nightly build's packages: the same files under another version."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FAMILY_LINE = re.compile(r"(AVAILABLE|LINUX|WINDOWS)_TARGET_FAMILIES\.append\((
 
 
 class Promotion(NamedTuple):
-    """From which version to which; the targets that are kept, or None for all."""
+    """The old and the new version, and the targets that are kept, or None for all."""
 
     old: str
     new: str
@@ -45,10 +45,10 @@ class Promotion(NamedTuple):
 
 
 def promote(source: Path, output: Path, version: str, targets: frozenset[str] | None = None) -> list[Path]:
-    """Writes the packages below `source` to `output` as this version; returns them. The originals stay. The loader,
-    whose versions are its own, goes along.
+    """Write the packages below `source` to `output` under this version; return their files.
 
-    PackagingError if they are not all of one version that comes before it, and for targets that are not there.
+    The originals stay. The loader, whose versions are its own, goes along. Raise PackagingError unless all packages
+    have one version that comes before the new version, and for targets that are not there.
     """
     check_version(version)
     found = sorted(find_packages(source))
@@ -123,7 +123,7 @@ def _rename(wheel: Path, site: Path, old: str, new: str) -> Path:
 
 
 def _with_other_text(data: bytes, old: bytes, new: bytes) -> bytes:
-    """A program in which C strings have the new text, which is not longer, and zeros behind their end."""
+    """Return a program in which C strings have the new text, which is not longer, and zeros behind their end."""
     if not data.startswith(_ELF):
         return data.replace(old, new)
     pattern = re.compile(rb"[^\0]*" + re.escape(old) + rb"[^\0]*")
@@ -147,7 +147,7 @@ def _change_files(wheel: Path, site: Path, info: Path, promotion: Promotion) -> 
 
 
 def _with_materials(text: str, promotion: Promotion) -> str:
-    """The bill of materials of the new version: of the same artifacts."""
+    """Return the bill of materials of the new version, with the same artifacts."""
     old = read_sbom(text.encode())
     return sbom_text(old.distribution, promotion.new, old.builder or "", old.digests)
 
@@ -165,7 +165,7 @@ def _with_targets(text: str, promotion: Promotion) -> str:
 
 
 def _with_version(metadata: str, promotion: Promotion) -> str:
-    """The headers with the new version: of the package, and of those that it requires."""
+    """Return the headers with the new version of the package, and of the packages that it requires."""
     version = re.escape(promotion.old)
     text = re.sub(rf"^Version: {version}$", f"Version: {promotion.new}", metadata, count=1, flags=re.MULTILINE)
     return re.sub(
@@ -174,7 +174,7 @@ def _with_version(metadata: str, promotion: Promotion) -> str:
 
 
 def _with_families(text: str, promotion: Promotion) -> str:
-    """`_dist_info.py` with the new version and the families that are kept."""
+    """Return `_dist_info.py` with the new version and the families that are kept."""
     lines = []
     available: list[str] = []
     for line in text.splitlines():
@@ -202,7 +202,7 @@ def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path
 
 
 def _with_selection(document: Mapping[str, Any], promotion: Promotion) -> dict[str, Any]:
-    """`selector.json` with the new version, and without the targets that are not kept."""
+    """Return `selector.json` with the new version, and without the targets that are not kept."""
     families = [each for each in document["families"] if promotion.keeps(each)]
     default = document["default"]
     extras = {}

@@ -1,4 +1,4 @@
-"""Checks wheels where they are installed: each is read back, all are installed together and tested there."""
+"""The test of wheels by an installation: each is read back, all are installed together and tested there."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _CORE = "rocm-sdk-core"
 
 
 def prove(wheels: Iterable[Path], site: Path) -> None:
-    """Installs the wheels in the new directory `site` and tests what is there. PackagingError says what is wrong.
+    """Install the wheels in the new directory `site` and test them there.
 
-    Of several wheels of one project, for families of their own, the first is installed; all are read back.
+    From several wheels of one project, for families of their own, the first is installed; all are read back. Raise
+    PackagingError, which says what is wrong.
     """
     installed = Site(site)
     projects: set[str] = set()
@@ -50,20 +51,23 @@ class Site:
     """A directory like site-packages, in which each file has one owner."""
 
     def __init__(self, directory: Path) -> None:
-        """directory: a new one."""
+        """Make `directory`, which must be new."""
         directory.mkdir()
         self.directory = directory
         self._owners: dict[str, Path] = {}  # also of wheels that were removed again
         self._wheels: dict[Path, list[str]] = {}
 
     def add(self, wheel: Path) -> list[Path]:
-        """Installs a wheel; returns its files. PackagingError if it is not what RECORD says, or two have one file."""
+        """Install a wheel; return its files.
+
+        Raise PackagingError if the wheel differs from RECORD, or another wheel has one of its files.
+        """
         names = read_back(wheel, self.directory, self._owners)
         self._wheels[wheel] = names
         return [self.directory / name for name in names]
 
     def remove(self, wheel: Path) -> None:
-        """Removes the files of a wheel that was installed, and the directories that are empty then."""
+        """Remove the files of a wheel that was installed, and the directories that are empty then."""
         names = self._wheels.pop(wheel)
         for name in names:
             (self.directory / name).unlink()
@@ -73,9 +77,10 @@ class Site:
                 (self.directory / parent).rmdir()
 
     def test(self) -> None:
-        """Tests what is installed. PackagingError says what is wrong.
+        """Test the installed wheels.
 
-        Nothing is loaded if a wheel is for another machine than this. Without core only the files are checked.
+        Nothing is loaded if a wheel is for another machine than this. Without core only the files are checked. Raise
+        PackagingError, which says what is wrong.
         """
         names = [*map(wheel_name, self._wheels)]
         is_native = all(each.platform == "any" or each.platform.endswith(f"_{platform.machine()}") for each in names)
@@ -97,7 +102,7 @@ class Site:
             raise PackagingError("\n".join(["the packages do not work where they are installed:", *lines]), fix)
 
     def _in_wheels(self, text: str) -> str:
-        """The text with the places of files in their wheels: the directory that it names is removed after the test."""
+        """Return the text with the places of files in their wheels, since the directory is removed after the test."""
         places = "|".join(re.escape(place) for place in {str(self.directory), os.path.realpath(self.directory)})
 
         def place_of(found: re.Match[str]) -> str:
@@ -108,10 +113,10 @@ class Site:
 
 
 def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | None = None) -> list[str]:
-    """Compares each file with RECORD, and writes it to the site; returns the names.
+    """Compare each file with RECORD, and write the file to the site; return the names.
 
-    owners: path -> the wheel that has it, of all that are installed together. PackagingError, before anything is
-    written, if the wheel's list of members is not sound; otherwise at the first file that is wrong.
+    `owners` has the wheel of each path, for all wheels that are installed together. Raise PackagingError, before
+    anything is written, if the wheel's list of members is not sound; otherwise at the first file that is wrong.
     """
     again = "make or get the package again"
     with (
@@ -147,7 +152,10 @@ def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | N
 
 
 def _own(name: str, wheel: Path, owners: dict[str, Path]) -> None:
-    """Notes whose a file is, and its directories, with a slash at their end. PackagingError if it cannot be there."""
+    """Note the owner of a file and of its directories, which have a slash at their end.
+
+    Raise PackagingError if another wheel has the path, or the path is a file in one wheel and a directory in another.
+    """
     for directory in accumulate(f"{part}/" for part in name.split("/")[:-1]):
         path = directory.removesuffix("/")
         _refuse_two(path, wheel, owners.get(path, wheel))
@@ -164,7 +172,10 @@ def _refuse_two(path: str, wheel: Path, other: Path) -> None:
 def _read_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, site: Path | None, pool: ThreadPoolExecutor
 ) -> tuple[str, str]:
-    """Digest and size, as RECORD has them. pool: hashes and writes while this thread decompresses."""
+    """Return digest and size of a member, as RECORD has them.
+
+    `pool` hashes and writes while this thread decompresses.
+    """
     digest, size = hashlib.sha256(), 0
     target = Path(os.devnull) if site is None else site / member.filename
     if site is not None:

@@ -1,4 +1,7 @@
-"""Writes the selector package `rocm`: a source distribution that decides on the user's machine what it requires."""
+"""The writer of the selector package `rocm`.
+
+The package is a source distribution that decides on the user's machine which packages it requires.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from rocm_sdk_build.packages.tar_archives import tar_gz_member
 from .rocm_selector.backend import LOADER, MODULES, SBOM, metadata
 
 _HERE = Path(__file__).parent
-_DYNAMIC = ("Requires-Dist", "Provides-Extra")  # from 2.2 on installers take the others for fixed (PEP 643)
+_DYNAMIC = ("Requires-Dist", "Provides-Extra")  # from 2.2 on installers take all other fields for fixed (PEP 643)
 _SUMMARY = "Installs the parts of the ROCm SDK that fit this machine"
 _PYPROJECT = """[build-system]
 requires = []
@@ -44,8 +47,11 @@ ROCM_SDK_TARGET_FAMILY names another target family.
 def write_selector(
     directory: Path, sdk: SdkFacts, families: Families, family: str, *, is_kpack: bool, packages: Container[str]
 ) -> Path:
-    """Writes `rocm-VERSION.tar.gz`. family: the only one that it may choose; "" for all. packages: logical names of
-    those that the SDK has."""
+    """Write `rocm-VERSION.tar.gz`; return its path.
+
+    `family` is the only family that the selector may choose; "" stands for all. `packages` are the logical names of the
+    packages that the SDK has.
+    """
     offered = (family,) if family else sdk.available
     document = {
         "version": sdk.version,
@@ -53,8 +59,8 @@ def write_selector(
         "description": _README,
         "families": list(offered),
         "default": family or sdk.default,
-        # The loader's versions are not the SDK's: any loader reads any SDK. This one, or a later one, which knows more
-        # GPUs, runs beside the SDK; the same one decides on the family before that.
+        # The loader's versions are not the SDK's: any loader reads any SDK. The version of this loader, or a later one,
+        # which knows more GPUs, runs beside the SDK; the same loader decides on the family before.
         "requires": [f"rocm-sdk-core=={sdk.version}", f"{LOADER}>={loader_version}"],
         "extras": _extras(sdk, families, bool(family), is_kpack, packages),
     }
@@ -62,7 +68,7 @@ def write_selector(
 
 
 def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path:
-    """The same from what `selector.json` says."""
+    """Write the selector package of a document, the content of `selector.json`; return the package's path."""
     contents = {
         "PKG-INFO": metadata(document, document["default"], _DYNAMIC),
         "README.md": document["description"],
@@ -84,8 +90,10 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
 
 
 def read_archive_member(path: Path, name: str) -> bytes | None:
-    """A file of a source distribution, by its name below the archive's directory; None without it. Raises what damage
-    raises."""
+    """Return the content of a file of a source distribution; None if the archive has no such file.
+
+    `name` is the file's name below the archive's directory. Errors of a damaged archive pass.
+    """
     member = f"{path.name.removesuffix('.tar.gz')}/{name}"
     with gzip.open(path) as unpacked:
         reader = TarReader(io.BytesIO(read_small(unpacked)), is_stream=False)
@@ -97,7 +105,7 @@ def read_archive_member(path: Path, name: str) -> bytes | None:
 def _extras(
     sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bool, packages: Container[str]
 ) -> dict[str, list[str]]:
-    """Extra -> requirements; `{family}` stands for the one that is chosen."""
+    """Return the requirements of each extra; `{family}` stands for the family that is chosen."""
     version = sdk.version
     libraries = "rocm-sdk-libraries" if is_kpack else "rocm-sdk-libraries-{family}"
     extras = {

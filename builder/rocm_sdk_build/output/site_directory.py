@@ -1,6 +1,6 @@
-"""Packages as pip installs them: a directory like site-packages, of hard links, so that it costs neither time nor disk.
+"""Packages as pip installs them: a directory like site-packages, of hard links, which costs neither time nor disk.
 
-It is for reading only: what is written to a file of it is written to the packages' source, too.
+The directory is for reading only: data that is written to one of its files is written to the packages' source, too.
 """
 
 from __future__ import annotations
@@ -19,21 +19,27 @@ from rocm_sdk_build.files.text_files import write_text
 
 @contextmanager
 def filling(site: Path, dist_info: str) -> Iterator[SitePackage]:
-    """A package that the caller adds to `site`, in the file system of its files; RECORD is written at the end."""
+    """Yield a package that the caller adds to `site`, and write its RECORD at the end.
+
+    `site` is in the file system of the package's files.
+    """
     package = SitePackage(site)
     yield package
     package.finish(f"{dist_info}/RECORD")
 
 
 class SitePackage:
-    """A package that is being added. It takes what a wheel takes."""
+    """A package that is being added, with the methods of a wheel."""
 
     def __init__(self, site: Path) -> None:
         self._site = site
         self._names: list[str] = []
 
     def add_file(self, name: str, path: Path, rest: Rest | None = None) -> None:
-        """A file of the disk. rest: what it lacks. Commands are left out: pip puts them elsewhere."""
+        """Add a file of the disk; `rest` is the part that the file lacks.
+
+        Commands are left out: pip puts them elsewhere.
+        """
         if ".data/scripts/" in name:
             return
         if rest is not None:
@@ -42,7 +48,7 @@ class SitePackage:
 
     @contextmanager
     def adding(self, name: str, _size: int) -> Iterator[BinaryIO]:
-        """A file that the caller writes."""
+        """Yield a new file of the package, which the caller writes."""
         with self._place(name).open("xb") as file:
             yield file
 
@@ -53,7 +59,7 @@ class SitePackage:
         return path
 
     def finish(self, record: str) -> None:
-        """Writes RECORD."""
+        """Write RECORD."""
         paths = {name: self._site / name for name in self._names}
         rows = [Row(name, digest_text(sha256_of(path)), str(path.stat().st_size)) for name, path in paths.items()]
         write_text(self._site / record, record_text([*rows, Row(record)]))

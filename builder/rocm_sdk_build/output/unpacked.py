@@ -1,4 +1,4 @@
-"""The contents of packages in directories: in place of packages (`--no-build-packages`), or to be changed there."""
+"""The contents of packages in directories: in place of packages (`--no-build-packages`), or for changes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _OURS = re.compile(rf"{_PLATFORM}|{_MODULE}|.*\.(dist-info|data)")
 
 
 def unpack(package: Path, parent: Path, scratch: Path) -> Path:
-    """Writes what a package has to the directory of its distribution's name below `parent`, and returns that.
+    """Write the content of a package to a directory with its distribution's name below `parent`; return the directory.
 
-    A platform directory goes to `platform`, a module to `src`, as the established packager stages them. What an earlier
-    run has left there is replaced; PackagingError if something else is there. scratch: a directory of the same file
-    system, in which the new one is made.
+    A platform directory goes to `platform`, a module to `src`, as the established packager stages them. `scratch` is a
+    directory of the same file system, in which the new directory is made.
+
+    The files of an earlier run are replaced; raise PackagingError if something else is there.
     """
     directory = parent / wheel_name(package).project
     refuse_unknown(directory)
@@ -44,9 +45,9 @@ def unpack(package: Path, parent: Path, scratch: Path) -> Path:
 
 
 def unpack_wheel(wheel: Path, site: Path) -> bool:
-    """Writes what a wheel has to the new directory `site`, as `members_of` takes it; returns whether it was deflated.
+    """Write the content of a wheel to the new directory `site`, as `members_of` takes it.
 
-    PackagingError for a wheel that is damaged, and without room.
+    Return whether the wheel was deflated. Raise PackagingError for a damaged wheel, and if there is no room.
     """
 
     def refuse(what: str) -> PackagingError:
@@ -64,7 +65,7 @@ def unpack_wheel(wheel: Path, site: Path) -> bool:
 
 
 def _members(package: Path) -> Iterator[tuple[str, IO[bytes], int]]:
-    """Name in the directory, content, mode."""
+    """Yield the name in the directory, the content and the mode of each member."""
     if package.suffix != ".whl":
         with tarfile.open(package) as archive:
             for each in archive:

@@ -1,1 +1,1 @@
-"""What each package consists of: files, metadata, platform tag, commands, development tree."""
+"""The content of each package: files, metadata, platform tag, commands, development tree."""

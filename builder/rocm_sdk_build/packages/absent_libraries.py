@@ -1,4 +1,7 @@
-"""Which libraries of the catalog an SDK is built without: loaders skip them, so that a framework's fixed list works."""
+"""The libraries of the catalog that an SDK is built without.
+
+Loaders skip these libraries, so that a framework's fixed list works.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ FACTS_OF_LIBRARIES = "share/therock/libraries_dist_info.json"  # no path is in t
 
 
 def find_absent(package: str, files: Iterable[str]) -> list[str]:
-    """Shortnames of the libraries that the catalog has in a package, and that it lacks; sorted. files: its paths."""
+    """Return the shortnames of the libraries that the catalog has in a package and that the package lacks; sorted.
+
+    `files` are the paths of the package.
+    """
     paths = [PurePosixPath(path) for path in files]
     absent = []
     for shortname, owner, pattern, _, directory, is_optional in catalog():
@@ -27,7 +33,11 @@ def find_absent(package: str, files: Iterable[str]) -> list[str]:
 
 
 def facts_text(path: Path | None, absent: Iterable[str]) -> str:
-    """`dist_info.json` of the artifacts (None: they have none for the package), with the libraries that are absent."""
+    """Return `dist_info.json` of the artifacts, with the libraries that are absent.
+
+    `path` is the file of the artifacts; None: the artifacts have none for the package. Raise PackagingError if the file
+    is not an object with the text dist_amdgpu_targets.
+    """
     document = {} if path is None else read_document(path)
     if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):
         raise PackagingError(f"{path}: is not an object with the text dist_amdgpu_targets")

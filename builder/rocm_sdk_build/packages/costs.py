@@ -1,6 +1,6 @@
 """The memory and disk that making packages takes at most, from the sizes of their files, before anything is written.
 
-docs/packaging-machines.md has the formulas, tests/builder/test_estimate.py compares them with what runs take.
+docs/packaging-machines.md has the formulas, and tests/builder/test_estimate.py compares them with real runs.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ from typing import NamedTuple
 
 MB = 1_000_000
 _BLOCK = 4096  # bytes of a file system, to which the space of a file is rounded up
-_OWN_FILES = 64_000  # bytes of the files that each wheel has beside those of the artifacts
+_OWN_FILES = 64_000  # bytes of the files that each wheel has beside the artifacts' files
 _PROGRAM = 16_384  # bytes of a small program that starts another one
-_MEMBER = 512  # bytes that a member of a wheel takes beside its data: headers, its row of RECORD
-# Of the interpreter with the modules that it needs; what it holds of a file: entries, member, row of RECORD.
+_MEMBER = 512  # bytes that a member of a wheel takes beside its data: headers, row of RECORD
+# Bytes of the interpreter with the modules that it needs; bytes for each file: entries, member, row of RECORD.
 _PYTHON, _FILE = 34 * MB, 3_000
-_MATERIALS = 6 * MB  # of the modules that write the bill of materials
-_COMPILER = 30 * MB  # of cc1, which compiles the small programs
-_PATCHELF = 2  # how often patchelf, which is started for some files, holds one
-# Of writing: blocks in flight for each thread (files/wheels.py), buffers; those of compressors: xz -6, zstd -12.
+_MATERIALS = 6 * MB  # bytes of the modules that write the bill of materials
+_COMPILER = 30 * MB  # bytes of cc1, which compiles the small programs
+_PATCHELF = 2  # how often patchelf, which is started for some files, holds a file in memory
+# Bytes of blocks in flight for each thread (files/wheels.py), of buffers, and of compressors: xz -6, zstd -12.
 _THREAD, _BUFFERS = 10 * MB, 16 * MB
 _COMPRESSORS = {"none": 0, "xz": 100 * MB, "zstd": 64 * MB}
 
 
 class Load(NamedTuple):
-    """What a package is made of: sizes of files in bytes."""
+    """The files from which a package is made: sizes in bytes."""
 
-    sizes: Sequence[int]  # of all files
-    copied: Sequence[int] = ()  # of those that are changed: libraries and programs that get a search path
+    sizes: Sequence[int]  # sizes of all files
+    copied: Sequence[int] = ()  # sizes of changed files: libraries and programs that get a search path
     programs: int = 0  # small programs that are compiled
-    compression: str = "none"  # of the development tree inside its wheel
+    compression: str = "none"  # compression of the development tree inside its wheel
 
 
 class Cost(NamedTuple):
-    """Bytes, at most."""
+    """The cost of a package or a run: bytes, at most."""
 
     wheel: int
-    staging: int  # is removed before the next package is made
-    installed: int  # while it is tested; 0: it is not
-    memory: int  # of all processes of the run together, without the cache of files
+    staging: int  # removed before the next package is made
+    installed: int  # bytes while the package is tested; 0: no test
+    memory: int  # bytes of all processes of the run together, without the cache of files
 
     @property
     def disk(self) -> int:
@@ -47,20 +47,23 @@ class Cost(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a package would be."""
+    """The estimate of a package."""
 
-    name: str  # short
-    file: str  # below the output
+    name: str  # the short name
+    file: str  # the path below the output
     artifacts: tuple[str, ...]
     cost: Cost
 
 
 def cost_of(load: Load, *, jobs: int, deflates: bool, is_checked: bool) -> Cost:
-    """The cost of one package alone. jobs: threads; 0: one for each processor that this process may use."""
+    """Return the cost of a package alone.
+
+    `jobs` is the number of threads; 0 stands for one for each processor that this process may use.
+    """
     count = len(load.sizes) + load.programs
     small = load.programs * _PROGRAM + _OWN_FILES
     data = sum(load.sizes) + small
-    # What does not get smaller is stored in pieces, each with a few bytes more.
+    # Data that does not get smaller is stored in pieces, each with a few bytes more.
     wheel = data + data // 1000 + _MEMBER * count
     staging = _on_disk(load.copied) + small
     installed = _on_disk(load.sizes) + small + _BLOCK * load.programs if is_checked else 0
@@ -72,7 +75,7 @@ def cost_of(load: Load, *, jobs: int, deflates: bool, is_checked: bool) -> Cost:
 
 
 def cost_of_run(costs: Sequence[Cost]) -> Cost:
-    """Of packages that one run makes, one after the other: they are installed together."""
+    """Return the cost of packages that one run makes, one after the other, and installs together."""
     return Cost(
         sum(each.wheel for each in costs),
         max((each.staging for each in costs), default=0),

@@ -1,6 +1,6 @@
 """The licences of Debian's packages as SPDX expressions, from copyright files in the machine-readable form (DEP-5).
 
-An expression joins the licences of all files of the package's source but those of the packaging, `debian/*`.
+An expression joins the licences of all files of the package's source except the packaging, `debian/*`.
 """
 
 from __future__ import annotations
@@ -16,21 +16,25 @@ _PLACE = re.compile(r"share/doc/([^/]+)/copyright")
 _FORMAT = re.compile(r"https?://www\.debian\.org/doc/packaging-manuals/copyright-format/1\.0/?")
 _TABLE = Path(__file__).with_name("debian_licences.txt")
 _SIZE_LIMIT, _COUNT_LIMIT = 1 << 20, 100
-_NAME_LIMIT = 1000  # letters of a synopsis: what is compared with the table takes time by their square
-_OPERATORS = ((", and ", "AND"), (", or ", "OR"), (" or ", "OR"), (" and ", "AND"))  # the weakest first
+_NAME_LIMIT = 1000  # letters of a synopsis, whose comparison takes time by their square
+_OPERATORS = ((", and ", "AND"), (", or ", "OR"), (" or ", "OR"), (" and ", "AND"))  # the weakest operator first
 _REFERENCE = "LicenseRef-"
 
 
 def licences_of_debian(files: Mapping[str, Path]) -> dict[str, str | None]:
-    """Debian's package -> expression; None where its copyright file is not in the form, or damaged.
+    """Return the licence expression of each of Debian's packages.
 
-    files: licence files by their paths below the SDK's root. A name that the table lacks is a LicenseRef.
+    The expression is None where the copyright file of the package is not in the form, or damaged. `files` are licence
+    files by their paths below the SDK's root. A name that the table lacks becomes a LicenseRef.
     """
     return {package: _joined(each) if each else None for package, each in _expressions_of(files).items()}
 
 
 def expression_of_all(files: Mapping[str, Path]) -> str | None:
-    """That of a package with these licence files; None unless all are in the form, with names of the table."""
+    """Return the licence expression of a package with these licence files.
+
+    Return None unless all files are in the form, with names of the table.
+    """
     found = _expressions_of(files)
     every = frozenset[str]().union(*found.values())
     if len(found) != len(files) or not all(found.values()) or any(_REFERENCE in each for each in every):
@@ -39,7 +43,7 @@ def expression_of_all(files: Mapping[str, Path]) -> str | None:
 
 
 def _expressions_of(files: Mapping[str, Path]) -> dict[str, frozenset[str]]:
-    """Debian's package -> the expressions of its files; none where they are not known."""
+    """Return the licence expressions of each of Debian's packages; none where they are not known."""
     places = {place[1]: file for path, file in files.items() if (place := _PLACE.fullmatch(path)) is not None}
     return {package: _read(file) for package, file in sorted(places.items())}
 
@@ -59,13 +63,13 @@ def _read(file: Path) -> frozenset[str]:
 
 
 def _is_upstream(paragraph: Mapping[str, str]) -> bool:
-    """Whether it is of files, and not of the packaging alone."""
+    """Return whether the paragraph is about files of the source, and not about the packaging alone."""
     patterns = paragraph.get("files", "").split()
     return any(not pattern.removeprefix("./").startswith("debian/") for pattern in patterns)
 
 
 def _paragraphs(text: str) -> Iterator[dict[str, str]]:
-    """Field, in lower case -> value, with the lines that follow it."""
+    """Yield the fields of each paragraph: the name in lower case, and the value with the lines that follow it."""
     for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
         fields: dict[str, str] = {}
         name = ""
@@ -80,7 +84,7 @@ def _paragraphs(text: str) -> Iterator[dict[str, str]]:
 
 
 def _expression(names: str) -> str:
-    """That of a synopsis, "A or B, and C"."""
+    """Return the licence expression of a synopsis such as "A or B, and C"."""
     for word, operator in _OPERATORS:
         parts = names.split(word)
         if len(parts) > 1:
@@ -103,7 +107,7 @@ def _joined(expressions: frozenset[str]) -> str | None:
 
 
 def _key(name: str) -> str:
-    """Names are equal in upper and lower case, and with `.0` at the end of the version."""
+    """Return the key of a name: names are equal in upper and lower case, and with `.0` at the end of the version."""
     return re.sub(r"(\.0)+(\+?)$", r"\2", " ".join(name.lower().split()))
 
 

@@ -18,18 +18,18 @@ from rocm_sdk_build.inputs.file_kind import Kind
 from .population import PlacedFile
 
 DIRECTORY = "lib/debug"
-DEBUG = "rocm-sdk-debug-"  # begins the names of these packages
+DEBUG = "rocm-sdk-debug-"  # the start of these packages' names
 
 
 class DebugFiles:
-    """Which files lose their debug information, and where it goes."""
+    """The files that lose their debug information, and the places to which it goes."""
 
     def __init__(self, files: Iterable[PlacedFile], scratch: Path) -> None:
-        """scratch: a directory for this alone, which is made when a file is written."""
+        """Look at files; `scratch` is a directory for this object alone, which is made when a file is written."""
         self._scratch = scratch
         self._found: dict[Path, Debuggable] = {}  # by source
         self._first: dict[str, Path] = {}  # build ID -> source
-        self.kept: dict[str, str] = {}  # path of a file that keeps its debug information -> why
+        self.kept: dict[str, str] = {}  # path of a file that keeps its debug information -> reason
         for file in files:
             if not file.link and file.facts.kind is not Kind.DATA and file.source not in self._found:
                 self._take(file)
@@ -48,15 +48,15 @@ class DebugFiles:
 
     @property
     def sources(self) -> list[Path]:
-        """The files that lose it."""
+        """The files that lose their debug information."""
         return list(self._found)
 
     def takes(self, source: Path) -> bool:
-        """Whether a file loses it."""
+        """Return whether a file loses its debug information."""
         return source in self._found
 
     def strip(self, source: Path, target: Path) -> None:
-        """Writes the file without it, which its owner may write."""
+        """Write the file without its debug information; the owner of the new file may write to it."""
         debug = self._debug_file(source)
         debug.parent.mkdir(parents=True, exist_ok=True)
         split(source, target, debug, debug.name)
@@ -64,7 +64,7 @@ class DebugFiles:
         debug.chmod(0o644)
 
     def members(self, directory: str) -> Mapping[str, Path]:
-        """The files of the package with the debug information: name below `directory` -> file."""
+        """Return the files of the package with the debug information, by their names below `directory`."""
         found = {}
         for source, facts in self._found.items():
             debug = self._debug_file(source)
@@ -76,7 +76,7 @@ class DebugFiles:
         return dict(sorted(found.items()))
 
     def clear(self) -> None:
-        """Removes what was written."""
+        """Remove the files that were written."""
         if self._scratch.exists():
             shutil.rmtree(self._scratch)
 

@@ -1,4 +1,4 @@
-"""What the development tree consists of: links to the runtime packages' files, and what these do not have."""
+"""The content of the development tree: links to the runtime packages' files, and all files that these lack."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ class DevelEntry(NamedTuple):
 
 
 def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Population]) -> list[DevelEntry]:
-    """The tree, in the order of its members. runtime: platform directory -> files.
+    """Return the tree, in the order of its members.
 
-    What a runtime package has is a link to it, in the layout of site-packages. Other names of libraries are links to
-    the SONAME beside them.
+    `runtime` has the files of each platform directory. A file that a runtime package has becomes a link to that file,
+    in the layout of site-packages. Other names of libraries become links to the SONAME beside them. Raise
+    PackagingError if the tree would have two different files at one path.
     """
     entries: dict[str, DevelEntry] = {}
     for artifact in artifacts:

@@ -1,4 +1,4 @@
-"""Writes the texts that say what an SDK is: `_dist_info.py` of each pure module and `dist_info.json` of the core."""
+"""The writer of the texts that describe an SDK: `_dist_info.py` of each module and `dist_info.json` of the core."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _TEMPLATE = Path(__file__).with_name("dist_info_template.py")
 
 
 class SdkFacts(NamedTuple):
-    """What all packages of an SDK say of it."""
+    """The facts of an SDK that all of its packages state."""
 
     version: str
     available: tuple[str, ...]  # target families or targets, in order
     default: str | None
     nonce: str = ""
-    linux: tuple[str, ...] = ()  # families that were asked for, for each system
+    linux: tuple[str, ...] = ()  # families that the user asked for, for each system
     windows: tuple[str, ...] = ()
-    one_libraries_package: bool = True  # it has no family in its name
+    one_libraries_package: bool = True  # the libraries package has no family in its name
 
 
 def python_text(logical_name: str, sdk: SdkFacts, family: str | None = None) -> str:
-    """`_dist_info.py` of one package: the template, then literal assignments. family: of a package that has one.
+    """Return `_dist_info.py` of a package: the template, then literal assignments.
 
-    Every value is written by repr(), so that none can become code.
+    `family` is the family of a package that has one. Every value is written by repr(), so that none can become code.
     """
     lines = [f"__version__ = {sdk.version!r}", f"PY_PACKAGE_SUFFIX_NONCE = {sdk.nonce!r}"]
     if sdk.one_libraries_package:
@@ -42,11 +42,11 @@ def python_text(logical_name: str, sdk: SdkFacts, family: str | None = None) -> 
 
 
 def module_text(summary: str) -> str:
-    """`__init__.py` of a pure module."""
+    """Return `__init__.py` of a pure module."""
     return f'"""{summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
 
 
 def json_text(targets: Iterable[str], absent_libraries: Iterable[str]) -> str:
-    """`share/therock/dist_info.json`: for which GPUs the SDK was built, and without which libraries (shortnames)."""
+    """Return `share/therock/dist_info.json`: the GPUs of the SDK, and the shortnames of libraries that it lacks."""
     facts = {"dist_amdgpu_targets": ";".join(targets), "absent_libraries": sorted(absent_libraries)}
     return json.dumps(facts, indent=2) + "\n"

@@ -14,7 +14,7 @@ ALL_PACKAGES: "dict[str, PackageEntry]" = {}
 
 
 class PackageEntry:
-    """One distribution of the SDK; entering itself in ALL_PACKAGES makes the table."""
+    """A distribution of the SDK, which enters itself in ALL_PACKAGES."""
 
     def __init__(
         self, logical_name: str, dist_package_template: str, pure_py_package_name: str, *, required: bool = False

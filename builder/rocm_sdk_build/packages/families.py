@@ -1,4 +1,4 @@
-"""Target families of a build, expanded by the loader's table."""
+"""The target families of a build, which the loader's table expands."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from rocm_sdk_build.errors import WrongUsageError
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """What `,` or `;` separate, each once."""
+    """Return the names that `,` or `;` separate, each once."""
     return tuple(dict.fromkeys(listed(text)))
 
 
 def expand(names: str | None) -> tuple[str, ...] | None:
-    """The targets of families, separated by `,` or `;`, sorted; None if nothing is named: there is no such platform."""
+    """Return the targets of families, sorted, or None if no family is named: there is no such platform.
+
+    Names of families are separated by `,` or `;`. Raise WrongUsageError for a family that is not known.
+    """
     if names is None or not names_in(names):
         return None
     try:
@@ -23,7 +26,7 @@ def expand(names: str | None) -> tuple[str, ...] | None:
 
 
 def is_family(name: str) -> bool:
-    """Whether the loader's table has a family or target of this name."""
+    """Return whether the loader's table has a family or target of this name."""
     try:
         targets.expand(name)
     except UnknownTargetError:
@@ -32,12 +35,15 @@ def is_family(name: str) -> bool:
 
 
 class Families:
-    """Which targets the packages are for, on which systems."""
+    """The targets that the packages are for, and the systems of these targets."""
 
     def __init__(self, linux: str | None, windows: str | None, present: set[str]) -> None:
-        """linux, windows: families that were asked for. present: those of the artifacts, features included."""
+        """Expand the families that are asked for, `linux` and `windows`; without both, `present` counts.
+
+        `present` has the families of the artifacts, features included.
+        """
         self.linux, self.windows = expand(linux) or (), expand(windows) or ()
-        self.named = names_in(f"{linux or ''},{windows or ''}")  # as the user calls them
+        self.named = names_in(f"{linux or ''},{windows or ''}")  # families by the names of the user
         if self.linux or self.windows:
             self.available = tuple(sorted({*self.linux, *self.windows}))
             both = sorted(set(self.linux) & set(self.windows))
@@ -47,11 +53,11 @@ class Families:
             self.default = self.available[0] if self.available else None
 
     def targets(self) -> tuple[str, ...]:
-        """The targets without features, each once."""
+        """Return the targets without features, each once."""
         return tuple(dict.fromkeys(name.partition(":")[0] for name in self.available))
 
     def marker(self, target: str) -> str:
-        """The environment marker of a requirement of this target; "" if it is for all systems."""
+        """Return the environment marker of a requirement of this target; "" if the target is for all systems."""
         if not (self.linux and self.windows):
             return ""
         on_linux = target in {name.partition(":")[0] for name in self.linux}

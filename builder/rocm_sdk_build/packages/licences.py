@@ -1,4 +1,4 @@
-"""Finds the licence files of a package: they lie among its artifacts, mostly in `share/doc`."""
+"""The finder of a package's licence files, which lie among its artifacts, mostly in `share/doc`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIRECTORIES = ("licenses", "LICENSES")
 
 
 def find_licences(artifacts: Iterable[Artifact]) -> dict[str, Path]:
-    """Path below the SDK's root -> file; the first artifact that has a path counts."""
+    """Return the licence files by their paths below the SDK's root; the first artifact that has a path counts."""
     found: dict[str, Path] = {}
     for artifact in artifacts:
         for entry in artifact.entries:

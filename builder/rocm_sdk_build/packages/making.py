@@ -1,4 +1,4 @@
-"""A wheel that is to be made: what it is, what it is made from, and with which tools."""
+"""A wheel that is to be made: its package, its input, and its tools."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ class Making(NamedTuple):
     """A wheel that is to be made."""
 
     package: Package
-    name: str  # of the wheel, without its tag
+    name: str  # name of the wheel without its tag
     tag: str
     needs: Needs
-    sources: Sequence[Path]  # its files
-    facts: object  # what decides on its content beside files; repr() shows it
-    stage: Callable[[Path], Contents]  # writes what it has of its own to a new directory
+    sources: Sequence[Path]  # the files of the package
+    facts: object  # facts that decide on the content beside files; repr() shows them
+    stage: Callable[[Path], Contents]  # writes the own files of the package to a new directory
     licences: Mapping[str, Path]
-    directory: str = ""  # below `dist`
-    changed: Sequence[Path] = ()  # files of which it has copies
+    directory: str = ""  # directory below `dist`
+    changed: Sequence[Path] = ()  # files of which the package has copies
     programs: int = 0  # small programs that are compiled
-    artifacts: Sequence[Artifact] = ()  # from which it has files
-    tools: Sequence[Path] = ()  # programs that make its files, beside those of `making_tools`
-    compression: str = "none"  # of the development tree in it: a key of DEVEL_ARCHIVES
+    artifacts: Sequence[Artifact] = ()  # artifacts from which the package has files
+    tools: Sequence[Path] = ()  # programs that make its files, beside `making_tools`
+    compression: str = "none"  # of its development tree: a key of DEVEL_ARCHIVES
 
     @property
     def file(self) -> str:
-        """The wheel, below `dist`."""
+        """The path of the wheel below `dist`."""
         return f"{self.directory}/{self.name}-{self.tag}.whl".removeprefix("/")
 
     @property
     def input_files(self) -> Iterator[Path]:
-        """The files whose digests the package has, also those that it does not have itself."""
+        """The files whose digests the package has, also files that the package itself does not have."""
         return (entry.source for each in self.artifacts for entry in each.entries if entry.kind == "file")
 
     def in_wheel(self, info: str) -> dict[str, Path]:
-        """The licence files, by their names in the wheel."""
+        """Return the licence files by their names in the wheel."""
         return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
 
 
 class Contents(NamedTuple):
-    """What a wheel gets beside the files in its staging directory."""
+    """The content that a wheel gets beside the files in its staging directory."""
 
     unchanged: Mapping[str, Path] = _NO_FILES
     rests: Mapping[str, Rest] = _NO_RESTS
@@ -65,7 +65,7 @@ class Contents(NamedTuple):
 
 
 def check_processors(wheel: str, site: Path, needs: Needs) -> None:
-    """The programs that are compiled for a package must be for the processor of the others."""
+    """Raise PackagingError if a program compiled for a package is for another processor than the package's files."""
     for path in sorted(site.rglob("*")):
         machine = machine_of(path) if path.is_file() else None
         if machine is not None and needs.machines and machine not in needs.machines:
@@ -76,6 +76,6 @@ def check_processors(wheel: str, site: Path, needs: Needs) -> None:
 
 
 def making_tools() -> list[Path]:
-    """The programs that make files of wheels."""
+    """Return the programs that make files of wheels."""
     found = (find_program(os.environ.get("CC", "cc")), which_patchelf())
     return [Path(path) for path in found if path is not None]

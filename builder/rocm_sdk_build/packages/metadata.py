@@ -1,4 +1,4 @@
-"""METADATA and WHEEL of packages: core metadata 2.4."""
+"""The files METADATA and WHEEL of packages: core metadata 2.4."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .debian_copyright import expression_of_all
 from .dist_info import SdkFacts
 from .staging import Package
 
-_PYTHON = ">=3.10"  # as the loader
+_PYTHON = ">=3.10"  # as the loader requires
 _LICENCE = "License-Expression"
 
 
 def metadata_text(package: Package, sdk: SdkFacts, rules: Iterable[MetadataRule], licences: Mapping[str, Path]) -> str:
-    """METADATA. licences: the files in `licenses`, by their paths there.
+    """Return METADATA; `licences` are the files in `licenses`, by their paths there.
 
-    The licence is that of the rules, else that of Debian's copyright files where they all say one.
+    The licence comes from the rules, or else from Debian's copyright files where all of them state one.
     """
     own = [rule for rule in rules if rule.package in (package.logical_name, "all")]
     is_said = any(rule.field == _LICENCE for rule in own)
@@ -40,6 +40,9 @@ def metadata_text(package: Package, sdk: SdkFacts, rules: Iterable[MetadataRule]
 
 
 def wheel_text(tag: str) -> str:
-    """WHEEL. Purelib, although the files are for one machine: the packages find each other as siblings."""
+    """Return WHEEL, whose tag is for one machine.
+
+    The wheel is Purelib, although the files are for one machine: the packages find each other as siblings.
+    """
     lines = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {tag}"]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
-"""The packages of an SDK by their short names: which of them a run makes (`--only`), and which artifacts each needs.
+"""The packages of an SDK by their short names: the choice of a run (`--only`), and the artifacts of each package.
 
-A package's bytes depend on the artifacts that `Part.needs` names, and on nothing else: whether there are others, and
-which packages are made before it or beside it, changes nothing.
+A package's bytes depend on the artifacts that `Part.needs` names, and on nothing else: other artifacts, and packages
+that are made before or beside the package, change nothing.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from rocm_sdk_build.inputs.overlay import OVERLAY
 from rocm_sdk_build.inputs.rules import Rules
 
 SELECTOR = "rocm"
-# Components in which licences of runtime and device packages are looked for, beside those of the package itself.
+# Components in which licences of runtime and device packages may be, beside the components of the package itself.
 LICENCE_COMPONENTS = frozenset(("lib", "run", "dev", "doc"))
 
 
 class Part(NamedTuple):
-    """A package that can be asked for."""
+    """A package that the user can ask for."""
 
     name: str  # "device-gfx942"
-    logical: str  # "device"; of the selector "rocm"
-    family: str = ""  # of artifacts; "" for a package that is for all
+    logical: str  # "device"; the selector has "rocm"
+    family: str = ""  # family of artifacts; "" for a package that is for all
 
     @property
     def distribution(self) -> str:
-        """Its name on an index, as METADATA has it."""
+        """The name of the package on an index, as METADATA has it."""
         return self.name if self.name == SELECTOR else f"rocm-{'' if self.logical == 'profiler' else 'sdk-'}{self.name}"
 
 
 def short_name(distribution: str) -> str:
-    """What the user calls a package."""
+    """Return the name by which the user calls a package."""
     return distribution.removeprefix("rocm-sdk-").removeprefix("rocm-")
 
 
 class Choice(NamedTuple):
-    """The packages that a run makes, of those that an SDK has."""
+    """The packages that a run makes, from all packages of an SDK."""
 
     asked: tuple[Part, ...]
-    families: tuple[str, ...]  # of all artifacts, those of other machines too
+    families: tuple[str, ...]  # families of all artifacts, other machines' too
     is_kpack: bool
     rules: Rules
 
@@ -50,12 +50,15 @@ class Choice(NamedTuple):
         return any(each.name == short_name(distribution) for each in self.asked)
 
     def populates(self, logical: str, family: str = "") -> bool:
-        """Whether the files of a runtime package must be known: it is made, or the development tree links to it."""
+        """Return whether the files of a runtime package must be known.
+
+        The run makes the package, or makes a development tree that links to it.
+        """
         is_linked = logical in ("core", "libraries") and any(each.logical == "devel" for each in self.asked)
         return is_linked or any(each.logical == logical and each.family in ("", family) for each in self.asked)
 
     def needs(self, stem: str) -> bool:
-        """Whether one of the packages needs an artifact."""
+        """Return whether a package of the choice needs an artifact."""
         return stem == OVERLAY or (is_name(stem) and any(self._needs(each, *stem.split("_")) for each in self.asked))
 
     def _needs(self, part: Part, name: str, component: str, family: str) -> bool:
@@ -78,7 +81,7 @@ class Choice(NamedTuple):
         return (name, component) in self.rules.packages[part.logical].artifacts
 
     def refuse_absent(self, catalog: Iterable[Artifact], places: str) -> None:
-        """PackagingError for an artifact without which a package that is asked for would not be what it is."""
+        """Raise PackagingError for an absent artifact without which a package of the choice would be incomplete."""
         there = {each.directory.name for each in catalog}
         for part in self.asked:
             if part.logical in ("core", "libraries", "device", "profiler"):
@@ -88,7 +91,7 @@ class Choice(NamedTuple):
                     self._refuse_absent(each, there, places, "rocm-sdk-devel links to its files")
 
     def parts_of_tree(self) -> Iterator[Part]:
-        """The packages to whose files the development tree has links."""
+        """Yield the packages to whose files the development tree has links."""
         yield from (each for each in parts_of(self.families, self.is_kpack) if each.logical in ("core", "libraries"))
 
     def _refuse_absent(self, part: Part, there: set[str], places: str, why: str = "") -> None:
@@ -116,12 +119,18 @@ class Choice(NamedTuple):
 
 
 def _is_of(part: Part, family: str) -> bool:
-    """Whether an artifact's family is that of a part: of a device package, with any features."""
+    """Return whether an artifact's family is the family of a part.
+
+    The family of a device package counts with any features.
+    """
     return part.family == (family.partition(":")[0] if part.logical == "device" else family)
 
 
 def parts_of(families: Sequence[str], is_kpack: bool) -> list[Part]:
-    """All packages that an SDK can have. families: targets without features, or families as artifacts have them."""
+    """Return all packages that an SDK can have.
+
+    `families` are targets without features, or families as artifacts have them.
+    """
     if is_kpack:
         found = [Part("libraries", "libraries"), *(Part(f"device-{each}", "device", each) for each in families)]
     else:
@@ -131,7 +140,10 @@ def parts_of(families: Sequence[str], is_kpack: bool) -> list[Part]:
 
 
 def choose(only: Sequence[str], families: Sequence[str], is_kpack: bool, rules: Rules) -> Choice:
-    """The packages of these names, with or without `rocm-sdk-`. PackagingError for one that the SDK does not have."""
+    """Return the choice of the packages with these names, with or without `rocm-sdk-`.
+
+    Raise WrongUsageError for a package that the SDK does not have.
+    """
     known = {part.name: part for part in parts_of(families, is_kpack)}
     asked = []
     for name in only:

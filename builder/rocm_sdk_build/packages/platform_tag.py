@@ -1,4 +1,4 @@
-"""The platform tag of a wheel, from what its files need of a system: the oldest manylinux policy that promises it.
+"""The platform tag of a wheel: the oldest manylinux policy that promises all needs of the wheel's files.
 
 The policies are a table, `manylinux.txt`.
 """
@@ -30,7 +30,7 @@ _NUMBERED = re.compile(r"([A-Z]+)_([0-9.]+)")
 
 
 class Policy(NamedTuple):
-    """What a system of this policy has."""
+    """The libraries' versions that a system of a policy has."""
 
     machine: str
     tag: str
@@ -55,15 +55,18 @@ class Names(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """What the files of a wheel need of a system."""
+    """The needs of a wheel's files, which a system must meet."""
 
     machines: frozenset[str]
     versions: frozenset[str]  # "GLIBC_2.34"
-    missing: dict[str, Path]  # libraries that nobody promises -> the first file that needs it
+    missing: dict[str, Path]  # libraries that no policy promises -> the first file that needs it
 
 
 def checked_tag(text: str | None) -> str | None:
-    """The tag that the user wants, by option or ROCM_SDK_WHEEL_PLATFORM_TAG. PackagingError if it is invalid."""
+    """Return the tag that the user wants, by option or ROCM_SDK_WHEEL_PLATFORM_TAG, or None.
+
+    Raise PackagingError if the tag is invalid.
+    """
     wanted = text or os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG")
     if not wanted:
         return None
@@ -74,10 +77,11 @@ def checked_tag(text: str | None) -> str | None:
 
 
 def tag_of(name: str, needs: Needs, usual: str = ANY) -> str:
-    """The platform tag of the wheel `name`. usual: of wheels without programs and libraries.
+    """Return the platform tag of the wheel `name`.
 
-    A library that no policy promises, and the SDK does not have, is a warning: the wheel is for the systems that
-    happen to have it.
+    `usual` is the tag of wheels without programs and libraries. A library that no policy promises, and the SDK does not
+    have, is a warning: the wheel is for the systems that happen to have it. Raise PackagingError if the wheel has
+    programs for several processors.
     """
     if not needs.machines:
         return usual
@@ -93,7 +97,10 @@ def tag_of(name: str, needs: Needs, usual: str = ANY) -> str:
 
 
 def broken_promise(tag: str, needs: Needs) -> str:
-    """What files need that the platform tag of their wheel does not promise, for messages; "" if it promises all."""
+    """Return the need of files that the platform tag of their wheel does not promise, for messages.
+
+    Return "" if the tag promises all needs.
+    """
     if not needs.machines:
         return ""
     machine = min(needs.machines)
@@ -111,14 +118,18 @@ def broken_promise(tag: str, needs: Needs) -> str:
 
 
 def usual_tag(needs: Needs) -> str:
-    """The platform tag of a development tree without programs and libraries. needs: of core's files."""
+    """Return the platform tag of a development tree without programs and libraries.
+
+    `needs` are the needs of core's files.
+    """
     return _tag(min(needs.machines), needs) if needs.machines else ANY
 
 
 def oldest_tag(files: Iterable[Path]) -> str:
-    """The platform tag of files for the processor of the first program or library, that need nothing of a system.
+    """Return the platform tag of files that need nothing of a system.
 
-    Device packages have no such file. What their code is, and where, depends on the system that they are made for.
+    The tag is for the processor of the first program or library among `files`. Device packages have no program or
+    library. The place and content of their code depend on the system for which they are made.
     """
     for path in files:
         if (facts := look_at(path)).kind is not Kind.DATA:
@@ -136,7 +147,7 @@ def _tag(machine: str, needs: Needs) -> str:
 
 
 def needs_of(files: Iterable[Path], others: Names) -> Needs:
-    """What files need. others: the libraries of other wheels."""
+    """Return the needs of files; `others` are the libraries of other wheels."""
     machines: set[str] = set()
     versions: set[str] = set()
     missing: dict[str, Path] = {}
@@ -150,7 +161,7 @@ def needs_of(files: Iterable[Path], others: Names) -> Needs:
             continue
         try:
             found = inspect_library(path)
-        except RocmSdkError:  # a program of a form that is not looked into
+        except RocmSdkError:  # a program of a form that the inspection does not support
             continue
         versions |= {version for library, version in found.version_needs if not own.has(library)}
         for library in found.needed:
@@ -160,7 +171,7 @@ def needs_of(files: Iterable[Path], others: Names) -> Needs:
 
 
 def machine_of(path: Path) -> str | None:
-    """The processor of a program or library; None of other files."""
+    """Return the processor of a program or library, or None for other files."""
     facts = look_at(path)
     return None if facts.kind is Kind.DATA else _name(facts.machine)
 
@@ -171,7 +182,7 @@ def _name(machine: int) -> str:
 
 @functools.cache
 def policies() -> tuple[Policy, ...]:
-    """The oldest first."""
+    """Return the policies, the oldest first."""
     found = []
     for machine, glibc, *versions in _rows("policy"):
         numbered = [match for match in map(_NUMBERED.fullmatch, versions) if match is not None]
@@ -183,7 +194,7 @@ def policies() -> tuple[Policy, ...]:
 
 @functools.cache
 def libraries() -> frozenset[str]:
-    """Those that every policy promises."""
+    """Return the libraries that every policy promises."""
     return frozenset(name for (name,) in _rows("library"))
 
 

@@ -1,8 +1,8 @@
-"""Which files a runtime package has: one file for each library, under its SONAME, and no links.
+"""The files of a runtime package: one file for each library, under its SONAME, and no links.
 
-pip keeps no links, so each would be a copy. A link to a library under its SONAME is that library; other names of it are
-left to the development tree. A link to a program becomes a small program that starts it, and so does one to a script in
-another directory: rocm-smi's modules lie beside it.
+pip keeps no links, so each would be a copy. A link to a library under its SONAME is that library; other names of the
+library are left to the development tree. A link to a program becomes a small program that starts it, and so does a link
+to a script in another directory: rocm-smi's modules lie beside the script.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rocm_sdk_build.inputs.globs import is_selected, matches
 class PlacedFile(NamedTuple):
     """A file of a package."""
 
-    path: str  # below its platform directory
+    path: str  # path below the package's platform directory
     source: Path
     facts: Facts
     link: str = ""  # the text of the link that a program in its place follows
 
 
 class Population(NamedTuple):
-    """What a package has."""
+    """The files of a package and the other names of its libraries."""
 
     files: dict[str, PlacedFile]
     aliases: dict[str, str]  # path of another name of a library -> its SONAME
-    artifacts: frozenset[str]  # names
+    artifacts: frozenset[str]  # names of artifacts
 
 
 def populate(
@@ -42,10 +42,12 @@ def populate(
     linker_names: Iterable[str] = (),
     by_soname: bool = True,
 ) -> Population:
-    """The files of a package. by_soname: one file for each library; device packages have all names. linker_names: those
-    of the libraries that it has without version, too.
+    """Return the files of a package from its artifacts.
 
-    PackagingError if two artifacts have different files for one path, or libraries share a SONAME.
+    With `by_soname` there is one file for each library; device packages have all names. `linker_names` are patterns of
+    the libraries that the package has without version, too.
+
+    Raise PackagingError if two artifacts have different files for one path, or libraries share a SONAME.
     """
     building = _Building(tuple(includes), tuple(excludes), by_soname)
     names = set()
@@ -59,7 +61,10 @@ def populate(
 
 
 def _is_script(path: Path) -> bool:
-    """Whether the kernel starts the file by an interpreter. One of another directory finds modules beside itself."""
+    """Return whether the kernel starts the file by an interpreter.
+
+    A script of another directory finds modules beside itself.
+    """
     with path.open("rb") as file:
         return file.read(2) == b"#!" and os.access(path, os.X_OK)
 
@@ -69,8 +74,8 @@ class _Building:
         self.includes, self.excludes, self.by_soname = includes, excludes, by_soname
         self.files: dict[str, PlacedFile] = {}
         self.aliases: dict[str, str] = {}
-        self.claims: dict[str, Path] = {}  # where a library goes -> the file
-        self.others: dict[str, PlacedFile] = {}  # where a library goes that has no file under its SONAME
+        self.claims: dict[str, Path] = {}  # place of a library -> its file
+        self.others: dict[str, PlacedFile] = {}  # place of a library that has no file under its SONAME
 
     def take(self, artifact: Artifact, entry: Entry) -> None:
         if entry.kind == "directory" or not is_selected(entry.path, self.includes, self.excludes):
@@ -84,7 +89,7 @@ class _Building:
         target = Path(os.path.realpath(entry.source))
         inside = any(target.is_relative_to(Path(os.path.realpath(root))) for root in artifact.roots)
         if not inside or not target.is_file():
-            return  # to a directory, or into another artifact, which has its own
+            return  # the link leads to a directory, or into another artifact, which has its own
         facts = look_at(target)
         is_program = facts.kind in (Kind.PROGRAM, Kind.STATIC) or ("/" in entry.link and _is_script(target))
         if is_program and self.by_soname:
@@ -105,7 +110,7 @@ class _Building:
             self._add(PlacedFile(path, source, facts))
 
     def _claim(self, path: str, source: Path) -> None:
-        """One library alone can be what its SONAME says."""
+        """Raise PackagingError if two different libraries in one directory have the same SONAME."""
         other = self.claims.setdefault(path, source)
         if os.path.realpath(other) != os.path.realpath(source) and not is_same_file(other, source):
             raise PackagingError(
@@ -120,13 +125,13 @@ class _Building:
             raise PackagingError(f"{other.source} and {file.source} are different, and go to one place: {file.path}")
 
     def add_missing_sonames(self) -> None:
-        """A library that no file or link calls by its SONAME would be lost: programs could not find it."""
+        """Add libraries that no file or link calls by the SONAME: programs could not find them."""
         for path, file in self.others.items():
             if path not in self.files:
                 self.files[path] = file
 
     def add_linker_names(self, globs: tuple[str, ...]) -> None:
-        """Libraries that users preload by a name without version."""
+        """Add names without version for libraries that users preload by such a name."""
         for path, file in list(self.files.items()):
             stem, suffix, _ = path.partition(".so.")
             if suffix and any(matches(path, glob) for glob in globs):

@@ -1,4 +1,4 @@
-"""What an SDK that was a prefix says of itself: `dist_info.json`."""
+"""The facts that an SDK made from a prefix states: `dist_info.json`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .dist_info import json_text
 
 
 def targets(tree: Tree) -> list[str]:
-    """The targets that a math library has code for; of an SDK without these, any library."""
+    """Return the targets of the math libraries' code; if there is none, the targets of the code in core."""
     libraries = targets_of(_files(tree, "libraries", "device"))
     return in_hardware_order(libraries or targets_of(_files(tree, "core")))
 
 
 def with_facts(tree: Tree, sdk_targets: Iterable[str], scratch: Path) -> Tree:
-    """The tree with `dist_info.json`, which is written below `scratch`, in place of what the prefix has there.
+    """Return the tree with `dist_info.json`, which is written below `scratch`, in place of the prefix's file.
 
-    Which libraries are absent is told when the packages are made.
+    The file gets the absent libraries when the packages are made.
     """
     path = scratch / "dist_info.json"
     path.write_text(json_text(sdk_targets, ()), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Writes the bill of materials of a package: which artifacts it was made from, with their digests.
+"""The bill of materials of a package: the artifacts from which the package was made, with their digests.
 
-CycloneDX 1.6, as JSON in `.dist-info/sboms` (PEP 770). Nothing in it depends on the day, the machine or the order of
-the work: the same input gives the same bytes.
+The document is CycloneDX 1.6, as JSON in `.dist-info/sboms` (PEP 770). Nothing in the document depends on the day, the
+machine or the order of the work: the same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -26,21 +26,25 @@ if TYPE_CHECKING:
 _NO_FILES: Mapping[str, str] = MappingProxyType({})
 _BUILDER, _ARTIFACT = "rocm-sdk-build", "artifact:"  # names of components
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, _BUILDER)  # of serial numbers, which are UUIDs of version 5
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, _BUILDER)  # of serial numbers: UUIDs, version 5
 
 
 class ArtifactDigests:
     """The SHA-256 of artifacts, each computed once.
 
-    It is that of a text with a line for each file and link in the order of their paths, as sha256sum writes it for
-    files (`DIGEST  PATH`), and `PATH -> TARGET` for links. So an archive and its directory have one digest.
+    The digest is computed from a text with a line for each file and link in the order of their paths, as sha256sum
+    writes a line for a file (`DIGEST  PATH`), and `PATH -> TARGET` for a link. So an archive and its directory have one
+    digest.
     """
 
     def __init__(self) -> None:
         self._found: dict[Path, str] = {}
 
     def of(self, artifact: Artifact) -> str:
-        """The digest in hexadecimal digits. Raises OSError if a file cannot be read."""
+        """Return the digest in hexadecimal digits.
+
+        Raise OSError if a file cannot be read.
+        """
         if artifact.directory not in self._found:
             digest = hashlib.sha256()
             for entry in artifact.entries:
@@ -53,19 +57,19 @@ class ArtifactDigests:
 
 
 def inputs_of(artifacts: Iterable[Artifact], sources: Iterable[Path]) -> list[Artifact]:
-    """The artifacts that one of the source files comes from, by name."""
+    """Return the artifacts from which one of the source files comes, sorted by name."""
     wanted = set(sources)
     used = (each for each in artifacts if any(entry.source in wanted for entry in each.entries))
     return sorted(used, key=lambda each: each.directory.name)
 
 
 def sbom_name(distribution: str) -> str:
-    """The name of the file below `.dist-info`."""
+    """Return the name of the bill of materials below `.dist-info`."""
     return f"sboms/{distribution}.cdx.json"
 
 
 def _as_text(name: str) -> str:
-    """A name whose bytes need not be UTF-8: those that are not are shown as backslash and number."""
+    """Return a name as text; bytes of the name that are not UTF-8 appear as backslash and number."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
@@ -77,8 +81,12 @@ def sbom_text(  # noqa: PLR0917
     files: Mapping[str, str] = _NO_FILES,
     debian: Mapping[str, str | None] = _NO_FILES,
 ) -> str:
-    """The document. builder: the version of this program. digests, files: SHA-256 of artifacts, and of files in the
-    package itself, by their names. debian: Debian's packages that the files are of -> licence; None: unknown."""
+    """Return the document.
+
+    `builder` is the version of this program. `digests` and `files` have the SHA-256 of artifacts, and of files in the
+    package itself, by their names. `debian` has the licence of each of Debian's packages from which the files are; None
+    stands for an unknown licence.
+    """
     from cyclonedx.model import HashAlgorithm, HashType  # here: the import takes longer than other commands
     from cyclonedx.model.bom import Bom, BomMetaData
     from cyclonedx.model.component import Component, ComponentType
@@ -121,12 +129,12 @@ def sbom_text(  # noqa: PLR0917
     bom.register_dependency(whole, inputs)
     document = json.loads(JsonV1Dot6(bom).output_as_string())
     if date is None:
-        del document["metadata"]["timestamp"]  # the library's: that of now
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"  # in an order that does not depend on the library
+        del document["metadata"]["timestamp"]  # the library has set the present time
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"  # an order that does not depend on the library
 
 
 class Sbom(NamedTuple):
-    """What a document of `sbom_text` says."""
+    """The facts of a document that `sbom_text` has made."""
 
     distribution: str
     version: str
@@ -135,7 +143,10 @@ class Sbom(NamedTuple):
 
 
 def read_sbom(data: bytes) -> Sbom:
-    """Raises ValueError if it is not such a document. Components of other kinds are ignored."""
+    """Return the facts of a document; components of other kinds are ignored.
+
+    Raise ValueError if the bytes are no such document.
+    """
     try:
         document = json.loads(data)
         if (document["bomFormat"], document["specVersion"]) != ("CycloneDX", "1.6"):
@@ -166,5 +177,5 @@ def _distribution(name: str, version: str) -> Component:
 
 
 def _timestamp() -> datetime | None:
-    """SOURCE_DATE_EPOCH; without it nothing that two runs would agree on."""
+    """Return SOURCE_DATE_EPOCH; None without the variable, since two runs would not agree on a time."""
     return None if given_date() is None else datetime.fromtimestamp(source_date(), timezone.utc)

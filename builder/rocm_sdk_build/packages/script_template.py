@@ -1,4 +1,4 @@
-"""Starts the programs of this package: from the development tree where that is extracted, else from the package itself.
+"""The starter of this package's programs: from the development tree if it is extracted, else from the package itself.
 
 The functions below the table are the entry points of console scripts.
 """
@@ -11,8 +11,8 @@ from pathlib import Path
 
 PLATFORM_DIRECTORY = DEVEL_DIRECTORY = CORE_DIRECTORY = ""
 
-# `python -m rocm_sdk`, but without modules of the current directory, which may be another user's. PYTHONSAFEPATH
-# says so since Python 3.11; older interpreters import nothing before the first line.
+# The program of `python -m rocm_sdk`, but without modules of the current directory, which may be another user's.
+# PYTHONSAFEPATH has this effect since Python 3.11; older interpreters import nothing before the first line.
 _LOADER = """
 import sys
 if not getattr(sys.flags, "safe_path", False):
@@ -23,7 +23,7 @@ runpy.run_module("rocm_sdk", run_name="__main__", alter_sys=True)
 
 
 def start(path: str, expands: bool) -> None:
-    """Becomes the program, with the arguments unchanged. expands: it needs the development tree."""
+    """Become the program, with the arguments unchanged; with `expands` the program needs the development tree."""
     site = Path(__file__).resolve().parent.parent
     root = site / PLATFORM_DIRECTORY
     if DEVEL_DIRECTORY and importlib.util.find_spec("rocm_sdk_devel") is not None:
@@ -46,7 +46,7 @@ def start(path: str, expands: bool) -> None:
 
 
 def environment_of_loader() -> dict[str, str]:
-    """The environment, without what makes modules and libraries of files of the current directory."""
+    """Return the environment, without entries that make modules and libraries of files of the current directory."""
     made = {**os.environ, "PYTHONSAFEPATH": "1"}
     for name, separator in (("PYTHONPATH", ":"), ("LD_LIBRARY_PATH", ";")):
         entries = made.get(name, "").replace(separator, ":").split(":")
@@ -55,7 +55,7 @@ def environment_of_loader() -> dict[str, str]:
 
 
 def add_to_list(name: str, *directories: Path) -> None:
-    """Puts the directories that exist before those that the variable has."""
+    """Put the directories that exist before the entries of the variable."""
     old = [entry for entry in os.environ.get(name, "").split(":") if entry]
     new = [str(directory) for directory in directories if directory.exists() and str(directory) not in old]
     if new:

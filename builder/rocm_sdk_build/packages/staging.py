@@ -1,4 +1,4 @@
-"""Writes packages as pip installs them: a tree like site-packages for each, from which its wheel is made."""
+"""The writer of packages as pip installs them: a tree like site-packages for each, from which its wheel is made."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Package(NamedTuple):
     logical_name: str
     distribution: str
     summary: str
-    pure_module: str | None  # None: it has no module of its own
+    pure_module: str | None  # None: the package has no module of its own
     platform_directory: str | None
     family: str | None = None
     requires: tuple[str, ...] = ()
     search: tuple[str, ...] = ()  # directories of core in which its libraries look
-    own_search: tuple[str, ...] = ()  # directories of its own in which they look before
+    own_search: tuple[str, ...] = ()  # directories of the package in which its libraries look before
     shape: Shape = Shape.RPATH
 
     @property
@@ -50,23 +50,28 @@ class Package(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """What a package has that is not below its directory, by names in the wheel."""
+    """The files of a package that are not below its directory, by their names in the wheel."""
 
-    unchanged: dict[str, Path]  # files that it has as they are
-    rests: dict[str, Rest]  # what files in the directory lack
+    unchanged: dict[str, Path]  # files without changes
+    rests: dict[str, Rest]  # parts that files in the directory lack
 
 
 class Changes(NamedTuple):
-    """What becomes of a package's files. without_stack: paths of libraries that are not to ask for an executable stack.
-    debug: None if all files keep their debug information."""
+    """The changes of a package's files.
+
+    `without_stack` has the paths of libraries that are not to ask for an executable stack. `debug` is None if all files
+    keep their debug information.
+    """
 
     without_stack: frozenset[str] = frozenset()
     debug: DebugFiles | None = None
 
 
 def is_changed(package: Package, file: PlacedFile, changes: Changes) -> bool:
-    """Whether the package has a copy of a file: with a search path, without debug information, or without the wish for
-    an executable stack."""
+    """Return whether the package has a copy of a file.
+
+    A copy has a search path, no debug information, or no wish for an executable stack.
+    """
     is_split = changes.debug is not None and changes.debug.takes(file.source)
     return not file.link and (_is_searching(package, file) or is_split or file.path in changes.without_stack)
 
@@ -77,7 +82,10 @@ def _is_searching(package: Package, file: PlacedFile) -> bool:
 
 
 def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path, changes: Changes) -> Staged:
-    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info."""
+    """Write the own files of a runtime package below the new directory `site`, without its dist-info.
+
+    Return the package's files that are not below `site`.
+    """
     assert package.platform_directory is not None
     root = site / package.platform_directory
     staged = Staged({}, {})
@@ -101,7 +109,7 @@ def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site:
                 staged.rests[name] = rest
         else:
             staged.unchanged[name] = file.source
-    if package.logical_name != "device":  # its directory belongs to the libraries package
+    if package.logical_name != "device":  # the directory of a device package belongs to the libraries package
         write_text(root / "__init__.py", "")
     else:
         _write_link_manifest(package, population, sdk, root)
@@ -111,7 +119,10 @@ def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site:
 
 
 def members_of(site: Path, dist_info: str, more: Mapping[str, Path] = MappingProxyType({})) -> dict[str, Path]:
-    """The files of a wheel but RECORD, name in it -> file, in their order: those of dist-info are the last."""
+    """Return the files of a wheel except RECORD, by their names in the wheel.
+
+    The order is the order in the wheel: files of dist-info are the last.
+    """
     own = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
     own.pop(f"{dist_info}/RECORD", None)
     found = {**more, **own}
@@ -119,7 +130,7 @@ def members_of(site: Path, dist_info: str, more: Mapping[str, Path] = MappingPro
 
 
 def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
-    """The module that tells the version."""
+    """Write the module that tells the version."""
     assert package.pure_module is not None
     module = site / package.pure_module
     write_text(module / "__init__.py", module_text(package.summary))
@@ -129,9 +140,10 @@ def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
 def write_scripts(
     package: Package, population: Population, scripts: Iterable[Script], sdk: SdkFacts, site: Path
 ) -> dict[str, str]:
-    """A command for each program that the package has: programs of their own, as far as the compiler can make them.
+    """Write a command for each program of the package: a program of its own, as far as the compiler can make it.
 
-    Returns the entry points of the others; these are functions of the module `_cli`, which has one for each command.
+    Return the entry points of the other commands; these are functions of the module `_cli`, which has a function for
+    each command.
     """
     assert package.pure_module is not None
     assert package.platform_directory is not None
@@ -155,12 +167,15 @@ def write_scripts(
 
 
 def entry_point_of(module: str, command: str) -> str:
-    """The function of a package's module that starts the program of a command."""
+    """Return the function of a package's module that starts the program of a command."""
     return f"{module}._cli:{re.sub(r'[^0-9A-Za-z]', '_', command.replace('+', 'p'))}"
 
 
 def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
-    """What a file's search path gets behind its own entries: directories of its package and of core, relative to it."""
+    """Return the entries that a file's search path gets behind its own entries.
+
+    The entries are directories of the file's package and of core, relative to the file.
+    """
     assert package.platform_directory is not None
     parent = PurePosixPath(path).parent
     own = [os.path.relpath(directory, parent) for directory in package.own_search]
@@ -170,7 +185,7 @@ def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
 
 
 def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts, root: Path) -> None:
-    """Which links the development tree gets to a device package's files."""
+    """Write the list of the links that the development tree gets to a device package's files."""
     links = [
         {"relpath": path, "target": "/".join([*[".."] * len(PurePosixPath(path).parts), root.name, path])}
         for path in sorted(population.files)
@@ -180,7 +195,7 @@ def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts
 
 
 def write_dist_info(directory: Path, metadata: str, wheel: str, scripts: Mapping[str, str]) -> None:
-    """METADATA, WHEEL and, where there are scripts, entry_points.txt."""
+    """Write METADATA, WHEEL and, if there are scripts, entry_points.txt."""
     write_text(directory / "METADATA", metadata)
     write_text(directory / "WHEEL", wheel)
     if scripts:

@@ -1,4 +1,4 @@
-"""Writes tar archives: the development tree inside its wheel, and files of the selector's."""
+"""The writer of tar archives: the development tree inside its wheel, and files of the selector's archive."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from .development import DevelEntry
 
 _CHUNK = 1 << 20
 
-# How the archive can be compressed -> its name in the wheel, which deflates what is not.
+# Compression of the archive -> its name in the wheel, which deflates an archive without compression.
 DEVEL_ARCHIVES = {"none": "_devel.tar", "xz": "_devel.tar.xz", "zstd": "_devel.tar.zst"}
 _ZSTD_LEVEL = 12
 
 
 def size_of_archive(entries: Iterable[DevelEntry]) -> int:
-    """About how large the archive will be."""
+    """Return the approximate size of the archive in bytes."""
     entries = list(entries)
     return sum(entry.source.stat().st_size for entry in entries if entry.source) + tarfile.BLOCKSIZE * 4 * len(entries)
 
 
 @contextmanager
 def _compressing(stream: Member | BinaryIO, compression: str) -> Iterator[Any]:
-    """A file whose data arrives compressed in the wheel."""
-    output: Any = stream  # of which write() alone is needed, here and by tarfile
+    """Yield a file whose data arrives compressed in the wheel."""
+    output: Any = stream  # write() alone is needed, here and by tarfile
     if compression == "xz":
         with lzma.open(output, "wb") as compressed:
             yield compressed
@@ -46,7 +46,10 @@ def _compressing(stream: Member | BinaryIO, compression: str) -> Iterator[Any]:
 
 
 def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member | BinaryIO, compression: str) -> None:
-    """The tree as a tar archive, whose first member makes it importable. compression: a key of DEVEL_ARCHIVES."""
+    """Write the tree as a tar archive, whose first member makes the tree importable.
+
+    `compression` is a key of DEVEL_ARCHIVES.
+    """
     with (
         _compressing(stream, compression) as output,
         tarfile.open(fileobj=output, mode="w|", bufsize=_CHUNK, format=tarfile.PAX_FORMAT) as members,
@@ -80,7 +83,7 @@ def _member(name: str) -> tarfile.TarInfo:
 
 
 def tar_gz_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, io.BytesIO]:
-    """A file of an archive of sources."""
+    """Return a file of an archive of sources."""
     member = _member(name)
     member.size = len(data)
     return member, io.BytesIO(data)

@@ -1,5 +1,8 @@
-"""Compiles small programs without a C library: the commands of a package, which find it from their own place
-(`trampoline.c`), and those that stand for links to programs (`exec_stub.c`)."""
+"""The compiler of small programs without a C library.
+
+The programs are the commands of a package, which find the package from their own place (`trampoline.c`), and stand-ins
+for links to programs (`exec_stub.c`).
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,19 @@ _FLAGS = (
 
 
 class Place(NamedTuple):
-    """Where the programs of a package are found; names of directories in site-packages."""
+    """The names of the directories in site-packages in which the programs of a package are found."""
 
     platform: str
     dist_info: str
     devel: str  # the development tree, or ""
-    core: str  # of a package whose programs need core's libraries, or ""
+    core: str  # core's directory for programs that need core's libraries, or ""
 
 
 def place_of(platform: str, nonce: str, dist_info: str) -> Place:
-    """The place of the package with this platform directory. nonce: what the names of such directories end with."""
+    """Return the place of the package with this platform directory.
+
+    `nonce` is the end of the names of platform directories.
+    """
     core = f"_rocm_sdk_core{nonce}"
     if platform == core:
         return Place(platform, dist_info, devel=f"_rocm_sdk_devel{nonce}", core="")
@@ -42,7 +48,7 @@ def place_of(platform: str, nonce: str, dist_info: str) -> Place:
 
 
 def write_trampoline(target: Path, script: Script, place: Place) -> bool:
-    """Writes a program that starts that of the script; False if the compiler cannot make it."""
+    """Write a program that starts the program of the script; return False if the compiler cannot make it."""
     values = {
         "NAME": script.name,
         "PROGRAM": script.path,
@@ -59,14 +65,20 @@ def write_trampoline(target: Path, script: Script, place: Place) -> bool:
 
 
 def write_stub(target: Path, link: str) -> None:
-    """Writes a program that starts another one beside it, by the text of the link that it stands for."""
+    """Write a program that starts another program beside it, by the text of the link that it replaces.
+
+    Raise PackagingError if the compiler cannot make the program.
+    """
     wrong = _compile(_STUB, target, {"NAME": target.name, "LINK": link})
     if wrong:
         raise PackagingError(f"{target.name}, which is a link to a program: {wrong}", "install a C compiler, or set CC")
 
 
 def _compile(source: Path, target: Path, texts: Mapping[str, str], *options: str) -> str:
-    """Makes a program without a C library; returns what is wrong. OSError if there is no room for it."""
+    """Make a program without a C library; return the fault of the compiler, or "".
+
+    Raise OSError if there is no room for the program.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     compiler = os.environ.get("CC", "cc")
     command = [compiler, *_FLAGS, *(f"-D{name}={json.dumps(value)}" for name, value in texts.items()), *options]

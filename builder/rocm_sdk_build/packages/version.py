@@ -1,4 +1,4 @@
-"""Versions of the packages: which form each kind of build has (PEP 440, Debian, RPM)."""
+"""The versions of packages: the form for each kind of build (PEP 440, Debian, RPM)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocm_sdk_build.files.damaged import read_document
 _DATE = re.compile(r"\d{8}")
 _SHORT_SHA = 8
 _DEVELOPMENT = ".dev0"
-VERSION_FILE = Path("version.json")  # in the source tree of a build
+VERSION_FILE = Path("version.json")  # path in the source tree of a build
 
 
 class Versions(NamedTuple):
@@ -30,15 +30,16 @@ class Versions(NamedTuple):
 
 
 class VersionFile(NamedTuple):
-    """What `version.json` says."""
+    """The facts of `version.json`."""
 
     base: str  # "7.10.0"
     base_date: str  # "20260811", or ""
 
 
 def default_version(file: Path | None) -> str:
-    """The established packager's: that of a file, as a development version. None: of VERSION_FILE; "" if it is not
-    there.
+    """Return the version that the established packager would take: a file's version, as a development version.
+
+    None stands for VERSION_FILE; the version is "" if that file is not there.
     """
     if file is None and not VERSION_FILE.exists():
         return ""
@@ -46,8 +47,10 @@ def default_version(file: Path | None) -> str:
 
 
 def version_of_artifacts(of_packages: str, of_rocm: str) -> str:
-    """The version of packages from what the build of the artifacts says of itself: the version of its own packages, or
-    that of its ROCm, as a development version. PackagingError if it says neither.
+    """Return the version of packages from the facts that the build of the artifacts states.
+
+    The version is the one of the build's own packages, or the one of its ROCm as a development version. Raise
+    PackagingError if the build states neither.
     """
     if version := _canonical(of_packages) or _canonical(of_rocm and f"{of_rocm}{_DEVELOPMENT}"):
         return version
@@ -58,7 +61,7 @@ def version_of_artifacts(of_packages: str, of_rocm: str) -> str:
 
 
 def _canonical(version: str) -> str:
-    """The version as Python packages spell it; "" for what is none."""
+    """Return the version as Python packages spell it; "" for a text that is not a version."""
     try:
         return str(Version(version))
     except InvalidVersion:
@@ -66,7 +69,7 @@ def _canonical(version: str) -> str:
 
 
 def check_version(version: str) -> None:
-    """Refuses what is not a canonical version of Python packages."""
+    """Raise PackagingError for a text that is not a canonical version of Python packages."""
     try:
         canonical = str(Version(version))
     except InvalidVersion as error:
@@ -78,7 +81,11 @@ def check_version(version: str) -> None:
 
 
 def read_version_file(path: Path) -> VersionFile:
-    """PackagingError for a file that is absent or damaged, and for an invalid base date; raises OSError."""
+    """Return the facts of the file.
+
+    Raise PackagingError for a file that is absent or damaged, and for an invalid base date; raise OSError if the file
+    cannot be read.
+    """
     try:
         document = read_document(path)
     except FileNotFoundError as error:
@@ -105,12 +112,16 @@ def _is_date(text: object) -> bool:
 
 
 def versions_of_suffix(base: str, suffix: str) -> Versions:
-    """A suffix of the caller's own, the same for all formats."""
+    """Return the versions with a suffix of the caller's own, the same for all formats."""
     return Versions(**dict.fromkeys(Versions._fields, f"{base}{suffix}"))
 
 
 def versions(kind: str, file: VersionFile, today: str, sha: Callable[[], str], prerelease: str | None) -> Versions:
-    """The versions of a build of this type. today: YYYYMMDD. sha: returns the commit; called only if that is needed."""
+    """Return the versions of a build of this type.
+
+    `today` is YYYYMMDD. `sha` returns the commit, and is called only if the commit is needed. Raise PackagingError for
+    a prerelease without number, and for a build of a type that needs a base date without base date.
+    """
     base, date = file
     if kind.endswith("-bkc") and not date:
         raise PackagingError(f"a build of type {kind} needs release-metadata.base-date in version.json")
@@ -130,7 +141,10 @@ def versions(kind: str, file: VersionFile, today: str, sha: Callable[[], str], p
 
 
 def commit(override: str | None) -> str:
-    """The commit that is built: as given, of the CI system, or of the current directory."""
+    """Return the commit that is built: the given one, the CI system's, or the current directory's.
+
+    Raise PackagingError if git is not there or knows no commit.
+    """
     if found := override or os.environ.get("GITHUB_SHA"):
         return found
     command = ["git", "rev-parse", "--verify", "HEAD"]

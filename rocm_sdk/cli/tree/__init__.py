@@ -1,4 +1,4 @@
-"""`rocm-sdk tree`: the files that loading libraries brings into a process, with sizes and times."""
+"""The command `rocm-sdk tree`: the files that loading libraries brings into a process, with sizes and times."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .timing import Timing
 
-# Option -> what to do where a name is a file.
+# Option -> the fix where a name is a file.
 _INSTEAD = {
     "load": "leave --load out: the file is read and not loaded",
     "timing": "leave --timing out: the file is read and not loaded",
@@ -34,7 +34,7 @@ each of its files needs, what it opens by name, the libraries of the SDK below t
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The libraries, and the form of the output."""
+    """Add the arguments: the libraries, and the form of the output."""
     parser.add_argument(
         "names",
         nargs="*",
@@ -82,7 +82,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the tree."""
+    """Print the tree. Return status 1 if a named file cannot be used, 2 for wrong usage."""
     if (options.files or options.pid is not None) and not options.bindings:
         complain("--for and --pid are for --bindings: add it")
         return 2
@@ -128,7 +128,10 @@ def _timed(tree: Tree, shortnames: tuple[str, ...] | None) -> "Timing":
 
 
 def _divided(names: list[str]) -> tuple[list[str], list[str]]:
-    """The short names among them, and those of files and distributions. What may be a misspelt short name is one."""
+    """Return the short names among the names, and the names of files and distributions.
+
+    A name that may be a misspelt short name counts as a short name.
+    """
     from rocm_sdk.installed.catalog import shortnames_by_stem
     from rocm_sdk.installed.others import find
 
@@ -142,7 +145,10 @@ def _divided(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _show_process(options: "Namespace") -> int:
-    """What a process has bound. There is no tree: nothing says which library brought which in."""
+    """Print the bindings of a process, and return the status.
+
+    There is no tree: nothing says which library brought which in.
+    """
     from .bindings import as_json, as_text
 
     if options.names or options.files or options.load or options.form not in {None, "json"}:

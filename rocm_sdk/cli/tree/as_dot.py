@@ -9,7 +9,10 @@ from .plan_tree import Branch, Tree
 
 
 def as_dot(tree: Tree) -> str:
-    """A directed graph: boxes are files, solid arrows DT_NEEDED entries of a step, dotted arrows its other files."""
+    """Return a directed graph.
+
+    Boxes are files, solid arrows DT_NEEDED entries of a step, dotted arrows its other files.
+    """
     return "\n".join(
         ["digraph rocm_sdk {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];', *_lines(tree), "}"]
     )

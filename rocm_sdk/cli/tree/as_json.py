@@ -12,7 +12,7 @@ _SCHEMA = 1  # incremented when the meaning of a field changes
 
 
 def as_json(tree: Tree, timing: "Timing | None" = None) -> str:
-    """One JSON object."""
+    """Return the tree as one JSON object."""
     content = {
         "schema": _SCHEMA,
         "steps": [_step(branch) for branch in tree.branches],

@@ -1,6 +1,6 @@
-"""The tree as a picture: a row for each file, with its size and the time that loading it took, as numbers and bars.
+"""The tree as a picture: a row for each file, with its size and its time of loading, as numbers and bars.
 
-A bar twice as long stands for twice as much; what is too small for a bar has its number, and a line.
+A bar twice as long stands for twice as much; a number that is too small for a bar has its text, and a line.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PAGE_STYLE = """\
 .wide svg { height: auto; max-width: none } .wide > .broad { display: block; width: 100% }
 .wide > .narrow { display: none; width: 100%; max-width: 30rem }
 @media (max-width: 47rem) { .wide > .broad { display: none } .wide > .narrow { display: block } }"""
-# In a page the colours are those of the page; alone the picture is light.
+# In a page the colours are the page's; alone the picture is light.
 _STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: var(--ink, #1f2328) } .title { font-size: 17px; font-weight: 600 }
 .faint { fill: var(--faint, #59636e); font-size: 12px } .value { text-anchor: end; font-variant-numeric: tabular-nums }
@@ -55,7 +55,7 @@ text { font: 13px system-ui, sans-serif; fill: var(--ink, #1f2328) } .title { fo
 .harmless { stroke: var(--faint, #8c959f) } .head-fault { fill: var(--error, #cf222e) }
 .head-harmless { fill: var(--faint, #8c959f) }"""
 
-# Kind of a row -> what its colour says.
+# Kind of a row -> the meaning of its colour.
 _KINDS = {
     "read": "asked about, and not of the SDK",
     "open": "opened, the linker finds what it needs",
@@ -65,7 +65,8 @@ _KINDS = {
 }
 
 
-# Whether an arrow is a fault -> its class, and what its colour says. It goes from a library to the file that answers.
+# Answer to "is the arrow a fault?" -> its class, and the meaning of its colour. An arrow goes from a library to the
+# file that answers.
 _ARROWS = {
     True: ("fault", "calls or variables of another file"),
     False: ("harmless", "the same code in both"),
@@ -78,7 +79,7 @@ _ARROW = '<path class="arrow {kind}" d="M0 6 h14"/><path class="head-{kind}" d="
 
 
 class Cell(NamedTuple):
-    """A number of a row: what its bar shows, and its text."""
+    """A number of a row: the value of its bar, and its text."""
 
     value: float
     text: str
@@ -94,7 +95,7 @@ class Row(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Numbers of one kind, and where they are drawn."""
+    """The numbers of one kind, and where they are drawn."""
 
     title: str
     x: float  # where its texts begin; the bars follow them
@@ -103,24 +104,24 @@ class Column(NamedTuple):
 
     @property
     def bars(self) -> float:
-        """Where the bars begin."""
+        """The place where the bars begin, in pixels."""
         return self.x + _VALUE_WIDTH
 
     def length(self, value: float) -> float:
-        """Of a bar, in pixels."""
+        """Return the length of a bar, in pixels."""
         return max(_LEAST_BAR, value / self.most * self.width)
 
 
 def as_svg(tree: Tree, arrows: Sequence[Arrow] = ()) -> str:
-    """An SVG document without references to other files. arrows: what binds elsewhere."""
+    """Return an SVG document without references to other files. arrows: bindings to other files than meant."""
     return _picture(tree, arrows, f"<style>{_STYLE}</style>", _WIDE, hovers=False)
 
 
 def as_html(tree: Tree, arrows: Sequence[Arrow] = (), names: Sequence[str] = ()) -> str:
-    """The same in a page, twice: in a narrow window the bars are below the names. The row under the pointer is marked,
-    and described below the picture.
+    """Return the picture in a page, twice: in a narrow window the bars are below the names.
 
-    names: what was asked about; none: the whole SDK.
+    The row under the pointer is marked, and described below the picture. names: the names that were asked about; none:
+    the whole SDK.
     """
     hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: var(--shade) }"
     pictures = (_picture(tree, arrows, f"<style>{_STYLE}\n{hover}</style>", each, hovers=True) for each in _LAYOUTS)
@@ -165,7 +166,7 @@ def _picture(tree: Tree, arrows: Sequence[Arrow], style: str, layout: _Layout, *
 
 
 def _rows(tree: Tree) -> Iterator[Row]:
-    """Each file once, in the order in which it comes in."""
+    """Yield each file once, in the order in which it comes in."""
     seen: set[str] = set()
     has_times = tree.seconds is not None
     for branch in tree.branches:
@@ -186,7 +187,7 @@ def _size(file: File) -> Cell:
 
 
 def _columns(tree: Tree, rows: Sequence[Row], left: float, width: int) -> list[Column]:
-    """What there is of times and sizes, side by side, from `left` on."""
+    """Return the columns of times and sizes that there are, side by side, from `left` on."""
     titles = ["time in dlopen", "size of the file"] if tree.seconds is not None else ["size of the file"]
     each = (width - _MARGIN - left) / len(titles)
     columns = []
@@ -197,7 +198,7 @@ def _columns(tree: Tree, rows: Sequence[Row], left: float, width: int) -> list[C
 
 
 def _ticks(column: Column) -> list[float]:
-    """Round numbers from 0 to the longest bar or a little less, as far apart as their texts need."""
+    """Return round numbers from 0 to the longest bar or a little less, as far apart as their texts need."""
     most = max(2, min(_MOST_TICKS, int(column.width / _VALUE_WIDTH)))
     power = 10.0 ** math.floor(math.log10(column.most))
     steps = (factor * power for factor in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0))
@@ -206,7 +207,10 @@ def _ticks(column: Column) -> list[float]:
 
 
 def _placed(rows: list[Row], arrows: Sequence[Arrow]) -> list[tuple[int, int, bool]]:
-    """The arrows between files of the picture: both rows, and whether it is a fault. Faults come last, above others."""
+    """Return the arrows between files of the picture: both rows, and whether it is a fault.
+
+    Faults come last, above others.
+    """
     place = {os.path.realpath(row.file.path): number for number, row in enumerate(rows)}
     found = [
         (place[library], place[bound_to], arrow.is_fault)
@@ -218,7 +222,7 @@ def _placed(rows: list[Row], arrows: Sequence[Arrow]) -> list[tuple[int, int, bo
 
 
 def _drawn_arrows(arrows: list[tuple[int, int, bool]], margin: int, top: int, layout: _Layout) -> Iterator[str]:
-    """Arcs left of the names; a longer one reaches further out."""
+    """Yield arcs left of the names; a longer one reaches further out."""
     for start, end, is_fault in arrows:
         name = _ARROWS[is_fault][0]
         y, target = (top + layout.row * row + _WIDE.row // 2 for row in (start, end))
@@ -228,7 +232,7 @@ def _drawn_arrows(arrows: list[tuple[int, int, bool]], margin: int, top: int, la
 
 
 def _legend(rows: list[Row], arrows: Set[bool], width: int) -> tuple[list[str], int]:
-    """What the colours say, on as many lines as it takes, and where the rows begin."""
+    """Return the meanings of the colours, on as many lines as it takes, and where the rows begin."""
     kinds = [kind for kind in _KINDS if any(row.kind == kind for row in rows)]
     marks = [(_BOX.format(kind=kind), _KINDS[kind]) for kind in kinds]
     marks += [(_ARROW.format(kind=kind), text) for is_fault, (kind, text) in _ARROWS.items() if is_fault in arrows]
@@ -254,8 +258,9 @@ def _axis(column: Column, top: int, bottom: int) -> Iterator[str]:
 
 
 def _row(row: Row, place: tuple[int, int], columns: Sequence[Column], layout: _Layout, note_y: int | None) -> str:
-    """One row, whose name begins at `place`, x and the upper edge. note_y: where its note appears while the pointer is
-    on it; None: nowhere.
+    """Return one row, whose name begins at `place`, x and the upper edge.
+
+    note_y: where its note appears while the pointer is on it; None: nowhere.
     """
     margin, y = place
     x = margin if row.kind != "member" else margin + _INDENT

@@ -10,12 +10,15 @@ from rocm_sdk.terminal.style import can_show, row_lines, style, width_of, wrappe
 from .plan_tree import Branch, File, Tree
 
 _COLUMNS = ("library", "size", "time", "directory")
-_BELOW = "│    "  # how the line below a step begins
+_BELOW = "│    "  # the beginning of the line below a step
 _ASCII = str.maketrans("│├└─", "||`-")
 
 
 def as_text(tree: Tree, stream: TextIO) -> str:
-    """A row for each file, the reason below each step, the sum at the end; `stream` is where it will be printed."""
+    """Return a row for each file, the reason below each step, the sum at the end.
+
+    stream: the place where the text will be printed.
+    """
     strong, faint = style("bold", stream), style("faint", stream)
     total = (counted(len(tree.files), "file"), size_text(tree.size), time_text(tree.seconds), "")
     entries = [entry for branch in tree.branches for entry in _entries(branch)]
@@ -38,7 +41,7 @@ def as_text(tree: Tree, stream: TextIO) -> str:
 
 
 def time_text(seconds: float | None) -> str:
-    """A time in milliseconds; "" for None."""
+    """Return a time in milliseconds; "" for None."""
     return "" if seconds is None else f"{seconds * 1e3:.2f} ms"
 
 
@@ -53,7 +56,10 @@ def _entries(branch: Branch) -> Iterator[tuple[tuple[str, str, str, str], str]]:
 
 
 def _children(branch: Branch) -> dict[str, list[File]]:
-    """Path of a file -> those that it brings in, by its needs. Of what is not known this way: the library's own."""
+    """Return path of a file -> the files that it brings in, by its needs.
+
+    A file whose parent is not known this way is the library's own.
+    """
     parents = dict(zip(branch.step.members, branch.step.brought_by, strict=False))  # () is not known
     drawn = {branch.file.path, *(file.path for file in branch.brings)}
     found: dict[str, list[File]] = {}
@@ -64,7 +70,10 @@ def _children(branch: Branch) -> dict[str, list[File]]:
 
 
 def _drawn(children: dict[str, list[File]], path: str, start: str) -> Iterator[tuple[str, File]]:
-    """The files below one, each with the lines that lead to it. A chain of needs is not deeper than it has files."""
+    """Yield the files below one, each with the lines that lead to it.
+
+    A chain of needs is not deeper than it has files.
+    """
     todo = [(start, file, number == 0) for number, file in enumerate(reversed(children.get(path, ())))]
     while todo:
         start, file, is_last = todo.pop()

@@ -1,4 +1,4 @@
-"""What `rocm-sdk tree --timing` has measured, for people."""
+"""The measurements of `rocm-sdk tree --timing`, for people."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .plan_tree import Tree
 from .timing import Times, Timing
 
 _NUMBERS = frozenset({"size", "warm", "cold", "waits", "touches"})
-_KINDS = 3  # that are named of a file
+_KINDS = 3  # kinds that are named of a file
 
 
 def tell_timing(tree: Tree, timing: Timing) -> None:
-    """Prints a row for each file, the sum, and what the whole call takes."""
+    """Print a row for each file, the sum, and the time of the whole call."""
     headings = ["library", "size", "warm", "cold", "waits", "touches", "what for"]
     rows = [*_rows(tree, timing), _sum(tree, timing)]
     if timing.cold is None:
@@ -53,7 +53,7 @@ def _sum(tree: Tree, timing: Timing) -> list[str]:
 
 
 def _times(timing: Timing, path: str | None) -> list[str]:
-    """Warm, cold, and the difference, of a library; None: of all."""
+    """Return warm, cold, and the difference, of a library; path None: of all."""
 
     def time_of(load: Times | None) -> float | None:
         return None if load is None else sum(load.steps.values()) if path is None else load.steps.get(path)

@@ -1,4 +1,4 @@
-"""`rocm-sdk tree --bindings`: which file answers the symbols of which library, as text and for programs."""
+"""The command `rocm-sdk tree --bindings`: the files that answer the symbols of libraries, as text and for programs."""
 
 import json
 import os
@@ -17,7 +17,8 @@ _SCHEMA = 1  # incremented when the meaning of a field changes
 _LONGEST_NAME = 80  # letters of a symbol in the table
 _COLUMNS = ("library", "binds to", "symbols", "elsewhere", "verdict")
 
-# Verdict -> what its references bind to, for people; of a fault, what one is. The others are as the library was built.
+# Verdict -> the target of its references, for people; for a fault, the kind of one. Other verdicts are as the library
+# was built.
 VERDICTS: "dict[BindingVerdict, str]" = {
     "vague": "C++ code that both have: no fault",
     "weak": "weak definitions that both have: no fault",
@@ -40,27 +41,27 @@ class Arrow(NamedTuple):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the verdict is a fault."""
+        """True if the verdict is a fault."""
         return self.verdict in FAULTS
 
 
 def arrows_of(bindings: Bindings) -> list[Arrow]:
-    """The pairs that bind elsewhere, in the order of their verdicts."""
+    """Return the pairs that bind elsewhere, in the order of their verdicts."""
     return [Arrow(pair.library, pair.bound_to, pair.verdict) for pair in bindings.pairs if elsewhere_of(pair)]
 
 
 def elsewhere_of(pair: BindingPair) -> int:
-    """How many references of a pair bind elsewhere than the library was built for."""
+    """Return how many references of a pair bind elsewhere than the library was built for."""
     return sum(pair.counts.get(verdict, 0) for verdict in VERDICTS)
 
 
 def fault_count(bindings: Bindings) -> int:
-    """How many references are faults."""
+    """Return how many references are faults."""
     return sum(pair.counts.get(verdict, 0) for pair in bindings.pairs for verdict in FAULTS)
 
 
 def as_text(bindings: Bindings, stream: TextIO) -> str:
-    """A row for each pair that binds elsewhere, with examples below; the sum at the end."""
+    """Return a row for each pair that binds elsewhere, with examples below; the sum at the end."""
     strong, faint = style("bold", stream), style("faint", stream)
     shown = [pair for pair in bindings.pairs if elsewhere_of(pair)]
     rows = [_COLUMNS, *map(_cells, shown)]
@@ -77,7 +78,7 @@ def as_text(bindings: Bindings, stream: TextIO) -> str:
 
 
 def summary(bindings: Bindings) -> str:
-    """The sum, one sentence."""
+    """Return the sum, as one sentence."""
     elsewhere, faults = sum(map(elsewhere_of, bindings.pairs)), fault_count(bindings)
     libraries = len({pair.library for pair in bindings.pairs})
     total = f"{counted(bindings.reference_count, 'reference')} of {counted(libraries, 'file')}"
@@ -92,13 +93,13 @@ def _cells(pair: BindingPair) -> tuple[str, str, str, str, str]:
 
 
 def verdict_text(pair: BindingPair) -> str:
-    """What the references of a pair bind to, for people: its faults, or why it is none."""
+    """Return the target of a pair's references, for people: its faults, or why it is none."""
     faults = [counted(pair.counts[each], VERDICTS[each]) for each in FAULTS if each in pair.counts]
     return f"FAULT: {' and '.join(faults)} of another file" if faults else VERDICTS[pair.verdict]
 
 
 def _examples(bindings: Bindings, pair: BindingPair) -> Iterator[str]:
-    """The examples of a pair, readable; for faults, one line each with the file that should answer."""
+    """Yield the examples of a pair, readable; for faults, one line each with the file that should answer."""
     readable = demangled(pair.examples) or {}
     names = [_shortened(readable.get(example, example)) for example in pair.examples]
     if pair.verdict not in FAULTS:
@@ -119,7 +120,7 @@ def _is_of(reference: Binding, pair: BindingPair) -> bool:
 
 
 def as_json(bindings: Bindings) -> str:
-    """One JSON object; docs/same-function.md describes the form."""
+    """Return the bindings as one JSON object; docs/same-function.md describes the form."""
     content = {
         "schema": _SCHEMA,
         "references": bindings.reference_count,
@@ -133,5 +134,5 @@ def as_json(bindings: Bindings) -> str:
 
 
 def pair_of(pair: BindingPair) -> dict[str, object]:
-    """A pair as a JSON object."""
+    """Return a pair as a JSON object."""
     return dict(zip(BindingPair.__match_args__, pair, strict=True))

@@ -1,5 +1,7 @@
-"""Files, wheels and installed distributions in the tree: what they need and what they open by name, with the libraries
-of the SDK below them."""
+"""The files, wheels and installed distributions in the tree.
+
+The tree has their needs and the names that they open, with the libraries of the SDK below them.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -27,16 +29,14 @@ if TYPE_CHECKING:
     from rocm_sdk.doctor.verdicts.opening import Opening
     from rocm_sdk.doctor.verdicts.subject import Subject
 
-_BESIDE = ("bundled", "RPATH")  # places of what the package brings itself
-_WITH_IT = (*_BESIDE, "SDK")  # places of what comes in with a file
+_BESIDE = ("bundled", "RPATH")  # places of libraries that the package brings itself
+_WITH_IT = (*_BESIDE, "SDK")  # places of libraries that come in with a file
 
 
 def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
-    """The tree with the files of these words behind its own, and whether each word has one that can be used.
+    """Return the tree with the files of these words behind its own, and whether each word has one that can be used.
 
-    They are read and not loaded.
-
-    Raises RocmSdkError for a word that stands for nothing.
+    Files are read and not loaded. Raises RocmSdkError for a word that stands for nothing.
     """
     against = against_of(Question((), current()))
     below = _Below()
@@ -65,13 +65,16 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
 
 
 class _Below:
-    """What the libraries that a file needs bring into a process: asked of the loader once for each set of them."""
+    """The files that needed libraries bring into a process.
+
+    The loader is asked once for each set of needed libraries.
+    """
 
     def __init__(self) -> None:
         self._known: dict[frozenset[str], tuple[str, ...]] = {}
 
     def __call__(self, needs: frozenset[str]) -> tuple[str, ...]:
-        """Paths of the SDK, those that are asked about first."""
+        """Return paths of the SDK, the given ones first."""
         if not needs:
             return ()
         if needs not in self._known:
@@ -89,8 +92,10 @@ def _planned(paths: list[str]) -> Iterator[str]:
 def _without_file(
     subject: "Subject", analysis: "HostFiles", opens: "Opening", libraries: tuple[str, ...]
 ) -> "dict[str, OpenedName]":
-    """The names without version among what a word opens that no file has. A name with a version is opened too, if any
-    is: that is found in the process."""
+    """Return the names without version among the names that a word opens and that no file has.
+
+    A name with a version is opened too, if any is: the name without version is found in the process.
+    """
     with_version = {linker_name(need.name) for need in analysis.opened if need.name != linker_name(need.name)}
     files = [file.path for file in analysis.files if file.fault is None]
     bare = [name for name in opens.names if not analysis.files and name not in opens.absent]
@@ -106,7 +111,7 @@ def _branches(  # noqa: PLR0917
     seen: set[str],
     without: "dict[str, OpenedName]",
 ) -> Iterator[Branch]:
-    """The files of a word, then the libraries of the SDK that they open by name. The caller adds to `seen`."""
+    """Yield the files of a word, then the libraries of the SDK that they open by name. The caller adds to `seen`."""
     for file in files:
         yield _branch(subject, file, below, seen)
     for name in opens.names:
@@ -128,7 +133,7 @@ def _opens(word: str, opens: "Opening") -> str:
 
 
 def _opened(reason: str, path: str, below: _Below, seen: set[str]) -> Branch:
-    """A library of the SDK that no DT_NEEDED entry names, with what it brings and no branch before it does."""
+    """Return a library of the SDK that no DT_NEEDED entry names, with the files that no branch before it brings."""
     site = current().site
     facts = inspect_library(path)
     members = below(frozenset((path,)))
@@ -149,7 +154,7 @@ def _opened(reason: str, path: str, below: _Below, seen: set[str]) -> Branch:
 
 
 def _branch(subject: "Subject", file: "HostFile", below: _Below, seen: set[str]) -> Branch:
-    """A file with what it brings and no branch before it does."""
+    """Return a file with the files that it brings and no branch before it does."""
     site = current().site
     found = _found(file)
     bundled, led_to = (
@@ -172,13 +177,13 @@ def _branch(subject: "Subject", file: "HostFile", below: _Below, seen: set[str])
 
 
 def _found(file: "HostFile") -> "list[HostNeed]":
-    """The needs that the linker finds; a library may lie somewhere, and the linker not look there."""
+    """Return the needs that the linker finds; a library may lie somewhere, and the linker not look there."""
     unfound = {each.name for each in file.unfound}
     return [need for need in file.needs if need.name not in unfound]
 
 
 def _file(subject: "Subject", path: str, site: str) -> File:
-    """A file with the user's name of it; what is in a wheel lies below the wheel."""
+    """Return a file with the user's name of it; a file in a wheel lies below the wheel."""
     found = file_at(path, site)
     if subject.root is None or not path.startswith(f"{subject.root}/"):
         return found._replace(location=os.path.normpath(found.location))
@@ -186,7 +191,7 @@ def _file(subject: "Subject", path: str, site: str) -> File:
 
 
 def _reason(subject: "Subject", file: "HostFile", below: set[str]) -> str:
-    """What of its needs is not below it."""
+    """Return the needs of a file that are not below it."""
     if file.fault is not None:
         return subject.shown(file.fault)
     found = _found(file)
@@ -202,7 +207,7 @@ def _reason(subject: "Subject", file: "HostFile", below: set[str]) -> str:
 
 
 def _absent(subject: "Subject", file: "HostFile", each: "Unfound") -> str:
-    """A library that the linker does not find, who needs it, and what there is in its place."""
+    """Return a library that the linker does not find, who needs it, and what there is in its place."""
     by = f", which {os.path.basename(each.needing)} needs" if each.needing != file.path else ""
     if each.fault is not None:
         return f"{each.name}{by}: {subject.shown(each.fault)}"

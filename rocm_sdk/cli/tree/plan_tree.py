@@ -22,10 +22,10 @@ class File(NamedTuple):
 
 
 class FileStep(NamedTuple):
-    """What a file asks for that is no library of the SDK, with the fields of a step of the plan.
+    """The needs of a file that is no library of the SDK, with the fields of a step of the plan.
 
     method: "read"; "named" for a library of the SDK that such a file opens by name; "answered" for one whose name a
-    plain dlopen does not find. answer: what answers to that name.
+    plain dlopen does not find. answer: the file that answers to that name, in words.
     """
 
     path: str
@@ -45,7 +45,7 @@ class FileStep(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A step of the plan, or a file with what it asks for.
+    """A step of the plan, or a file with its needs.
 
     brings: the files that come with it and with no step before it, without its own file.
     """
@@ -64,7 +64,7 @@ class Tree(NamedTuple):
 
     @property
     def files(self) -> dict[str, File]:
-        """All files by path, each once."""
+        """The files by path, each once."""
         found = [file for branch in self.branches for file in (branch.file, *branch.brings)]
         return {file.path: file for file in found}
 
@@ -75,7 +75,7 @@ class Tree(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """The time of all steps together; None: nothing was loaded."""
+        """The time of all steps together, in seconds; None if nothing was loaded."""
         times = [branch.seconds for branch in self.branches if branch.seconds is not None]
         return sum(times) if times else None
 
@@ -83,9 +83,9 @@ class Tree(NamedTuple):
 def plan_tree(
     shortnames: tuple[str, ...] | None, files: tuple[str, ...] = (), *, has_bindings: bool = False
 ) -> tuple[Tree, Bindings | None]:
-    """The plan of these libraries (None: all that are installed), and its bindings; loads nothing.
+    """Return the plan of these libraries (None: all that are installed), and its bindings; load nothing.
 
-    One look at the SDK tells both. Errors as of load_plan() and bindings().
+    A single look at the SDK tells both. Raises the errors of load_plan() and bindings().
     """
     plan, bindings, core = plan_and_bindings(shortnames, files, has_bindings)
     site = os.path.dirname(core)
@@ -100,13 +100,13 @@ def plan_tree(
 
 
 def requested(tree: Tree) -> tuple[str, ...]:
-    """The short names of the libraries that were asked for."""
+    """Return the short names of the libraries that were asked for."""
     names = (branch.step.shortname for branch in tree.branches if branch.step.requested)
     return tuple(filter(None, names))
 
 
 def loaded(tree: Tree, shortnames: tuple[str, ...] | None) -> Tree:
-    """The tree after loading its libraries. Errors as of preload_libraries()."""
+    """Load the libraries of a tree, and return the tree with the times. Raise the errors of preload_libraries()."""
     preload_libraries(*(requested(tree) if shortnames is None else shortnames))
     seconds = dict(own_seconds())
     return tree._replace(
@@ -115,7 +115,10 @@ def loaded(tree: Tree, shortnames: tuple[str, ...] | None) -> Tree:
 
 
 def own_seconds() -> Iterator[tuple[str, float]]:
-    """The path of each library that was loaded, and its time without that of what it opens at run time."""
+    """Yield the path of each library that was loaded, and its time.
+
+    The time is without the time of libraries that it opens at run time.
+    """
     libraries = preloaded_libraries()
     for number, library in enumerate(libraries):
         others = takewhile(lambda other: not other.requested, libraries[number + 1 :]) if library.requested else ()
@@ -124,6 +127,6 @@ def own_seconds() -> Iterator[tuple[str, float]]:
 
 
 def file_at(path: str, site: str) -> File:
-    """The file of this path. Raises OSError."""
+    """Return the file of this path. Raise OSError."""
     location = path.removeprefix(f"{site}/")
     return File(path, location, os.stat(path).st_size)

@@ -1,4 +1,4 @@
-"""For what parts of a library are: by its section headers, which tell linkers and debuggers what lies where."""
+"""The purposes of the parts of a library, by its section headers, which tell linkers and debuggers what lies where."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _TYPES = {
 
 
 def bytes_by_kind(path: str, parts: Iterable[tuple[int, int]]) -> dict[str, int]:
-    """Kind -> bytes of it in these parts of a file, each a start and a size; the largest first. Raises OSError."""
+    """Return kind -> bytes of it in these parts of a file, each a start and a size; the largest first.
+
+    Raise OSError.
+    """
     sections = [*_sections(path)]
     found: dict[str, int] = {}
     for start, size in parts:
@@ -35,7 +38,10 @@ def bytes_by_kind(path: str, parts: Iterable[tuple[int, int]]) -> dict[str, int]
 
 
 def _sections(path: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, offset and size of each section that is loaded; none of what is no ELF file, or has no sound headers."""
+    """Yield kind, offset and size of each section that is loaded.
+
+    A file that is no ELF file, or has no sound headers, has none.
+    """
     try:
         headers = section_extents(path)
     except BadLibraryError:

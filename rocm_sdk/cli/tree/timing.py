@@ -1,7 +1,7 @@
-"""`rocm-sdk tree --timing`: what loading takes when nothing of the libraries is in memory, and when all of it is.
+"""The command `rocm-sdk tree --timing`: the times of loading libraries that are not in memory, and that are.
 
-Each load is in a process of its own. What a file waits for is the difference of its times; which parts of it are
-brought, and what these are for, say the pages that the cold load touches and the sections in which they lie.
+Each load is in a process of its own. The waiting time of a file is the difference of its times. The pages that the cold
+load touches, and the sections in which they lie, say which parts of a file are brought, and what these are for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _COLD = 50e-6  # seconds that the first byte of a file takes which is not in memory: as loads judge it
 _LIST_LIMIT = 1 << 20  # bytes
 _READ_AHEAD, _VERBOSE = "ROCM_SDK_READ_AHEAD", "ROCM_SDK_VERBOSE"
-_SAYS_AHEAD = "rocm_sdk: reading ahead "  # how a line of a load begins that reads ahead
+_SAYS_AHEAD = "rocm_sdk: reading ahead "  # the beginning of the line of a load that reads ahead
 _PROGRAM = f"""\
 import json, os, sys, time
 import rocm_sdk
@@ -49,7 +49,10 @@ print(json.dumps(answer))
 
 
 class Times(NamedTuple):
-    """A load: the whole call, and each library in dlopen, by path. Seconds. And whether it has said to read ahead."""
+    """A load: the time of the whole call, and of each library in dlopen, by path, in seconds.
+
+    reads_ahead: whether the load has said to read ahead.
+    """
 
     whole: float
     steps: Mapping[str, float]
@@ -57,7 +60,7 @@ class Times(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """Loads of the same libraries; None: not tried.
+    """The loads of the same libraries; None: not tried.
 
     cold: nothing is read ahead. listed: by the page list. unlisted: as a load without a list reads ahead; None
     also where it reads nothing ahead. why_not_cold: a sentence; None: cold was tried. stayed: files that did not leave
@@ -75,9 +78,9 @@ class Timing(NamedTuple):
 
 
 def timed(tree: Tree, shortnames: Sequence[str], list_place: str) -> Timing:
-    """Loads the libraries of a tree, cold and warm. RocmSdkError if they cannot be loaded.
+    """Load the libraries of a tree, cold and warm, and return the times.
 
-    list_place: where the page list of the SDK lies, if it has one.
+    list_place: the place of the SDK's page list, if it has one. Raises RocmSdkError if the libraries cannot be loaded.
     """
     paths = [*tree.files]
     why, stayed = _emptied(paths)
@@ -97,7 +100,7 @@ def timed(tree: Tree, shortnames: Sequence[str], list_place: str) -> Timing:
 
 
 def _emptied(paths: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
-    """Why the files cannot leave the memory, and which of them have not left it."""
+    """Return why the files cannot leave the memory, and which of them have not left it."""
     for path in paths:
         if os.geteuid() not in {0, os.stat(path).st_uid}:
             return f"{path} belongs to another user, and would leave the memory for all", ()
@@ -110,7 +113,7 @@ def _emptied(paths: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _is_in_memory(path: str) -> bool:
-    """Whether the beginning is; it is not, afterwards, if that can be."""
+    """Return whether the beginning of a file is in memory; afterwards it is not, if that can be."""
     with open(path, "rb", buffering=0) as file:
         start = time.perf_counter()
         file.read(1)
@@ -120,7 +123,10 @@ def _is_in_memory(path: str) -> bool:
 
 
 def _load_ahead(shortnames: Sequence[str], paths: Sequence[str]) -> Times | None:
-    """As the loads of this user, who may have set the variable; None: the files come too quickly to read ahead."""
+    """Load as the loads of this user do, who may have set the variable.
+
+    The result is None if the files come too quickly to read ahead.
+    """
     _emptied(paths)
     found = _load(shortnames, "", {_VERBOSE: "1"})
     return found if found.reads_ahead else None
@@ -138,7 +144,7 @@ def _load(shortnames: Sequence[str], pages: str, variables: Mapping[str, str]) -
 
 
 def _touched(pages: str, paths: Sequence[str]) -> dict[str, dict[str, int]]:
-    """{} if the kernel does not tell."""
+    """Return the bytes of touched pages by path and kind of section; {} if the kernel does not tell."""
     try:
         with open(pages, "rb") as file:
             files = paged_files(file.read(_LIST_LIMIT))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-UNKNOWN = "\0"  # in a value: what only CMake can tell
+UNKNOWN = "\0"  # in a value: a part that only CMake can tell
 
 # Blanks and comments of a line, a command's name with its parenthesis, and the kinds of arguments.
 _BLANK = re.compile(r"(?:\s+|#(?!\[=*\[)[^\n]*)+")
@@ -34,7 +34,7 @@ class Command(NamedTuple):
 
 
 def commands_of(text: str) -> Iterator[Command]:
-    """The commands, up to the first place that CMake would refuse."""
+    """Yield the commands, up to the first place that CMake would refuse."""
     position = 0
     while True:
         position = _after_blank(text, position)
@@ -60,7 +60,7 @@ def commands_of(text: str) -> Iterator[Command]:
 
 
 def _after_blank(text: str, position: int) -> int:
-    """The position after blanks and comments; the end of the text if a comment does not end."""
+    """Return the position after blanks and comments; the end of the text if a comment does not end."""
     while True:
         match = _BLANK.match(text, position)
         position = match.end() if match is not None else position
@@ -71,7 +71,7 @@ def _after_blank(text: str, position: int) -> int:
 
 
 def _argument(text: str, position: int) -> tuple[Argument | None, int]:
-    """The argument at a position, and where it ends; None for what is no argument."""
+    """Return the argument at a position, and the position of its end; None for a text that is no argument."""
     if (match := _BRACKET.match(text, position)) is not None:
         end, after = _end_of_bracket(text, match)
         return Argument(text[match.end() : end], is_quoted=True, is_literal=True), after
@@ -83,7 +83,7 @@ def _argument(text: str, position: int) -> tuple[Argument | None, int]:
 
 
 def _end_of_bracket(text: str, opened: re.Match[str]) -> tuple[int, int]:
-    """Where what a bracket encloses ends, and where the text goes on."""
+    """Return the end of the text that a bracket encloses, and the position where the text goes on."""
     closing = f"]{opened[1]}]"
     end = text.find(closing, opened.end())
     return (end, end + len(closing)) if end >= 0 else (len(text), len(text))

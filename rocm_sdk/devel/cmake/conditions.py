@@ -19,7 +19,7 @@ class Word(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How what a condition is about is answered."""
+    """The functions that answer the questions of a condition."""
 
     variable: Callable[[str], str | None]  # the value; UNKNOWN; None: there is no such variable
     has_target: Callable[[str], Truth]
@@ -35,21 +35,21 @@ _COMPARED: dict[str, Callable[[int], bool]] = {
     "LESS_EQUAL": lambda sign: sign <= 0,
     "GREATER_EQUAL": lambda sign: sign >= 0,
 }
-_PATTERN = re.compile(r"(\^|\.\*)?([\w/ -]*)(\$|\.\*)?")  # of those that MATCHES takes, what costs no time
+_PATTERN = re.compile(r"(\^|\.\*)?([\w/ -]*)(\$|\.\*)?")  # the patterns of MATCHES that cost no time
 _OPERATORS = {"STREQUAL", "MATCHES", "IN_LIST", "PATH_EQUAL", "IS_NEWER_THAN"}
 _OPERATORS |= {f"{kind}{name}" for kind in ("", "STR", "VERSION_") for name in _COMPARED}
 _MOST_DEEP = 64  # parentheses and NOTs
 
 
 def truth_of(words: Sequence[Word], asked: Asked) -> Truth:
-    """Whether a condition holds; None if only CMake can tell."""
+    """Return whether a condition holds; None if only CMake can tell."""
     reader = _Reader(words, asked)
     truth = reader.either(0)
     return truth if reader.is_read else None
 
 
 class _Reader:
-    """Reads words one after the other."""
+    """A reader of words, one after the other."""
 
     def __init__(self, words: Sequence[Word], asked: Asked) -> None:
         self._words, self._asked, self._at = words, asked, 0
@@ -59,7 +59,7 @@ class _Reader:
         return self._at == len(self._words)
 
     def either(self, depth: int) -> Truth:
-        """Terms with OR between them."""
+        """Read terms with OR between them, and return their truth."""
         truth = self._both(depth)
         while self._takes("OR"):
             other = self._both(depth)
@@ -85,7 +85,7 @@ class _Reader:
         return self._test()
 
     def _test(self) -> Truth:
-        """A test of one argument, or a comparison of two, or a value."""
+        """Read a test of one argument, or a comparison of two, or a value, and return its truth."""
         first = self._next()
         if first is None:
             return False  # an empty condition
@@ -161,7 +161,7 @@ def _matches(text: str, beginning: str, middle: str, end: str) -> bool:
 
 
 def _numbers(text: str) -> list[int] | None:
-    """The parts of a version without zeros at its end; None for what is no version."""
+    """Return the parts of a version without zeros at its end; None for a text that is no version."""
     parts = text.split(".")
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         return None

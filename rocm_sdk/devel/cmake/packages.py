@@ -1,4 +1,4 @@
-"""Whether a tree has what its CMake packages require, and what they name."""
+"""The check that a tree has the files and packages that its CMake packages require and name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 3
 
 
 class Fault(NamedTuple):
-    """Something that CMake packages require or name, and that is not there."""
+    """A package, target or path that CMake packages require or name, and that is not there."""
 
     path: str  # of the text that says it, or the first of several
     name: str  # of the package or target, or a path
@@ -26,25 +26,28 @@ class Fault(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What was looked at, and what is missing."""
+    """The result of a check: the faults, and the number of paths that were looked at."""
 
     faults: list[Fault]  # each package and target once, of each text the first path
     counted: dict[str, int]  # text -> how many paths it names
 
 
 def package_of(path: str) -> str | None:
-    """The package that find_package finds by a file of this path; None if it is found by none."""
+    """Return the package that find_package finds by a file of this path; None if it finds none."""
     match = _CONFIG.fullmatch(posixpath.basename(path))
     return None if match is None else match[1] or match[2]
 
 
 def texts_of(package: str) -> tuple[str, ...]:
-    """The names of files by which find_package finds a package."""
+    """Return the names of files by which find_package finds a package."""
     return f"{package}Config.cmake", f"{package.lower()}-config.cmake", f"Find{package}.cmake"
 
 
 def check_packages(place: Place) -> Checked:
-    """Looks for everything that the texts of a place require and name. What only CMake can tell does not count."""
+    """Look for everything that the texts of a place require and name, and return what is missing.
+
+    Parts that only CMake can tell do not count.
+    """
     reader = _read(place)
     counted = Counter(need.file for need in reader.needs if need.kind == PATH)
     present = {posixpath.basename(path) for path in place.texts}
@@ -66,14 +69,14 @@ def check_packages(place: Place) -> Checked:
         faults["package", name] = Fault(files[0], name, _told(files, "requires", "require", name), is_path=False)
     for name, files in linked.items():
         scope = name.partition("::")[0]
-        # Of a package that is not here, nobody knows the targets.
+        # Nobody knows the targets of a package that is not here.
         if is_own_package(scope) and _defines(reader.targets, scope):
             faults["target", name] = Fault(files[0], name, _told(files, "links", "link", name), is_path=False)
     return Checked(list(faults.values()), dict(counted))
 
 
 def _read(place: Place) -> Reader:
-    """Reads all texts: first those of packages, then those that these do not include for certain."""
+    """Read all texts: first the texts of packages, then the ones that these do not include for certain."""
     reader = Reader(place)
     texts = sorted(place.texts, key=lambda path: path.removesuffix(".cmake"))
     for path in texts:
@@ -90,7 +93,7 @@ def _defines(targets: Iterable[str], scope: str) -> bool:
 
 
 def _told(files: Iterable[str], verb: str, plural: str, name: str) -> str:
-    """Which packages require a name."""
+    """Return a sentence about the packages that require a name."""
     owners = list(dict.fromkeys(_owners(files)))
     if len(owners) == 1:
         return f"package {owners[0]} {verb} {name}"

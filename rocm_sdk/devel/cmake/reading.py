@@ -1,6 +1,7 @@
-"""Follows the texts of a CMake package as a project does that asks for nothing else: what it requires, and names.
+"""The reader that follows the texts of a CMake package as a project does that asks for nothing else.
 
-What only CMake can tell is UNKNOWN, and what depends on it counts for nothing.
+The reader finds the packages, paths and targets that the texts require and name. A value that only CMake can tell is
+UNKNOWN, and everything that depends on it counts for nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .conditions import Asked, Truth, Word, truth_of
 
 PACKAGE, PATH, TARGET = "package", "path", "target"
 
-# Properties of targets that name files and directories, and those that name targets too.
+# The properties of targets that name files and directories, and the properties that name targets too.
 _PATHS = re.compile(r"IMPORTED_(?:LOCATION|IMPLIB)(?:_\w+)?|INTERFACE_(?:SYSTEM_)?INCLUDE_DIRECTORIES")
 _LINKS = re.compile(r"INTERFACE_LINK_LIBRARIES|IMPORTED_LINK_INTERFACE_LIBRARIES(?:_\w+)?")
 _SCOPED = re.compile(r"(?:^|[^\w:.+-]|(?<!:):)(\w[\w.+-]*::[\w.+:-]+)")  # `a::b`, in `$<LINK_ONLY:a::b>` too
@@ -25,7 +26,7 @@ _OPTIONAL = re.compile(r"TARGET_EXISTS|TARGET_NAME_IF_EXISTS")
 _REFERENCE = re.compile(r"\$(ENV|CACHE)?\{([^${}]*)\}")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
-# What a project for this system has set, and an SDK of AMD.
+# The variables that a project for this system has set, and an SDK of AMD.
 _GIVEN = {
     **dict.fromkeys(("UNIX", "LINUX"), "1"),
     **dict.fromkeys(("WIN32", "APPLE", "MSVC", "MINGW", "CYGWIN", "MSYS", "ANDROID", "CMAKE_CROSSCOMPILING"), ""),
@@ -44,16 +45,16 @@ _OF_PATHS = {"DIRECTORY", "PATH", "ABSOLUTE", "REALPATH", "NAME"}
 
 
 class Need(NamedTuple):
-    """What a text requires."""
+    """A requirement of a text."""
 
     kind: str  # PACKAGE, PATH, TARGET
     file: str
-    what: str  # a variable or property that names a path, else ""
+    what: str  # the variable or property that names a path, else ""
     name: str
 
 
 class _End(Enum):
-    """How a block of commands ends."""
+    """The end of a block of commands."""
 
     GOES_ON = auto()
     RETURNS = auto()  # return()
@@ -62,24 +63,24 @@ class _End(Enum):
 
 
 class Place(Protocol):
-    """Where packages are: their paths are those that they have where CMake uses them."""
+    """The place of packages: their paths are the ones that they have where CMake uses them."""
 
     @property
     def texts(self) -> Sequence[str]:
         """The paths of all CMake files."""
 
     def text(self, path: str) -> str | None:
-        """What is in a file; None if it cannot be read."""
+        """Return the content of a file; None if it cannot be read."""
 
     def exists(self, path: str) -> bool | None:
-        """Whether there is a file or directory; None if nobody knows."""
+        """Return whether there is a file or directory; None if nobody knows."""
 
     def has_package(self, name: str) -> bool | None:
-        """Whether there is a package that no text of the place is; None if nobody knows."""
+        """Return whether there is a package that no text of the place is; None if nobody knows."""
 
 
 class Reader:
-    """What the texts of a place require, as far as they have been read."""
+    """The requirements of the texts of a place, as far as they have been read."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -91,14 +92,14 @@ class Reader:
         self.prefixes: dict[str, str] = {}  # text -> the prefix that it has found
 
     def read_package(self, path: str, name: str) -> None:
-        """Follows a text that find_package reads. name: of the package."""
+        """Follow a text that find_package reads. name: the name of the package."""
         found = {"CMAKE_FIND_PACKAGE_NAME": name, f"{name}_FIND_REQUIRED": "1"}
         _Text(self, self._place, dict(_GIVEN | found)).include(path, is_certain=True, depth=0)
 
     def read_text(self, path: str) -> None:
-        """Reads a text that no package includes for certain: what is set before it is not known.
+        """Read a text that no package includes for certain: variables that are set before it are not known.
 
-        But `x-targets-release.cmake` is for the prefix that `x-targets.cmake` has found.
+        An exception is `x-targets-release.cmake`, which is for the prefix that `x-targets.cmake` has found.
         """
         parts = posixpath.basename(path).removesuffix(".cmake").split("-")
         stems = ("-".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
@@ -108,24 +109,27 @@ class Reader:
         text.include(path, is_certain=True, depth=0)
 
     def commands(self, path: str) -> tuple[Command, ...]:
-        """The commands of a text."""
+        """Return the commands of a text."""
         if path not in self._commands:
             self._commands[path] = tuple(commands_of(self._place.text(path) or ""))
         return self._commands[path]
 
     def spend(self) -> bool:
-        """Whether one more command may be followed."""
+        """Return whether one more command may be followed."""
         self._left -= 1
         return self._left >= 0
 
 
 class _Text:
-    """The variables of one package, and what its commands do to them."""
+    """The variables of one package, and the effects of its commands on them."""
 
     def __init__(
         self, reader: Reader, place: Place, variables: dict[str, str], *, is_open: bool = False, requires: bool = True
     ) -> None:
-        """is_open: variables that are not set may be. requires: packages that it asks for count."""
+        """Keep the variables.
+
+        is_open: whether variables that are not set may be. requires: whether packages that the text asks for count.
+        """
         self._reader, self._place, self._variables = reader, place, variables
         self._is_open, self._requires = is_open, requires
         self._targets = set[str]()
@@ -135,7 +139,7 @@ class _Text:
     # ---- texts and blocks
 
     def include(self, path: str, *, is_certain: bool, depth: int) -> None:
-        """Follows a text."""
+        """Follow a text."""
         if depth > _MOST_DEEP:
             return
         if is_certain:
@@ -151,7 +155,7 @@ class _Text:
         self._variables["CMAKE_CURRENT_LIST_DIR"] = posixpath.dirname(path)
 
     def _block(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
-        """Follows commands."""
+        """Follow commands, and return how they end."""
         at, end = 0, _End.GOES_ON
         while at < len(commands):
             command = commands[at]
@@ -167,7 +171,7 @@ class _Text:
         return end
 
     def _step(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
-        """Follows one command, or a block with what closes it."""
+        """Follow one command, or a block with the command that closes it. Return how it ends."""
         command, inner = commands[0], commands[1:-1]
         if command.name == "return":
             return _End.RETURNS
@@ -179,12 +183,12 @@ class _Text:
             self._foreach(command, inner, is_certain=is_certain, depth=depth)
         elif command.name == "while":
             self._block(inner, is_certain=False, depth=depth + 1)
-        elif command.name not in _CLOSING:  # what a macro or function does where it is called is not followed
+        elif command.name not in _CLOSING:  # the work of a macro or function where it is called is not followed
             self._run(command, is_certain=is_certain, depth=depth)
         return _End.GOES_ON
 
     def _if(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
-        """Follows the branch that counts; those that may count, as uncertain."""
+        """Follow the branch that counts, and return how it ends. Branches that may count are followed as uncertain."""
         ends = set[_End]()
         for condition, block in _branches(commands):
             truth = truth_of(self._words(condition), self._asked) if condition is not None else True
@@ -230,7 +234,7 @@ class _Text:
         elif command.name == "include" and words:
             self._include(words, is_certain=is_certain, depth=depth)
         elif command.name not in _HARMLESS:
-            for each in filter(_IDENTIFIER.fullmatch, words):  # it may be the name of a result
+            for each in filter(_IDENTIFIER.fullmatch, words):  # a word may be the name of a result
                 self._variables[each] = UNKNOWN
 
     def _include(self, words: Sequence[str], *, is_certain: bool, depth: int) -> None:
@@ -281,7 +285,7 @@ class _Text:
                 self._variables[each] = UNKNOWN
 
     def _component(self, words: Sequence[str], *, is_certain: bool) -> None:
-        """get_filename_component."""
+        """Run get_filename_component."""
         if len(words) < 3 or words[2] not in _OF_PATHS or "BASE_DIR" in words or UNKNOWN in words[1]:
             self._forget(words[:1])
             return
@@ -297,7 +301,7 @@ class _Text:
         self._assign(words[0], path, is_certain=is_certain)
 
     def _file_command(self, words: Sequence[str], *, is_certain: bool) -> None:
-        """file(GLOB): of texts alone."""
+        """Run file(GLOB): of texts alone."""
         if words[:1] == ["GLOB"] and len(words) == 3 and words[2].endswith(".cmake") and UNKNOWN not in words[2]:
             directory, pattern = posixpath.split(_normal(words[2]))
             texts = (each for each in self._place.texts if posixpath.dirname(each) == directory)
@@ -307,7 +311,7 @@ class _Text:
             self._forget(filter(_IDENTIFIER.fullmatch, words[1:]))
 
     def _require(self, words: Sequence[str], *, is_certain: bool) -> None:
-        """find_dependency."""
+        """Run find_dependency."""
         if words and UNKNOWN not in words[0] and is_certain and self._requires:
             self._reader.needs[Need(PACKAGE, self._file, "", words[0])] = None
         self._forget(each for word in words[:1] for each in (f"{word}_FOUND", f"{word}_DIR", f"{word}_VERSION"))
@@ -325,7 +329,7 @@ class _Text:
                 self._name_targets(words[2], is_certain=is_certain)
 
     def _set_properties(self, words: Sequence[str], *, is_certain: bool) -> None:
-        """set_target_properties, and set_property with one property."""
+        """Run set_target_properties, and set_property with one property."""
         if "PROPERTIES" in words:
             pairs = words[words.index("PROPERTIES") + 1 :]
             for name, value in zip(pairs[::2], pairs[1::2], strict=False):
@@ -354,13 +358,13 @@ class _Text:
     # ---- values
 
     def _value(self, name: str) -> str | None:
-        """The value of a variable, which may be UNKNOWN; None: it is not set."""
+        """Return the value of a variable, which may be UNKNOWN; None if it is not set."""
         if name in self._variables:
             return self._variables[name]
         return UNKNOWN if self._is_open or name.startswith("CMAKE_") or UNKNOWN in name else None
 
     def _assign(self, name: str, value: str | None, *, is_certain: bool) -> None:
-        """value: None unsets. What may be set or not is UNKNOWN."""
+        """Set a variable. value: None unsets it. A variable that may be set or not is UNKNOWN."""
         if not is_certain and self._variables.get(name) != value:
             value = UNKNOWN
         if name == _PREFIX and value and UNKNOWN not in value:
@@ -383,7 +387,7 @@ class _Text:
         return self._place.exists(_normal(path)) if path.startswith("/") else None
 
     def _words(self, arguments: Iterable[Argument]) -> list[Word]:
-        """The arguments of if()."""
+        """Return the arguments of if()."""
         return [
             Word(word, argument.is_quoted)
             for argument in arguments
@@ -394,7 +398,7 @@ class _Text:
         return [word for argument in arguments for word in self._expanded(argument)]
 
     def _expanded(self, argument: Argument) -> list[str]:
-        """The words that CMake makes of an argument."""
+        """Return the words that CMake makes of an argument."""
         text = argument.text
         if not argument.is_literal:
             for _ in range(_MOST_DEEP):
@@ -419,7 +423,7 @@ def _normal(path: str) -> str:
 
 
 def _end_of(commands: Sequence[Command], at: int) -> int:
-    """Where the block that begins at a command ends; the last command if it does not."""
+    """Return the position of the end of the block that begins at a command; the last command if there is no end."""
     name, depth = commands[at].name, 0
     for position in range(at, len(commands)):
         depth += (commands[position].name == name) - (commands[position].name == _CLOSING[name])
@@ -429,7 +433,7 @@ def _end_of(commands: Sequence[Command], at: int) -> int:
 
 
 def _branches(commands: Sequence[Command]) -> list[tuple[tuple[Argument, ...] | None, Sequence[Command]]]:
-    """The conditions of an if() with their commands; None: of else()."""
+    """Return the conditions of an if() with their commands; the condition of else() is None."""
     branches: list[tuple[tuple[Argument, ...] | None, Sequence[Command]]] = []
     begin, depth = 0, 0
     for position, command in enumerate(commands):

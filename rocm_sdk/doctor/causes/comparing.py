@@ -1,4 +1,4 @@
-"""Compares what a program that failed has loaded with RECORD."""
+"""The comparison of the files that a failed program has loaded with RECORD."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rocm_sdk.doctor.file_faults import Fault, fault_of
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.record import RecordedFile
 
-BYTES = 1 << 30  # that are compared without --deep
+BYTES = 1 << 30  # bytes that are compared without --deep
 
 
 class Files:
-    """The files of an installation: what needs what, and which are as RECORD says."""
+    """The files of an installation: their needs, and the files that are as RECORD says."""
 
     def __init__(self, installation: Installed, *, deep: bool) -> None:
         self._installation = installation
         self._left = None if deep else BYTES
-        self._faults: dict[str, Fault | None] = {}  # of what was compared, by path
+        self._faults: dict[str, Fault | None] = {}  # the faults of the compared files, by path
 
     @cached_property
     def _recorded(self) -> dict[str, RecordedFile]:
@@ -28,7 +28,10 @@ class Files:
         return {os.path.realpath(os.path.join(site, file.path)): file for file in files}
 
     def needed_by(self, roots: Iterable[str]) -> dict[str, None]:
-        """Programs and libraries with all of the SDK that they need: real paths, and names of what is not there."""
+        """Return programs and libraries with all of the SDK that they need.
+
+        The result has real paths, and names of files that are not there.
+        """
         needed = self._installation.needed_libraries
         found: dict[str, None] = {}
         for root in roots:
@@ -42,7 +45,10 @@ class Files:
         return [path for path in self._recorded if path.endswith(".py")]
 
     def compare(self, paths: Iterable[str]) -> tuple[dict[str, Fault], bool]:
-        """Those of the files that are not as RECORD says, and whether each was compared; the smallest come first."""
+        """Return the faults of files that are not as RECORD says, and whether each was compared.
+
+        The smallest files are compared first.
+        """
         paths = list(paths)
         recorded = [path for path in paths if path in self._recorded]
         is_known = all(self._has_digest(path) for path in paths if os.path.isfile(path))
@@ -57,7 +63,7 @@ class Files:
         return {path: fault for path, fault in found.items() if fault is not None}, is_complete
 
     def _has_digest(self, path: str) -> bool:
-        """Whether RECORD says what is in it."""
+        """Return whether RECORD has the digest of a file."""
         return path in self._recorded and bool(self._recorded[path].digest)
 
 

@@ -1,4 +1,4 @@
-"""The causes of what the subjects have seen."""
+"""The search for the causes of what the subjects have seen."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from .looking import (
 from .trying import Clock, Outcome, tried
 
 _REPORT = "rocm-report.zip"
-_OF_TEST = "E-TEST-001"  # a subject failed itself
+_OF_TEST = "E-TEST-001"  # a subject itself failed
 _HANGS = "E-LIB-008"
 _UNKNOWN = "; the cause is not known: {}"
 
 
 def problems_of(installation: Installed, recorders: Sequence[Recorder], options: Options) -> list[Problem]:
-    """The problems behind what the subjects have seen, errors first, each once and with all that it breaks."""
+    """Return the problems behind what the subjects have seen, errors first, each once and with all that it breaks."""
     _Search(installation, recorders, options).explain()
     return grouped(recorders)
 
 
 class _Search:
-    """Looks for the causes of programs that failed, and replaces what they explain in the recorders."""
+    """The search for the causes of programs that failed; it replaces the explained problems in the recorders."""
 
     def __init__(self, installation: Installed, recorders: Sequence[Recorder], options: Options) -> None:
         self._installation = installation
@@ -60,7 +60,7 @@ class _Search:
         ]
 
     def explain(self) -> None:
-        """The cheapest ways to establish a cause come first."""
+        """Explain the problems. The cheapest ways to establish a cause come first."""
         self._by_permissions()
         self._by_files_in_the_way()
         if not self._waiting:
@@ -74,14 +74,14 @@ class _Search:
             self._say_what_is_known(found, child, outcomes.get(child, Outcome()))
 
     def _is_of_another_place(self, found: Problem) -> bool:
-        """Whether a damaged file is none of the SDK: a variable may lead to it."""
+        """Return whether a damaged file is none of the SDK: a variable may lead to it."""
         is_damaged = found.code in {"E-LIB-006", "E-LIB-012"} and found.path is not None
         return is_damaged and not self._installation.has(os.path.realpath(str(found.path)))
 
     # ---- ways
 
     def _by_known_faults(self) -> None:
-        """Files that the subjects have found damaged or missing."""
+        """Explain by files that the subjects have found damaged or missing."""
         faults: dict[str, Problem] = {}
         for each in sorted(self._problems(), key=rank):
             if each.code in codes_of(CHILD) and each.path is not None:
@@ -95,7 +95,7 @@ class _Search:
         self._establish_most(possible)
 
     def _by_permissions(self) -> None:
-        """Files and directories that this user may not read, and what was said of what is in them."""
+        """Explain by files and directories that this user may not read, with the problems of files below them."""
         refusals: dict[str, tuple[Refusal, Problem, Recorder]] = {}
         of_permissions = explains("E-FILE-007", BELOW) | {"E-FILE-007"}
         for found in list(self._problems()):
@@ -104,7 +104,7 @@ class _Search:
             if refusal is not None and found.facts.get("owner") is None:
                 refusals.setdefault(refusal.path, (refusal, found, self._recorder_of(found)))
         causes: list[Problem] = []
-        for path in sorted(refusals, key=len, reverse=True):  # what is in another refused directory comes first
+        for path in sorted(refusals, key=len, reverse=True):  # a directory in another refused one comes first
             refusal, found, recorder = refusals[path]
             facts = {**refusal.facts, "distribution": found.facts.get("distribution")}
             cause = problem("E-FILE-007", path, recorder.site, recorder.known, **facts)
@@ -117,7 +117,7 @@ class _Search:
                 self._replace(each, None)
 
     def _by_files_in_the_way(self) -> None:
-        """Files in the place of directories."""
+        """Explain by files in the place of directories."""
         missing = [found for found in self._problems() if found.code == "E-FILE-001"]
         blocked: dict[str, Problem] = {}
         for found in missing:
@@ -131,7 +131,10 @@ class _Search:
             recorder.add(problem(code, place, recorder.site, recorder.known, kind="directory", **owner, **facts))
 
     def _by_surroundings(self) -> dict[Child, Outcome]:
-        """What makes them fail of that which they get from us."""
+        """Explain by the surroundings that programs get from this process.
+
+        Return the outcome of the tries of each child.
+        """
         waiting = self._waiting
         clock = Clock()
         outcomes = tried((child for _, child in waiting), suspects(), clock)
@@ -148,7 +151,7 @@ class _Search:
     def _gone_without(
         self, group: Sequence[Suspect], pairs: Sequence[tuple[Problem, Child]], clock: Clock
     ) -> list[tuple[Problem, Child]]:
-        """What a process that is started without suspects does not see."""
+        """Return the problems that a process that is started without suspects does not see."""
         subjects = {self._recorder_of(found).subject: None for found, _ in pairs}
         if not subjects:
             return []
@@ -159,7 +162,7 @@ class _Search:
         return [pair for pair in pairs if (self._recorder_of(pair[0]).subject, pair[0].code, pair[0].title) not in seen]
 
     def _by_contents(self) -> None:
-        """Files whose contents are not what was installed."""
+        """Explain by files whose contents are not as installed."""
         recorder = self._recorders[0]
         known: dict[str, Problem] = {}
         possible = []
@@ -172,7 +175,7 @@ class _Search:
         self._establish_most(possible)
 
     def _by_looking(self) -> None:
-        """Code of another source, hard limits, temporary files, and what the system lacks."""
+        """Explain by code of another source, hard limits, temporary files, and devices that the system lacks."""
         self._by_stale_code()
         self._by_linked_directories()
         for found, child in self._waiting:
@@ -185,7 +188,7 @@ class _Search:
                 self._establish(problem("E-ENV-012", path, recorder.site, recorder.known, **facts), members)
 
     def _by_stale_code(self) -> None:
-        """Programs in Python of which a .pyc was made of another source."""
+        """Explain failed programs in Python by a .pyc that was made of another source."""
         members = [pair for pair in self._waiting if pair[0].code in explains("E-ENV-013", CHILD)]
         stale = map(stale_code_of, self._files.sources if members else ())
         found = next((each for each in stale if each is not None), None)
@@ -195,7 +198,10 @@ class _Search:
             self._establish(problem("E-ENV-013", found.path, recorder.site, recorder.known, **facts), members)
 
     def _by_linked_directories(self) -> None:
-        """Libraries of a package that was moved, with a link in its place: their paths begin where it leads to."""
+        """Explain by a package that was moved, with a link in its place.
+
+        The paths of its libraries begin where the link leads to.
+        """
         moved: dict[str, list[tuple[Problem, Child]]] = {}
         site = self._installation.site
         for found, child in self._waiting:
@@ -211,7 +217,7 @@ class _Search:
             self._establish(problem("E-PKG-004", place, recorder.site, recorder.known, **facts), members)
 
     def _by_limits(self) -> None:
-        """The hard limits of which messages speak."""
+        """Explain by the hard limits of which messages speak."""
         at_limit: dict[Limit, list[tuple[Problem, Child]]] = {}
         for found, child in self._waiting:
             if (limit := limit_behind(_said(found))) is not None:
@@ -220,7 +226,7 @@ class _Search:
             self._establish_limit(limit, members)
 
     def _look(self, found: Problem, child: Child) -> None:
-        """For a compiler: whether it can write its files."""
+        """Explain the failure of a compiler by the refusal of temporary files."""
         refused = temporary_file_refusal() if found.code == "E-API-005" else None
         if refused is None:
             return
@@ -244,7 +250,10 @@ class _Search:
         self._establish(problem("E-ENV-011", None, recorder.site, recorder.known, **facts), members)
 
     def _say_what_is_known(self, found: Problem, child: Child, outcome: Outcome) -> None:
-        """Nothing explains it: what was compared and tried is said, and nothing that is intact is installed again."""
+        """Say what was compared and tried for a failure that nothing explains.
+
+        Intact packages are not installed again.
+        """
         if found.code == _HANGS and not found.facts.keys().isdisjoint({"driver", "silent"}):
             return  # the subject has seen that it is the driver, or that there is none
         faults, is_complete = self._files.compare(self._files.needed_by(child.files))
@@ -274,7 +283,7 @@ class _Search:
         recorder.problems[place : place + 1] = [other] if other is not None else []
 
     def _establish_most(self, possible: Sequence[tuple[Problem, Child, Sequence[Problem]]]) -> None:
-        """Puts what failed down to the cause that explains most, or to one of several that explain as much.
+        """Put the failures down to the cause that explains most, or to one of several that explain as much.
 
         possible: the problem of each child, and the faults of files that can be behind it. Each fault is reported.
         """
@@ -298,7 +307,7 @@ class _Search:
         self._remove([pair for _, members, _ in by_cause.values() for pair in members])
 
     def _establish(self, cause: Problem, members: Sequence[tuple[Problem, Child]]) -> None:
-        """Puts a cause in the place of what it explains."""
+        """Put a cause in the place of the problems that it explains."""
         self._report(cause, members, [name for found, child in members for name in _breaks(found, child)])
         self._remove(members)
 
@@ -307,14 +316,14 @@ class _Search:
         (recorder or self._recorders[0]).problems.append(cause._replace(breaks=_together(cause.breaks, breaks)))
 
     def _remove(self, members: Sequence[tuple[Problem, Child]]) -> None:
-        """Removes what is explained."""
+        """Remove the explained problems."""
         for found, _ in members:
             if any(found in each.problems for each in self._recorders):
                 self._replace(found, None)
         self._waiting = [pair for pair in self._waiting if pair not in members]
 
     def _drop_of_variables(self, group: Sequence[Suspect]) -> None:
-        """What the environment's subject says of the same variables follows from the cause."""
+        """Drop the problems of the environment's subject with the same variables: they follow from the cause."""
         names, values = {each.name for each in group}, {each.value for each in group}
         of_variables = explains("E-ENV-010", VARIABLE)
         for recorder in self._recorders:
@@ -327,13 +336,13 @@ class _Search:
 
 
 def _is_behind(fault: Problem, found: Problem) -> bool:
-    """Whether a fault of a file explains a failure, which is not a more specific fault of the same file."""
+    """Return whether a fault of a file explains a failure, which is not a more specific fault of the same file."""
     is_same = found.path is not None and os.path.realpath(found.path) == os.path.realpath(str(fault.path))
     return found.code in explains(fault.code, CHILD) and not (is_same and rank(found) < rank(fault))
 
 
 def _of_suspects(group: Sequence[Suspect], members: Sequence[tuple[Problem, Child]], recorder: Recorder) -> Problem:
-    """The problem that suspects cause alone, or together."""
+    """Return the problem that suspects cause alone, or together."""
     facts = {
         **_facts_of(members),
         "what": " and ".join(each.description for each in group) + (" together" if len(group) > 1 else ""),
@@ -345,7 +354,7 @@ def _of_suspects(group: Sequence[Suspect], members: Sequence[tuple[Problem, Chil
 
 
 def _facts_of(members: Sequence[tuple[Problem, Child]]) -> dict[str, object]:
-    """What fails by a cause."""
+    """Return facts about the programs that fail by a cause."""
     found, child = members[0]
     more = f", and {len(members) - 1:,} more" if len(members) > 1 else None
     return {"name": _name(child), "more": more, "seen": found.title}

@@ -1,4 +1,7 @@
-"""Problems that follow from another one, as the table says. Imports next to nothing: `rocm-sdk gpus` asks, too."""
+"""The problems that follow from another one, as the table says.
+
+The module imports next to nothing: `rocm-sdk gpus` asks, too.
+"""
 
 import os
 
@@ -26,17 +29,17 @@ if TYPE_CHECKING:
 
     from rocm_sdk.problems import Problem
 
-# What two problems that have nothing to do with a program have in common.
+# The relations between two problems that have nothing to do with a program.
 _RELATIONS = (ANY, BELOW, NAME, INIT_FILE, DISTRIBUTION, ENTRY, MOUNT, FIX, VARIABLE, SONAME, MOVED, FACTS, LINKED)
 
 
 def place_of(found: "Problem") -> str:
-    """The file that a problem is about: of a tool that does not start, the program behind it."""
+    """Return the file that a problem is about; for a tool that does not start, the program behind it."""
     return os.path.normpath(found.facts.get("program", found.path or ""))
 
 
 def without_followers(problems: "Sequence[Problem]") -> "list[Problem]":
-    """The problems without those that follow from another one, as the table says."""
+    """Return the problems without the ones that follow from another one, as the table says."""
     codes = frozenset().union(*map(codes_of, _RELATIONS))
     causes = [found for found in problems if found.code in codes]
     left = (found for found in problems if not any(_follows(found, cause) for cause in causes))
@@ -44,7 +47,7 @@ def without_followers(problems: "Sequence[Problem]") -> "list[Problem]":
 
 
 def _with_updates(cause: "Problem", problems: "Sequence[Problem]") -> "Problem":
-    """A fix that replaces a file also makes links to it anew."""
+    """Return a cause whose fix, if it replaces a file, also makes links to the file anew."""
     codes = explains(cause.code, LINKED)
     links = (found for found in problems if found.code in codes and _are_related(found, cause, LINKED))
     updates = dict.fromkeys(found.fix for found in links if "update" in found.facts and found.fix is not None)

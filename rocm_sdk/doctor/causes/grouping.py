@@ -1,4 +1,4 @@
-"""One problem for one thing that is wrong: what follows from another problem is folded under it.
+"""The grouping into one problem for each fault: a problem that follows from another one is folded under it.
 
 Checks report the problem behind a failure, not the failure: a library that cannot be loaded for want of a file reports
 the missing file. So problems that are about the same thing have one code and one path, and become one.
@@ -58,7 +58,7 @@ _OF_ONE_FILE = (
     "E-TOOL-001",
 )
 
-# Codes of what the system lacks, whichever library needs it -> the fact that names what is missing.
+# Codes of things that the system lacks, whichever library needs them -> the fact that names the missing thing.
 _OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted", "E-LIB-017": "directory", "E-PREFIX-005": "name"}
 
 # Obstacles that several GPUs can share: one problem names all of these GPUs.
@@ -66,7 +66,7 @@ _OF_GPUS = frozenset({"W-GPU-018", "W-GPU-019"})
 
 
 def grouped(recorders: Sequence[Recorder]) -> list[Problem]:
-    """The problems of all subjects, errors first, each once and with all that it breaks."""
+    """Return the problems of all subjects, errors first, each once and with all that it breaks."""
     merged: dict[tuple[str, ...], Problem] = {}
     for each in (found for recorder in recorders for found in recorder.problems):
         key = _identity(each)
@@ -81,12 +81,12 @@ def grouped(recorders: Sequence[Recorder]) -> list[Problem]:
 
 
 def _limit(code: str) -> int:
-    """How many problems with one code and fix are reported one by one."""
+    """Return how many problems with one code and fix are reported one by one."""
     return 1 if code in _OF_ONE_CAUSE else _MANY
 
 
 def _identity(found: Problem) -> tuple[str, ...]:
-    """What two reports of one thing have in common."""
+    """Return what two reports of one thing have in common."""
     if found.code in _OF_GPUS or found.code == "E-PKG-017":
         return (found.code,)
     if found.code in _OF_SYSTEM:
@@ -105,12 +105,12 @@ def _merge(known: Problem, found: Problem) -> Problem:
 
 
 def rank(found: Problem) -> int:
-    """How specific a problem of a file is; 0 is the most specific."""
+    """Return how specific a problem of a file is; 0 is the most specific."""
     return _OF_ONE_FILE.index(found.code) if found.code in _OF_ONE_FILE else len(_OF_ONE_FILE)
 
 
 def _fold_files(problems: list[Problem]) -> list[Problem]:
-    """Of several problems of one file, keeps the most specific."""
+    """Return the problems, of which each file has only the most specific."""
     best: dict[str, Problem] = {}
     for found in problems:
         if found.code in _OF_ONE_FILE and found.path is not None:
@@ -133,7 +133,10 @@ def _fold_files(problems: list[Problem]) -> list[Problem]:
 
 
 def _fold_crashes(problems: list[Problem]) -> list[Problem]:
-    """A preload that ends its process follows from the library whose constructor does so."""
+    """Return the problems; preloads that end their process are folded under the guilty library.
+
+    The guilty library is the one whose constructor ends the process.
+    """
     culprits = {name: found for found in problems if found.code in codes_of(LIBRARY) for name in found.breaks}
     kept, breaks = [], dict[tuple[str, ...], list[str]]()
     for found in problems:
@@ -146,7 +149,10 @@ def _fold_crashes(problems: list[Problem]) -> list[Problem]:
 
 
 def _fold_missing(problems: Sequence[Problem], recorders: Sequence[Recorder]) -> list[Problem]:
-    """Many missing files of one distribution are one problem, with a count and examples."""
+    """Return the problems; many missing files of one distribution are one.
+
+    The one problem has a count and examples.
+    """
     missing: dict[str, list[Problem]] = {}
     for found in problems:
         if found.code == "E-FILE-001":
@@ -158,7 +164,10 @@ def _fold_missing(problems: Sequence[Problem], recorders: Sequence[Recorder]) ->
 
 
 def _fold_links(problems: Sequence[Problem], recorders: Sequence[Recorder]) -> list[Problem]:
-    """Many links of one distribution that lead nowhere are one problem: what they lead to was removed."""
+    """Return the problems; many links of one distribution that lead nowhere are one.
+
+    The target of such links was removed.
+    """
     links: dict[str, list[Problem]] = {}
     for found in problems:
         if found.code == "E-FILE-009" and os.path.islink(str(found.path)) and "distribution" in found.facts:
@@ -187,7 +196,10 @@ def _one_link_of(links: list[Problem], recorder: Recorder) -> Problem:
 
 
 def _renamed(directory: str, paths: Sequence[str], strangers: Sequence[str]) -> str | None:
-    """The directory, of no package, beside the one that lacks in which all of the files are; None: there is none."""
+    """Return the directory, of no package, that has all of the files, beside the one that lacks.
+
+    The result is None if there is none.
+    """
     parent = os.path.dirname(directory)
     if os.path.lexists(directory) or not os.path.isdir(parent):
         return None
@@ -198,7 +210,10 @@ def _renamed(directory: str, paths: Sequence[str], strangers: Sequence[str]) -> 
 
 
 def _one_of(files: list[Problem], strangers: Sequence[str], recorder: Recorder) -> Problem:
-    """strangers: files that no RECORD lists; recorder: any of one installation."""
+    """Return one problem for many missing files of one distribution.
+
+    strangers: files that no RECORD lists. recorder: any of one installation.
+    """
     files = sorted(files, key=lambda found: str(found.path))
     first = files[0]
     names = ", ".join(found.facts["name"] for found in files[:EXAMPLES])

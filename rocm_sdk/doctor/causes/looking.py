@@ -1,4 +1,4 @@
-"""What no experiment removes: hard limits, a full disk, and what the system lacks."""
+"""The causes that no experiment removes: hard limits, a full disk, and devices that the system lacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.surroundings import hard_limits
 from rocm_sdk.gpu_support.comgr_places import temporary_directory
 
-# What a program says at a limit.
+# The words of programs at a limit.
 _AT_LIMIT = {
     "RLIMIT_AS": r"annot allocate memory|MemoryError|bad_alloc|failed to map segment|[Oo]ut of memory",
     "RLIMIT_DATA": r"annot allocate memory|MemoryError|bad_alloc|failed to map segment|[Oo]ut of memory",
@@ -27,7 +27,7 @@ _TEMPORARY_SIZE = 1 << 20  # bytes: less than comgr writes
 
 
 class _Device(NamedTuple):
-    """What each system has."""
+    """A device or file system that each system has."""
 
     path: str
     opened: str  # a file that is there if it is usable
@@ -47,18 +47,21 @@ class Limit(NamedTuple):
 
     name: str  # "RLIMIT_FSIZE"
     value: int
-    what: str  # that it limits
+    what: str  # the limited amount, in words
 
 
 class Refusal(NamedTuple):
     """A file that this user may not read, or a directory that he may not enter or list."""
 
     path: str
-    facts: dict[str, str]  # what it lacks, and who can give it
+    facts: dict[str, str]  # the rights that it lacks, and who can give them
 
 
 def refusal_on_the_way_to(path: str) -> Refusal | None:
-    """What a permission refuses on the way to a file or directory, the file included; None: nothing."""
+    """Return the refusal of a permission on the way to a file or directory, the file included.
+
+    The result is None if there is none.
+    """
     names = os.path.abspath(path).split(os.sep)
     for count in range(1, len(names) + 1):
         place = os.sep.join(names[:count]) or os.sep
@@ -76,7 +79,7 @@ def refusal_on_the_way_to(path: str) -> Refusal | None:
 
 
 def file_on_the_way_to(path: str) -> str | None:
-    """What is no directory above a path; None: nothing."""
+    """Return a file that is in the place of a directory above a path; None if there is none."""
     place = os.path.dirname(os.path.abspath(path))
     while not os.path.lexists(place):
         place = os.path.dirname(place)
@@ -97,14 +100,17 @@ def _facts_of_refusal(place: str, found: os.stat_result, *, is_directory: bool) 
 
 
 def temporary_file_refusal() -> tuple[str, OSError] | None:
-    """Where comgr writes temporary files, and why a file of some size cannot be written there; None: it can."""
+    """Return where comgr writes temporary files, and why a file of some size cannot be written there.
+
+    The result is None if such a file can be written.
+    """
     place = temporary_directory()
     error = _refusal_of_file(place)
     return None if error is None else (place, error)
 
 
 def other_temporary_directory() -> str | None:
-    """A directory where temporary files can be written; None: there is none."""
+    """Return a directory where temporary files can be written; None if there is none."""
     return next((place for place in _TEMPORARY if _refusal_of_file(place) is None), None)
 
 
@@ -120,7 +126,7 @@ def _refusal_of_file(directory: str) -> OSError | None:
 
 
 def limit_behind(said: str) -> Limit | None:
-    """The hard limit that a message speaks of; None if no limit is low, or it speaks of none."""
+    """Return the hard limit that a message speaks of; None if no limit is low, or it speaks of none."""
     for name, value, what in hard_limits():
         if name in _AT_LIMIT and re.search(_AT_LIMIT[name], said):
             return Limit(name, value, what)
@@ -128,7 +134,10 @@ def limit_behind(said: str) -> Limit | None:
 
 
 def missing_devices() -> Iterator[tuple[str, dict[str, str]]]:
-    """What systems have and this one lacks: its path, and facts: what opening it says, and what makes it."""
+    """Yield the devices that systems have and this one lacks: the path, and facts.
+
+    The facts have the error of opening the device, and the command that makes it.
+    """
     for each in _DEVICES:
         facts = _refusal_of(each)
         if facts is not None:

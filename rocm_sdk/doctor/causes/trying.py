@@ -1,4 +1,4 @@
-"""Which suspects make a child fail: it runs again without them, then with each alone.
+"""The search for the suspects that make a child fail: it runs again without them, then with each alone.
 
 A try that would end after the time limit is not begun.
 """
@@ -15,11 +15,11 @@ SECONDS = 3.0  # for all tries together
 
 
 class Outcome(NamedTuple):
-    """What the tries have shown of a child."""
+    """The results of the tries of a child."""
 
     culprits: tuple[tuple[Suspect, ...], ...] = ()  # it fails by each group alone; a group of several: by all together
     is_unsteady: bool = False  # it worked when it ran again in the same surroundings
-    lack: str | None = None  # what was not tried
+    lack: str | None = None  # the part that was not tried
 
 
 class Clock:
@@ -33,16 +33,16 @@ class Clock:
         return self._end - monotonic()
 
     def allows(self, seconds: float) -> bool:
-        """Whether something that takes as long as this would end in time."""
+        """Return whether something that takes as long as this would end in time."""
         return seconds <= self.left
 
 
 class _OutOfTimeError(Exception):
-    """A try would end too late."""
+    """The exception for a try that would end too late."""
 
 
 def tried(children: Iterable[Child], suspects: Sequence[Suspect], clock: Clock) -> dict[Child, Outcome]:
-    """What each child fails by, the cheapest first. Children of one kind share what was found of one of them."""
+    """Return what each child fails by, the cheapest first. Children of one kind share the findings of one of them."""
     outcomes: dict[Child, Outcome] = {}
     kinds: dict[Again, list[Child]] = {}
     for child in sorted(children, key=lambda each: each.seconds):
@@ -62,7 +62,7 @@ def tried(children: Iterable[Child], suspects: Sequence[Suspect], clock: Clock) 
 
 
 class _Trial:
-    """Runs children of one kind again."""
+    """The runs of children of one kind, again."""
 
     def __init__(self, again: Again, suspects: Sequence[Suspect], clock: Clock) -> None:
         self._again = again
@@ -88,13 +88,16 @@ class _Trial:
                 yield from ((child, outcome) for child in helped)
 
     def _without(self, children: list[Child], gone: Sequence[Suspect]) -> tuple[list[Child], list[Child]]:
-        """The children that fail without these suspects, and those that work then."""
+        """Return the children that fail without these suspects, and the children that work then."""
         works = self._run(children, gone) if children else []
         pairs = list(zip(children, works, strict=True))
         return [child for child, does in pairs if not does], [child for child, does in pairs if does]
 
     def _put_back(self, child: Child) -> tuple[tuple[Suspect, ...], ...]:
-        """Each suspect by which a child fails that works without all; else the fewest by which it fails together."""
+        """Return each suspect by which a child fails that works without all.
+
+        If there is none, the result is the fewest suspects by which it fails together.
+        """
         alone = [each for each in self._suspects if self._fails_with(child, [each])]
         if alone:
             return tuple((each,) for each in alone)
@@ -116,6 +119,6 @@ class _Trial:
         surroundings = Surroundings(gone)
         with surroundings.limits():
             works = self._again([child.name for child in children], surroundings, self._clock.left)
-        if not self._clock.allows(0):  # what was ended by the clock has not failed
+        if not self._clock.allows(0):  # a child that the clock has ended has not failed
             raise _OutOfTimeError
         return works

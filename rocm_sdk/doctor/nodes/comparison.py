@@ -1,4 +1,4 @@
-"""Reports of many nodes in groups of equal outcome; what each group has otherwise than the largest."""
+"""The reports of many nodes in groups of equal outcome, and the differences of each group from the largest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ABSENT_TASKS = 10_000  # that are named
 
 
 class Difference(NamedTuple):
-    """What is otherwise than in the largest group. Values are texts."""
+    """A difference from the largest group. Values are texts."""
 
     what: str
     norm: str
@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Reports of one kind with one outcome."""
+    """The reports of one kind with one outcome."""
 
     of: str  # "node" or "rank"
     is_norm: bool  # it is the largest group of its kind
@@ -56,7 +56,7 @@ class Group(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """All reports. The largest group of each kind is the last of its kind: the others come first."""
+    """The groups of all reports. The largest group of each kind is the last of its kind: the others come first."""
 
     groups: tuple[Group, ...]
     unreadable: tuple[Unreadable, ...]
@@ -65,26 +65,27 @@ class Merged(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Whether all nodes and tasks are there, equal, and without errors."""
+        """True if all nodes and tasks are there, equal, and without errors."""
         are_equal = all(group.is_norm and not group.errors for group in self.groups)
         return are_equal and bool(self.groups) and not self.unreadable and not self.absent
 
 
 class _Known(NamedTuple):
-    """What is kept of a report that was read."""
+    """The part of a read report that is kept."""
 
     file: str
     of: str
     node: str
     task: str | None
-    task_count: int  # that its launcher says; 0: it does not
+    task_count: int  # the count that its launcher says; 0: it says none
     outcome: bytes  # a digest
 
 
 def merge(directory: str, names: Iterable[str], expected: Iterable[str]) -> Merged:
-    """Groups the reports of each kind. Of two groups of one size that of the first node's name is the norm.
+    """Group the reports of each kind, and return all groups.
 
-    Reports are read one by one, and one of each group again. So the memory grows with their number alone.
+    If two groups have one size, the norm is the one with the first node's name. Reports are read one by one, and one of
+    each group again. So the memory grows with their number alone.
     """
     known: list[_Known] = []
     unreadable: list[Unreadable] = []
@@ -144,7 +145,7 @@ class _Facts(NamedTuple):
 
 
 def _facts_of(known: _Known, directory: str) -> _Facts | None:
-    """What is told of a report, which is read again; None if it is not the same any more."""
+    """Return the facts of a report, which is read again; None if it is not the same any more."""
     report = read_report(directory, known.file)
     if not isinstance(report, NodeReport) or _known(report) != known:
         return None
@@ -158,7 +159,7 @@ def _facts_of(known: _Known, directory: str) -> _Facts | None:
 
 
 def _names(group: Sequence[_Known], counts: Mapping[str, int]) -> Iterable[str]:
-    """The nodes of a group; the tasks of a node whose other reports are in other groups."""
+    """Return the nodes of a group, and the tasks of a node whose other reports are in other groups."""
     own = Counter(each.node for each in group)
     names = {
         each.node if own[each.node] == counts[each.node] or each.task is None else f"{each.node} task {each.task}"
@@ -168,7 +169,7 @@ def _names(group: Sequence[_Known], counts: Mapping[str, int]) -> Iterable[str]:
 
 
 def _absent_tasks(reports: Iterable[_Known]) -> Iterable[str]:
-    """The tasks of a job that wrote no report, where their launcher says how many there are."""
+    """Return the tasks of a job that wrote no report, where their launcher says how many there are."""
     ranks = [each for each in reports if each.of == "rank"]
     count = max((each.task_count for each in ranks), default=0)
     known = {each.task for each in ranks}
@@ -178,7 +179,7 @@ def _absent_tasks(reports: Iterable[_Known]) -> Iterable[str]:
 
 
 def _outcome(document: Mapping[str, Any]) -> Any:
-    """The document without what differs between equal nodes."""
+    """Return the document without the values that differ between equal nodes."""
     node = document["node"]
     environment = node.get("environment")
     own = {key: value for key, value in node.items() if key not in _OF_NODE}
@@ -196,7 +197,7 @@ def _without(value: Any, keys: Iterable[str]) -> Any:
 
 
 def _plain_problem(problem: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:
-    """Texts without the name of the host, which some have in them."""
+    """Return a problem whose texts are without the name of the host, which some have in them."""
     host = node.get("host")
     if not isinstance(host, str) or not host:
         return dict(problem)
@@ -204,7 +205,7 @@ def _plain_problem(problem: Mapping[str, Any], node: Mapping[str, Any]) -> dict[
 
 
 def _values(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is compared: name of a fact, its value as a text."""
+    """Yield the compared facts: the name of a fact, and its value as a text."""
     node = document["node"]
     yield "SDK", _text(document.get("version"))
     yield "directory", _text(document.get("site"))
@@ -255,7 +256,7 @@ def _pairs(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value that can be told. What is longer differs by its digest."""
+    """Return a value that can be told. The digest tells longer values apart."""
     text = _NONE if value is None else str(value)
     if len(text) <= _SHOWN:
         return text

@@ -1,4 +1,4 @@
-"""What a report says of the node that it was made on."""
+"""The part of a report about the node that it was made on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RECORD_LIMIT = 1 << 28
 
 
 def node_facts(installation: Installed, *, is_masked: bool) -> dict[str, Any]:
-    """The key `node` of the document. is_masked: names of users and hosts are left out of all texts."""
+    """Return the key `node` of the document. is_masked: names of users and hosts are left out of all texts."""
     facts: dict[str, Any] = {
         "host": os.uname().nodename,
         "name": _native.report_name("%n"),
@@ -40,12 +40,12 @@ def node_facts(installation: Installed, *, is_masked: bool) -> dict[str, Any]:
 def _gpus() -> list[dict[str, Any]]:
     try:
         return [{"target": gpu.target, "name": gpu.name, "usable": gpu.usable} for gpu in _native.gpus()]
-    except RocmSdkError:  # which the subject `gpus` reports
+    except RocmSdkError:  # the subject `gpus` reports the error
         return []
 
 
 def _firmware() -> list[dict[str, str]]:
-    """The versions of each GPU's firmware, as KFD has them."""
+    """Return the versions of each GPU's firmware, as KFD has them."""
     found = []
     for number in sorted(map(int, filter(str.isdecimal, names_in(kernel_path(_NODES))))):
         rows = (line.split() for line in (kernel_text(f"{_NODES}/{number}/properties") or "").splitlines())
@@ -56,7 +56,7 @@ def _firmware() -> list[dict[str, str]]:
 
 
 def _record_digests(installation: Installed) -> dict[str, str]:
-    """SHA-256 of each package's RECORD, which has the digests of all its files."""
+    """Return the SHA-256 of each package's RECORD, which has the digests of all its files."""
     found = ((each.name, _digest(each.record)) for each in installation.distributions)
     return {name: digest for name, digest in found if digest is not None}
 
@@ -66,5 +66,5 @@ def _digest(path: str) -> str | None:
 
     try:
         return hashlib.sha256(read_beginning(path, _RECORD_LIMIT)).hexdigest()
-    except OSError:  # which the subject `packages` reports
+    except OSError:  # the subject `packages` reports the error
         return None

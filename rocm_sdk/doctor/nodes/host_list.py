@@ -1,4 +1,4 @@
-"""Lists of hosts as batch systems write them: node[001-004,7],login1 (Slurm's SLURM_JOB_NODELIST, Flux)."""
+"""The lists of hosts as batch systems write them: node[001-004,7],login1 (Slurm's SLURM_JOB_NODELIST, Flux)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SHOWN = 60  # letters of a list, in a message
 
 
 class BadHostListError(ValueError):
-    """A text that is no list of hosts."""
+    """The error for a text that is no list of hosts."""
 
 
 def hosts(text: str) -> tuple[str, ...]:
-    """The names of a list, each once. Raises BadHostListError."""
+    """Return the names of a list, each once. Raise BadHostListError."""
     found: dict[str, None] = {}
     names = (name for part in _parts(text) for name in _expanded(part))
     for count, name in enumerate(names):
@@ -30,7 +30,7 @@ def hosts(text: str) -> tuple[str, ...]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """What stands between commas that are not in brackets."""
+    """Yield the parts between commas that are not in brackets."""
     start = depth = 0
     for place, letter in enumerate(f"{text},"):
         depth += (letter == "[") - (letter == "]")

@@ -1,4 +1,4 @@
-"""The comparison as a page: a cell for each node, and what differs."""
+"""The comparison as a page: a cell for each node, and the differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ul.nodes .error { background: var(--error-shade); font-weight: 600 } .absent { b
 
 
 def write_page(path: str, merged: Merged) -> None:
-    """Writes the page, which gets its name when it is complete. Raises OSError."""
+    """Write the page, which gets its name when it is complete. Raise OSError."""
     with complete_file(path) as file:
         file.writelines(part.encode("utf-8", errors="backslashreplace") for part in _page(merged))
 

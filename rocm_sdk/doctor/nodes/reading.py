@@ -1,4 +1,7 @@
-"""Reads the reports of a directory. They come from many nodes, and may be cut, damaged or no reports at all."""
+"""The reader of the reports of a directory, which may be cut, damaged or no reports at all.
+
+The reports come from many nodes.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ class NodeReport(NamedTuple):
 
     @property
     def of(self) -> str:
-        """What it is of: "node" (`rocm-sdk test`) or "rank" (ROCM_SDK_REPORT)."""
+        """The subject of the report: "node" (`rocm-sdk test`) or "rank" (ROCM_SDK_REPORT)."""
         return "rank" if self.document.get("of") == "rank" else "node"
 
     @property
     def task(self) -> str | None:
-        """The task's number in its job, of a rank."""
+        """The number of the task in its job; None for a node."""
         task = self.document["node"].get("task") if self.of == "rank" else None
         return task if isinstance(task, str) else None
 
@@ -47,12 +50,12 @@ class Unreadable(NamedTuple):
 
 
 def names_of_reports(directory: str) -> list[str]:
-    """The names of files that may be reports. Raises OSError for a directory that cannot be listed."""
+    """Return the names of files that may be reports. Raise OSError for a directory that cannot be listed."""
     return sorted(each for each in os.listdir(directory) if each.endswith(_ENDING))
 
 
 def read_reports(directory: str, names: Iterable[str]) -> Iterator[NodeReport | Unreadable]:
-    """Each report, or why it cannot be read. None is kept."""
+    """Yield each report, or why it cannot be read. No report is kept."""
     total = 0
     for name in names:
         size = _size(os.path.join(directory, name))
@@ -72,7 +75,7 @@ def _size(path: str) -> int:
 
 
 def read_report(directory: str, name: str) -> NodeReport | Unreadable:
-    """One report, or why it cannot be read."""
+    """Return one report, or why it cannot be read."""
     try:
         with open_file(os.path.join(directory, name)) as file:
             if os.fstat(file.fileno()).st_size > REPORT_LIMIT:

@@ -1,4 +1,5 @@
-"""A ROCm prefix that is to be packaged: a hierarchy of files, perhaps below a staging directory (DESTDIR).
+"""The checks of a ROCm prefix that is to be packaged.
 
-`installed.prefix` has the prefix and its files, these modules a check each. The subjects of the self test call them.
+A prefix is a hierarchy of files, perhaps below a staging directory (DESTDIR). `installed.prefix` has the prefix and its
+files, these modules a check each. The subjects of the self test call them.
 """

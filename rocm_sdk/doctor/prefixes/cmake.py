@@ -1,4 +1,4 @@
-"""What the CMake packages of a prefix or of a development tree require and name, and what of it is there."""
+"""The check of the names and requirements in CMake packages of a prefix or of a development tree."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rocm_sdk.installed.prefix import Prefix
 TEXT_LIMIT = 1 << 24  # bytes of a file
 _BUILD_ROOTS = ("/usr", "/usr/local")
 _PREFIXES = ("CMAKE_PREFIX_PATH", "NIXPKGS_CMAKE_PREFIX_PATH")  # variables with directories, separated by `:`
-# Where CMake looks in one of them; {name} is in any case.
+# The places where CMake looks in one of them; {name} is in any case.
 _PLACES = ("{library}/cmake/{name}*", "{library}/{name}*", "{library}/{name}*/cmake", "{name}*", "cmake", "")
 _LIBRARIES = ("lib", "lib64", f"lib/{platform.machine()}-linux-gnu", "share")
 
 
 def check_prefix(prefix: Prefix, recorder: Recorder) -> None:
-    """Checks the packages of a prefix, to which those of the build root belong."""
+    """Check the packages of a prefix, to which the packages of the build root belong."""
     place = _Place(prefix, is_alone=False)
     checked = check_packages(place)
     _tell(place, checked, checked.faults, prefix.facts, recorder)
@@ -31,10 +31,10 @@ def check_prefix(prefix: Prefix, recorder: Recorder) -> None:
 def check_tree(
     tree: str, lost: Collection[str], facts: Mapping[str, object], recorder: Recorder, *, is_whole: bool
 ) -> None:
-    """Checks the packages of a development tree, which has all that they require itself.
+    """Check the packages of a development tree, which has all that they require itself.
 
-    lost: paths of files that the tree had, and of which something else was said. is_whole: nothing was said of
-    files, so that what is named and not there never was. facts: of the package that has the tree.
+    lost: paths of files that the tree had, and that another problem names. is_whole: no problem names a file, so that a
+    file that is named and not there never was. facts: the facts of the package that has the tree.
     """
     place = _Place(Prefix(tree), is_alone=True)
     checked = check_packages(place)
@@ -46,7 +46,7 @@ def check_tree(
 def _tell(
     place: _Place, checked: Checked, faults: Iterable[Fault], facts: Mapping[str, object], recorder: Recorder
 ) -> None:
-    """faults: those of the checked that are to be told."""
+    """Tell the results of a check. faults: the faults of `checked` that are to be told."""
     incomplete = {fault.path for fault in checked.faults if fault.is_path}
     for path, number in checked.counted.items():
         if path not in incomplete:
@@ -61,27 +61,27 @@ class _Place:
     """The texts of a prefix, by the paths that they will have."""
 
     def __init__(self, prefix: Prefix, *, is_alone: bool) -> None:
-        """is_alone: packages elsewhere do not count, as for a development tree."""
+        """Find the texts. is_alone: packages elsewhere do not count, as for a development tree."""
         self.prefix, self.is_alone = prefix, is_alone
         self.texts: Sequence[str] = tuple(prefix.installed(path) for path in prefix.files if self._is_text(path))
 
     def here(self, path: str) -> str:
-        """Where a text is now."""
+        """Return the present place of a text."""
         return self.prefix.here(path)
 
     def text(self, path: str) -> str | None:
-        """What is in a file; None if it cannot be read."""
+        """Return the content of a file; None if it cannot be read."""
         try:
             return read_beginning(self.here(path), TEXT_LIMIT).decode(errors="replace")
         except OSError:
             return None
 
     def exists(self, path: str) -> bool:
-        """Whether a file or directory is in the prefix or in the build root."""
+        """Return whether a file or directory is in the prefix or in the build root."""
         return self.prefix.exists(path)
 
     def has_package(self, name: str) -> bool:
-        """Whether the build root has a package, or a directory that CMake is told to search."""
+        """Return whether the build root has a package, or a directory that CMake is told to search."""
         roots = [] if self.is_alone else [*_BUILD_ROOTS, *(self.here(each) for each in _BUILD_ROOTS)]
         for variable in () if self.is_alone else _PREFIXES:
             roots += entries_of(variable, os.environ.get(variable, "").replace(";", ":"))
@@ -97,7 +97,10 @@ class _Place:
         return False
 
     def _is_text(self, path: str) -> bool:
-        """Whether a path is a text that is read by no other path: of a tree, links to other packages are texts."""
+        """Return whether a path is a text that is read by no other path.
+
+        In a tree, links to other packages are texts.
+        """
         if not path.endswith(".cmake") or not os.path.islink(path):
             return path.endswith(".cmake")
         return self.is_alone and os.path.isfile(path) and not self.prefix.has(os.path.realpath(path))

@@ -1,4 +1,4 @@
-"""The compiler of a prefix: whether it finds its headers and the device libraries there."""
+"""The check whether the compiler of a prefix finds its headers and the device libraries there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADER = "include/stddef.h"
 
 
 def clang_of(prefix: Prefix) -> str | None:
-    """The path of its clang; None if it has none that can be started."""
+    """Return the path of the prefix's clang; None if it has none that can be started."""
     names = {os.path.relpath(path, prefix.root): path for path in prefix.files if "clang" in os.path.basename(path)}
     candidates = [*_OWN_CLANGS, *sorted(filter(_CLANG.fullmatch, names), key=lambda name: name.startswith("bin/"))]
     paths = (os.path.join(prefix.root, name) for name in candidates)  # a directory of these may be a link
@@ -32,9 +32,9 @@ def clang_of(prefix: Prefix) -> str | None:
 def check_resource_directory(
     clang: str, variables: Mapping[str, str], facts: Mapping[str, object], recorder: Recorder, options: Options
 ) -> bool:
-    """Checks whether clang's headers are in the directory that it names; true if nothing is wrong.
+    """Check whether clang's headers are in the directory that it names. Return whether nothing is wrong.
 
-    facts: of the prefix or package that has it.
+    facts: the facts of the prefix or package that has clang.
     """
     ended = run_program([clang, "-print-resource-dir"], options.seconds, variables)
     directory = os.path.normpath(ended.last_line)
@@ -66,9 +66,9 @@ def check_device_libraries(
     *,
     facts: Mapping[str, object],
 ) -> None:
-    """Asks clang which device libraries it would link into a HIP program, without compiling one.
+    """Ask clang which device libraries it would link into a HIP program, without compiling one.
 
-    facts: of the prefix, or of the package that has it.
+    facts: the facts of the prefix, or of the package that has it.
     """
     present = [path for path in prefix.files if os.path.basename(path) == _BITCODE]
     if os.path.relpath(clang, prefix.root) not in _OWN_CLANGS:
@@ -97,7 +97,7 @@ def check_device_libraries(
 
 
 def _linked(prefix: Prefix, ended: Ended) -> tuple[list[str], list[str]]:
-    """The device libraries that clang says it would link: the paths of all, and of those that are not in the prefix."""
+    """Return the device libraries that clang says it would link: all paths, and the ones that are not in the prefix."""
     linked = _LINKED.findall(ended.output)
     return linked, [path for path in linked if not prefix.has(os.path.realpath(path)) and not prefix.has(path)]
 

@@ -1,4 +1,4 @@
-"""Links of a prefix: those that lead to nothing, and those by which libraries are found and that are not there."""
+"""The checks of a prefix's links: links to nothing, and missing links by which libraries are found."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocm_sdk.installed.shared_objects import SharedObject
 
 
 def check_links(prefix: Prefix, recorder: Recorder) -> None:
-    """Follows each link as it will lead after the installation."""
+    """Follow each link as it will lead after the installation."""
     for path in filter(os.path.islink, prefix.files):
         try:
             text = os.readlink(path)
@@ -37,7 +37,7 @@ def _fault_of(prefix: Prefix, path: str, text: str) -> str | None:
 
 
 def check_sonames(prefix: Prefix, objects: Iterable[SharedObject], recorder: Recorder) -> None:
-    """Looks for a file of each SONAME beside the library. A plug-in without a version in its name needs none."""
+    """Look for a file of each SONAME beside the library. A plug-in without a version in its name needs none."""
     for each in objects:
         soname = each.facts.soname if each.facts else None
         if soname is None or soname == each.name:

@@ -1,4 +1,4 @@
-"""Programs of a prefix: whether those that are known start. Others are not started: nobody knows what they do."""
+"""The programs of a prefix: known ones are started. Others are not: nobody knows what they do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocm_sdk.installed.prefix import Prefix
 
 _PLACES = ("bin", "lib/llvm/bin", "llvm/bin")
 _COMPILER = re.compile(r"(amd)?(clang(\+\+|-cpp)?|flang(-new)?)(-\d+)?|(ld\.)?lld(-\d+)?|llvm-objdump(-\d+)?")
-LINKER_REFUSES = "error while loading shared libraries: "  # what the dynamic linker says of a program
+LINKER_REFUSES = "error while loading shared libraries: "  # the words of the dynamic linker about a program
 _NOT_LOADED = re.compile(LINKER_REFUSES + r"([^:]+): cannot open shared object file")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 _NO_PROGRAM, _NOT_EXECUTABLE = 127, 126  # status of a shell and of env
@@ -25,7 +25,7 @@ _PYTHON_WRITES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class Program(NamedTuple):
-    """A program that is known."""
+    """A known program."""
 
     path: str
     row: ToolRow
@@ -36,7 +36,7 @@ class Program(NamedTuple):
 
 
 def check_programs(prefix: Prefix, library_path: str, recorder: Recorder, options: Options) -> None:
-    """Starts each known program with what makes it print its version or its help."""
+    """Start each known program with the arguments that make it print its version or its help."""
     programs, others = _programs(prefix)
     trial = _Trial(programs, Way(options.seconds, options.parallel, variables_of(library_path)))
     for program, ended in trial.run(programs):
@@ -46,19 +46,19 @@ def check_programs(prefix: Prefix, library_path: str, recorder: Recorder, option
 
 
 class _Trial:
-    """Runs programs, and those that failed in other surroundings."""
+    """The runs of programs, and of failed ones in other surroundings."""
 
     def __init__(self, programs: Sequence[Program], way: Way) -> None:
         self._programs = {program.path: program for program in programs}
         self.way = way
 
     def run(self, programs: Sequence[Program], **other: Any) -> Iterator[tuple[Program, Ended]]:
-        """other: what of the way is other."""
+        """Run programs. other: other values of the way."""
         commands = [[program.path, *program.row.arguments] for program in programs]
         return zip(programs, run_programs(commands, self.way._replace(**other)), strict=True)
 
     def child_of(self, program: Program, ended: Ended) -> Child:
-        """The program, which can run again if it has ended."""
+        """Return the program as a child, which can run again if it has ended."""
         again = None if ended.status is None else self._again
         return Child(program.path, ended.seconds, again, (program.path,))
 
@@ -69,14 +69,14 @@ class _Trial:
 
 
 def works(row: ToolRow, ended: Ended) -> bool:
-    """Whether a program that was started to say its version or its help did so."""
+    """Return whether a program that was started to say its version or its help did so."""
     if ended.status is None or ended.status < 0 or (ended.status != 0 and LINKER_REFUSES in ended.output):
         return False
     return ended.status == 0 or row.any_status
 
 
 def is_for_another_machine(path: str, ended: Ended) -> bool:
-    """Whether the kernel has refused a program for that: a prefix that was built for another machine is no fault."""
+    """Return whether the kernel has refused a program of another machine: a prefix for another machine is no fault."""
     if ended.refusal is None or ended.refusal.errno != errno.ENOEXEC:
         return False
     own, other = _header("/proc/self/exe"), _header(path)
@@ -94,12 +94,12 @@ def _header(path: str) -> bytes:
 
 
 def variables_of(library_path: str) -> Mapping[str, str]:
-    """The environment of programs of the prefix."""
+    """Return the environment of programs of the prefix."""
     return {"LD_LIBRARY_PATH": library_path, **_PYTHON_WRITES_NOTHING}
 
 
 def _programs(prefix: Prefix) -> tuple[Sequence[Program], list[str]]:
-    """Those that are known, each file once, and the names of the others."""
+    """Return the known programs, each file once, and the names of the others."""
     known, others, seen = [], [], set()
     for place in _PLACES:
         directory = os.path.join(prefix.root, place)
@@ -116,7 +116,7 @@ def _programs(prefix: Prefix) -> tuple[Sequence[Program], list[str]]:
 
 
 def _judge_refusal(program: Program, ended: Ended, recorder: Recorder, facts: dict[str, object]) -> None:
-    """A program that the kernel did not start."""
+    """Judge a program that the kernel did not start."""
     name, path = program.name, program.path
     if not os.path.exists(path):
         return  # a link to nothing, which is reported as such

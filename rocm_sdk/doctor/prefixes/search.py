@@ -1,4 +1,7 @@
-"""Where the libraries of a prefix look for each other: their search paths, and what the linker's configuration adds."""
+"""The places where the libraries of a prefix look for each other.
+
+Each place is in the search path of a library, or among the directories that the linker's configuration adds.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ class Entry(NamedTuple):
 
     text: str
     tag: str
-    directory: str | None  # that the linker would search, as it is now; None: not one that can be known, or none
-    fault: str | None  # why it is wrong
+    directory: str | None  # that the linker would search, as it is now; None if that is not known, or there is none
+    fault: str | None  # the reason why it is wrong
 
 
 def check_search(prefix: Prefix, objects: Sequence[SharedObject], recorder: Recorder) -> None:
-    """Checks the search path of each library, and whether the libraries find each other after the installation."""
+    """Check the search path of each library, and whether the libraries find each other after the installation."""
     entries = {each.path: list(_entries(prefix, each)) for each in objects}
     names = {os.path.basename(path): os.path.dirname(path) for path in prefix.files if ".so" in path}
     wrong: dict[tuple[str, str, str], list[SharedObject]] = {}
@@ -60,7 +63,10 @@ def _entries(prefix: Prefix, each: SharedObject) -> Iterator[Entry]:
 
 
 def _absolute(prefix: Prefix, text: str, tag: str, path: str) -> Entry:
-    """path: as the linker reads it now; with $ORIGIN it moves along with the library."""
+    """Return the entry of an absolute path.
+
+    path: as the linker reads it now; with $ORIGIN it moves along with the library.
+    """
     if "$" in text:
         path = prefix.installed(path)
     elif prefix.destdir and is_below(path, prefix.destdir):
@@ -78,7 +84,10 @@ def _absolute(prefix: Prefix, text: str, tag: str, path: str) -> Entry:
 
 
 def _mixed(prefix: Prefix, each: SharedObject, entry: Entry, names: dict[str, str]) -> str | None:
-    """A library that this one needs and the prefix has, and that the entry leads to in another ROCm."""
+    """Return a library that this one needs and the prefix has, and that the entry leads to in another ROCm.
+
+    The result is None if there is none.
+    """
     if entry.directory is None or prefix.has(os.path.realpath(entry.directory)) or prefix.has(entry.directory):
         return None
     if os.path.realpath(entry.directory) in prefix.searched_directories:
@@ -103,8 +112,8 @@ def _check_needs(
     names: dict[str, str],
     recorder: Recorder,
 ) -> None:
-    """Whether each library that the prefix has is found by those that need it."""
-    # DT_RPATH, unlike DT_RUNPATH, also holds for what the needed libraries need.
+    """Check whether each library that the prefix has is found by the libraries that need it."""
+    # DT_RPATH, unlike DT_RUNPATH, also holds for the needs of the needed libraries.
     inherited = {entry.directory for found in entries.values() for entry in found if entry.tag == "DT_RPATH"}
     lost = []
     for each in objects:

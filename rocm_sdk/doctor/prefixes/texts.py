@@ -1,4 +1,4 @@
-"""Texts of a prefix that others read, and the staging directory in them."""
+"""The texts of a prefix that others read, and the staging directory in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LIMIT = 1 << 22  # bytes of a file
 
 
 def check_texts(prefix: Prefix, recorder: Recorder) -> None:
-    """Looks for the staging directory in what CMake, pkg-config, compilers and shells read."""
+    """Look for the staging directory in the texts that CMake, pkg-config, compilers and shells read."""
     if not prefix.destdir:
         recorder.skip("texts: no staging directory is named (--destdir)")
         return
@@ -30,7 +30,7 @@ def check_texts(prefix: Prefix, recorder: Recorder) -> None:
             recorder.bad("E-FILE-007", path, detail=error.strerror)
             continue
         if content.startswith(b"\x7fELF"):
-            continue  # what a debugger reads may name the build
+            continue  # the parts for a debugger may name the build
         position = content.find(wanted)
         if position < 0:
             recorder.good(f"{os.path.relpath(path, prefix.root)} names no directory of the build")

@@ -1,4 +1,4 @@
-"""Whether the versions that the files of a prefix say agree."""
+"""The check whether the versions that the files of a prefix say agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocm_sdk.installed.prefix_versions import RELEASE, Said, agree, versions
 
 
 def check_versions(prefix: Prefix, recorder: Recorder) -> None:
-    """Compares what is said about one thing, as far as both say it: 5.2.21153 fits 5.2."""
+    """Compare the versions of one thing, as far as both say it: 5.2.21153 fits 5.2."""
     by_subject: dict[str, list[Said]] = {}
     for said in versions(prefix):
         by_subject.setdefault(said.about, []).append(said)

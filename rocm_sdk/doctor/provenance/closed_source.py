@@ -1,4 +1,4 @@
-"""Which libraries of ROCm have no public source. One row for each; a library without a row has not been looked at."""
+"""The table of ROCm's libraries without public source. A library without a row has not been looked at."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ State = Literal["closed", "open", "unknown"]
 
 
 class ClosedSource(NamedTuple):
-    """A library without public source. The versions are those of ROCm; between them it is not known."""
+    """A library without public source. The versions are ROCm's; between them it is not known."""
 
     name: str  # linker name
     closed_until: tuple[int, int]  # the last version known to be closed
@@ -29,12 +29,12 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?!\d)", re.ASCII)
 
 
 def row_of(linker_name: str) -> ClosedSource | None:
-    """The row of a library, by its linker name ("libx.so"); None without one."""
+    """Return the row of a library, by its linker name ("libx.so"); None without one."""
     return next((row for row in TABLE if row.name == linker_name), None)
 
 
 def state_of(row: ClosedSource, version: str | None) -> State:
-    """Whether the library is closed in the SDK of this version."""
+    """Return whether the library is closed in the SDK of this version."""
     found = _VERSION.match(version or "")
     if found is None:
         return "unknown"

@@ -1,4 +1,4 @@
-"""Everything that is known of where the installed SDK comes from, in one value."""
+"""The facts that are known of the sources of the installed SDK, in one value."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Library(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """Where an SDK comes from."""
+    """The provenance of an SDK."""
 
     version: str | None
     manifest: Manifest | None
@@ -47,7 +47,7 @@ class Provenance(NamedTuple):
 
 
 def provenance() -> Provenance:
-    """The provenance of the SDK that this process would use. What cannot be read is among the problems."""
+    """Return the provenance of the SDK that this process would use. Unreadable files are among the problems."""
     installation = current()
     version = None if installation.version == "unknown" else installation.version
     problems: list[str] = []
@@ -66,7 +66,7 @@ def provenance() -> Provenance:
 
 
 def _manifest(installation: Installed, problems: list[str]) -> Manifest | None:
-    """The manifest of the first directory that has one."""
+    """Return the manifest of the first directory that has one; None if none has."""
     directories = installation.platform_directories or (installation.site,)
     return next(filter(None, (_manifest_in(each, problems) for each in directories)), None)
 

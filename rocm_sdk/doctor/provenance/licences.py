@@ -1,4 +1,4 @@
-"""Finds the licence of a file among those that the packages carry: the nearest one, by its component or its directory.
+"""The search for the licence of a file in the packages: the nearest one, by its component or its directory.
 
 Licence texts are not interpreted: a licence is the expression of METADATA, or the path of a file.
 """
@@ -36,10 +36,10 @@ class Licences:
         self._components: dict[str, dict[str, str]] = {}
 
     def of(self, path: str, linker_name: str, top: str, origin: Origin | None, dist_info: str | None) -> Licence | None:
-        """The licence of a library; None: unknown.
+        """Return the licence of a library; None if it is unknown.
 
-        linker_name: "libx.so". top: the directory of its package, that of the licences of components. origin,
-        dist_info: those of the distribution that it belongs to, if one does.
+        linker_name: "libx.so". top: the directory of the library's package, in which components have their licences.
+        origin, dist_info: the origin and the `.dist-info` directory of its distribution, if it belongs to one.
         """
         names = _components(linker_name, os.path.basename(path))
         licences = os.path.join(dist_info, "licenses") if dist_info is not None else top
@@ -56,20 +56,20 @@ class Licences:
         return _of_package(origin, dist_info)
 
     def _file_in(self, directory: str) -> str | None:
-        """The first licence file in a directory, by name."""
+        """Return the first licence file in a directory, by name; None if there is none."""
         if directory not in self._files:
             paths = (os.path.join(directory, name) for name in names_in(directory) if _NAME.fullmatch(name))
             self._files[directory] = next(filter(os.path.isfile, paths), None)
         return self._files[directory]
 
     def _of_component(self, top: str, names: tuple[str, ...]) -> str | None:
-        """The licence file of the first of the components that has one."""
+        """Return the licence file of the first of the components that has one; None if none has."""
         directories = self._component_directories(top)
         files = (self._file_in(directories[name]) for name in names if name in directories)
         return next(filter(None, files), None)
 
     def _component_directories(self, top: str) -> dict[str, str]:
-        """The directories of `share/doc` by the names of components."""
+        """Return the directories of `share/doc` by the names of components."""
         if top not in self._components:
             documents = os.path.join(top, _DOCUMENTS)
             self._components[top] = {_component(name): os.path.join(documents, name) for name in names_in(documents)}
@@ -77,13 +77,15 @@ class Licences:
 
 
 def _component(name: str) -> str:
-    """A name as libraries and directories of documents share it: "rocblas" of "librocblas.so", "amdcomgr"."""
+    """Return a name as libraries and directories of documents share it: "rocblas" of "librocblas.so", "amdcomgr"."""
     return name.removesuffix(".so").removeprefix("lib").replace("-", "").replace("_", "").lower()
 
 
 def _components(linker_name: str, name: str) -> tuple[str, ...]:
-    """The components that a library may be of: its name, that with the number of its ABI, and what Debian's package of
-    it is called where the table of packages says so: "amdhip64", "amdhip645" (libamdhip64-5), "zlib1g".
+    """Return the components that a library may be of: "amdhip64", "amdhip645" (libamdhip64-5), "zlib1g".
+
+    A component is the library's name, the name with the number of its ABI, or the name of Debian's package of it, where
+    the table of packages says it.
     """
     base = _component(linker_name)
     number = name.removeprefix(linker_name).removeprefix(".").partition(".")[0]
@@ -92,7 +94,7 @@ def _components(linker_name: str, name: str) -> tuple[str, ...]:
 
 
 def _of_package(origin: Origin | None, dist_info: str | None) -> Licence | None:
-    """The licence of the whole distribution; of several files none is that of one library."""
+    """Return the licence of the whole distribution; of several files none is the licence of one library."""
     if origin is None or dist_info is None:
         return None
     file = None

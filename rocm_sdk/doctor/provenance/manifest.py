@@ -1,4 +1,4 @@
-"""Reads `share/therock/therock_manifest.json`, in which a ROCm build says which sources it was made from.
+"""The reader of `share/therock/therock_manifest.json`, in which a ROCm build says which sources it was made from.
 
 The file is of whoever made the package: it may be huge, deep or something else than a manifest. A value of another kind
 than it should have is unknown.
@@ -30,7 +30,7 @@ class Submodule(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What a build says of itself; None where it does not."""
+    """The statements of a build about itself; None where there is none."""
 
     path: str
     commit: str | None  # of TheRock, the repository of the build
@@ -43,7 +43,10 @@ class Manifest(NamedTuple):
 
 
 def read_manifest(directory: str) -> Manifest | None:
-    """The manifest of a platform directory; None if it has none. Raises ValueError, OSError if it cannot be used."""
+    """Return the manifest of a platform directory; None if it has none.
+
+    Raise ValueError, OSError if it cannot be used.
+    """
     path = installed_file(os.path.join(directory, NAME))
     try:
         if os.path.islink(path):
@@ -83,7 +86,7 @@ def _submodule(document: dict[str, Any]) -> Submodule:
 
 
 def _flags(value: object) -> dict[str, bool | int | float | str | None]:
-    """The flags of the build, those of other kinds as None."""
+    """Return the flags of the build, flags of other kinds as None."""
     if not isinstance(value, dict):
         return {}
     kept = list(value.items())[:_COUNT_LIMIT]
@@ -95,7 +98,7 @@ def _flags(value: object) -> dict[str, bool | int | float | str | None]:
 
 
 def _text(value: object) -> str | None:
-    """A text of a length that people write; a run of GitHub has a number, too."""
+    """Return a text of a length that people write, else None; a run of GitHub has a number, too."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     return value if isinstance(value, str) and 0 < len(value) <= _TEXT_LIMIT else None

@@ -1,1 +1,1 @@
-"""Tries fixes in a copy of the installation before they are shown: what is tried, where, and what it leaves."""
+"""The tries of fixes in a copy of the installation before they are shown: which fixes, where, and their results."""

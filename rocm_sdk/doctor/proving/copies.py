@@ -1,4 +1,4 @@
-"""Copies of an installation in which a fix is tried. The original does not change.
+"""The copies of an installation in which a fix is tried. The original does not change.
 
 `Overlay` lies over the same paths: any command can be tried. `Links` is a directory that has the same files under other
 names, for systems that refuse namespaces: names can be removed and moved there, and nothing else is safe, since a file
@@ -36,15 +36,15 @@ _OF_FIX = 125  # the exit status if the fix fails
 
 
 class RefusedError(Exception):
-    """A fix could not be tried. The text says why."""
+    """The error for a fix that could not be tried. The text says why."""
 
 
 class FailedError(Exception):
-    """A fix ended with an error. The text is what it said last."""
+    """The error for a fix that ended with an error. The text has its last words."""
 
 
 class Tested(NamedTuple):
-    """What a test of a copy has found."""
+    """The findings of a test of a copy."""
 
     problems: frozenset[tuple[str, str]]  # code and title of errors and warnings
     loaded: int  # libraries
@@ -61,7 +61,10 @@ class Command(NamedTuple):
         return " ".join(map(quoted_for_shell, self.words))
 
     def within(self, site: str, copy: str) -> Command:
-        """The command for a copy of a directory. Raises RefusedError if it may change what is not in the directory."""
+        """Return the command for a copy of a directory.
+
+        Raise RefusedError if it may change files outside the directory.
+        """
         program, *rest = self.words
         options = list(takewhile(_is_option, rest))
         paths = list(takewhile(lambda word: not _is_option(word), rest[len(options) :]))
@@ -79,10 +82,13 @@ def _is_option(word: str) -> bool:
 
 
 class Copy(Protocol):
-    """Where fixes are tried."""
+    """A place where fixes are tried."""
 
     def tested(self, fix: str | None) -> Tested:
-        """What a test finds after a fix, a line of a shell; None: as it is. Raises RefusedError and FailedError."""
+        """Return what a test finds after a fix, a line of a shell; None: as it is.
+
+        Raise RefusedError and FailedError.
+        """
 
 
 def _tested(document: dict[str, Any]) -> Tested:
@@ -92,10 +98,10 @@ def _tested(document: dict[str, Any]) -> Tested:
 
 
 class Overlay:
-    """The installation itself, of which what changes is thrown away."""
+    """The installation itself, whose changes are thrown away."""
 
     def __init__(self, wanted: Wanted, places: Places, *, room: int | None, has_network: bool) -> None:
-        """room: as of Plan."""
+        """Keep the facts. room: as of Plan."""
         self._wanted = wanted
         self._places = places
         self._room = room
@@ -124,9 +130,9 @@ class Overlay:
             return _answer(plan, _SECONDS if self._room is not None else _SECONDS_OF_INSTALLER)
 
     def _variables(self, scratch: Path) -> dict[str, str]:
-        """What makes installers end where there is no network, and caches that can be written, comgr's too."""
+        """Return variables that make installers end where there is no network, and writable caches, comgr's too."""
         variables = {} if self._has_network else {"UV_OFFLINE": "1", "PIP_RETRIES": "0"}
-        if os.environ.keys().isdisjoint({"AMD_COMGR_CACHE_DIR", "XDG_CACHE_HOME"}):  # else they are what is tested
+        if os.environ.keys().isdisjoint({"AMD_COMGR_CACHE_DIR", "XDG_CACHE_HOME"}):  # otherwise they are tested
             variables["AMD_COMGR_CACHE_DIR"] = str(scratch / "comgr")
         return variables if "uv" in self._places.caches else {**variables, "UV_CACHE_DIR": str(scratch / "uv")}
 
@@ -143,7 +149,7 @@ def _answer(plan: Plan, seconds: float) -> Tested:
 
 
 def _document(done: Done) -> dict[str, Any]:
-    """What a keeper or a test has printed."""
+    """Return the document that a keeper or a test has printed."""
     if done.returncode == _OF_FIX:
         raise FailedError(last_line(done.stderr))
     document = answer(done)
@@ -153,7 +159,10 @@ def _document(done: Done) -> dict[str, Any]:
 
 
 def _outermost(directories: Sequence[str]) -> tuple[str, ...]:
-    """The real paths that are there, without those in another one. Raises RefusedError where one has mounts below."""
+    """Return the real paths that are there, without paths in another one.
+
+    Raise RefusedError where one has mounts below.
+    """
     places = sorted({os.path.realpath(each) for each in directories if os.path.isdir(each)})
     kept = [each for each in places if not any(each.startswith(f"{other}/") for other in places)]
     try:
@@ -171,7 +180,10 @@ class Links:
     """A directory beside site-packages, with the same files."""
 
     def __init__(self, wanted: Wanted, site: str, commands: Sequence[Command]) -> None:
-        """commands: those of the fix. Raises RefusedError for names that are not in site-packages."""
+        """Keep the facts. commands: the commands of the fix.
+
+        Raise RefusedError for names that are not in site-packages.
+        """
         self._wanted = wanted
         self._site = os.path.realpath(site)
         self._commands = commands

@@ -1,4 +1,4 @@
-"""Which fixes are tried, and what is said of them.
+"""The choice of the fixes that are tried, and the words about their results.
 
 A fix that begins with a deletion or a move is tried before it is shown. Where it does harm, a deed is shown in its
 place, and also where a fix that only deletes could not be tried. A fix that moves a name aside, installs, and then
@@ -39,9 +39,9 @@ _OF_ENVIRONMENT = re.compile(
 
 
 def with_tried_changes(installation: Installed, found: Sequence[Problem], options: Options) -> list[Problem]:
-    """The problems; of each fix that begins with a deletion or a move it was tried what that does.
+    """Return the problems, after a try of each fix that begins with a deletion or a move.
 
-    Of an SDK without packages (a prefix, ROCM_SDK_FALLBACK) as they are.
+    The problems of an SDK without packages (a prefix, ROCM_SDK_FALLBACK) are returned as they are.
     """
     if installation.prefix is not None or installation.fallback is not None:
         return list(found)
@@ -62,7 +62,7 @@ class _Change(NamedTuple):
 
 
 def _change_of(fix: str) -> _Change:
-    """Raises RefusedError for a line that has more than plain commands."""
+    """Return the change at the beginning of a fix. Raise RefusedError for a line that has more than plain commands."""
     words = shlex.shlex(fix, posix=True, punctuation_chars="&")
     words.whitespace_split = True
     try:
@@ -74,7 +74,7 @@ def _change_of(fix: str) -> _Change:
 
 
 class _Changes:
-    """Tries to remove and to move names: in an overlay, else in a copy by links."""
+    """The tries to remove and to move names: in an overlay, else in a copy by links."""
 
     def __init__(self, installation: Installed, options: Options) -> None:
         self._installation = installation
@@ -112,26 +112,29 @@ class _Changes:
         links: Copy = Links(self._wanted, self._site, change.commands)
         try:
             return self._before, self._overlay.tested(change.line)
-        except (FailedError, RefusedError) as first:  # an overlay may have no room for what is moved
+        except (FailedError, RefusedError) as first:  # an overlay may have no room for the moved files
             try:
                 return links.tested(None), links.tested(change.line)
             except RefusedError as error:
                 raise first if isinstance(first, FailedError) else RefusedError(f"{first}; {error}") from None
 
     def _without_deletion(self, found: Problem, reason: str) -> Problem:
-        """The problem, with a fix that deletes nothing, or as it is with what was tried."""
+        """Return the problem, with a fix that deletes nothing, or as it is with the result of the try."""
         site, known = self._installation.site, self._installation.known
         told = problem(found.code, found.path, site, known, **{**found.facts, "untried": reason})
         return told._replace(breaks=found.breaks, tried=one_line(reason) if told.fix == found.fix else None)
 
 
 def _without_command(found: Problem) -> Problem:
-    """The problem, of whose fix a try shows that it does harm: its page says what else there is to do."""
+    """Return a problem whose fix does harm, as a try shows, with its page as the fix.
+
+    The page says what else there is to do.
+    """
     return found._replace(fix=f"rocm-sdk explain {found.code}")
 
 
 def _harm(before: Tested, after: Tested) -> str | None:
-    """What is worse after a fix, or as it was; None if all is well."""
+    """Return what is worse after a fix, or as it was; None if all is well."""
     if (loss := _loss(before, after)) is not None:
         return loss
     if worse := sorted(after.problems - before.problems):
@@ -140,7 +143,7 @@ def _harm(before: Tested, after: Tested) -> str | None:
 
 
 def _loss(before: Tested, after: Tested) -> str | None:
-    """The libraries that load no more."""
+    """Return words for the libraries that load no more; None if all load."""
     is_less = after.loaded < before.loaded
     return f"{after.loaded:,} libraries load instead of {before.loaded:,}" if is_less else None
 
@@ -158,7 +161,7 @@ def _loaded(before: Tested, after: Tested) -> str:
 
 
 class Proof:
-    """Tries the fixes of problems, each in an overlay of its own."""
+    """The tries of the fixes of problems, each in an overlay of its own."""
 
     def __init__(self, installation: Installed, options: Options, *, has_network: bool) -> None:
         self._has_network = has_network
@@ -171,7 +174,7 @@ class Proof:
 
     @property
     def plan(self) -> str:
-        """What it will do, as a sentence: said before it begins."""
+        """The plan as a sentence, which is said before it begins."""
         network = "the network" if self._has_network else "local wheels and the installer's cache"
         return (
             f"each fix is tried in a copy of {', '.join(self._places.changed)}, with {network}; "
@@ -179,7 +182,7 @@ class Proof:
         )
 
     def tried(self, found: Problem) -> Problem:
-        """The problem, with what was tried of its fix; as it is if there is none, or a deed."""
+        """Return the problem, with the result of trying its fix; as it is if there is no fix, or a deed."""
         if found.fix is None or found.fix.startswith("by hand: "):
             return found
         outcome, is_loss = self._outcome(found, found.fix)
@@ -187,7 +190,7 @@ class Proof:
         return _without_command(told) if is_loss else told
 
     def _outcome(self, found: Problem, fix: str) -> tuple[str, bool]:
-        """What was tried, and whether fewer libraries load after it."""
+        """Return the result of a try, and whether fewer libraries load after it."""
         if not all(_OF_ENVIRONMENT.fullmatch(part.split(maxsplit=1)[0]) for part in fix.split("&&")):
             return "not tried: it changes more than this environment", False
         if self._bytes > (free := self._places.free):
@@ -218,10 +221,10 @@ class Proof:
     # ---- the original
 
     def difference(self, before: Mapping[str, tuple[int, ...]]) -> list[str]:
-        """The paths of the original that are not as in a survey that was made before."""
+        """Return the paths of the original that are not as in a survey that was made before."""
         now = self._places.survey()
         return sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
 
     def survey(self) -> dict[str, tuple[int, ...]]:
-        """The original: of each name what would tell that it was changed."""
+        """Return the state of the original: for each name the facts that would tell that it was changed."""
         return self._places.survey()

@@ -1,11 +1,11 @@
-"""Runs a command where directories can be changed, and the change is gone with it: a process of its own.
+"""The process that runs a command where directories can be changed, and the change is gone with it.
 
-Each directory has an overlay over the same path, in a mount namespace in which all else is read-only. What changes is
-written into a scratch directory: a tmpfs, or the directory itself for what may be large. The command and all that it
-starts end with this process, and that one with its parent. An ordinary user needs a user namespace for it.
+Each directory has an overlay over the same path, in a mount namespace in which all else is read-only. Changes are
+written into a scratch directory: a tmpfs, or the directory itself for changes that may be large. The command and all
+that it starts end with this process, and that one with its parent. An ordinary user needs a user namespace for it.
 
-Standard input has the plan as JSON. Prints one line of JSON if this system refuses a step: {"refused": "..."}. Calls:
-mount_setattr(2); options of overlayfs: Documentation/filesystems/overlayfs.rst of Linux.
+Standard input has the plan as JSON. The process prints one line of JSON if this system refuses a step: {"refused":
+"..."}. Calls: mount_setattr(2); options of overlayfs: Documentation/filesystems/overlayfs.rst of Linux.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEEDS_ESCAPE = str.maketrans({letter: f"\\{letter}" for letter in "\\:,"})
 
 
 class Plan(NamedTuple):
-    """What the keeper does."""
+    """The task of the keeper."""
 
     parent: int  # the process that starts it
     scratch: str  # an empty directory of ours
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
 
 
 class _Attributes(ctypes.Structure):
-    """struct mount_attr."""
+    """The struct mount_attr of the kernel."""
 
     _fields_ = (
         ("attr_set", ctypes.c_uint64),
@@ -51,7 +51,7 @@ class _Attributes(ctypes.Structure):
 
 
 def main() -> NoReturn:
-    """Runs the plan that standard input has. Exit status: that of the command."""
+    """Run the plan that standard input has. The exit status is the command's."""
     plan = Plan(**json.load(sys.stdin))
     try:
         status = _keep(plan)
@@ -111,7 +111,7 @@ def _set_read_only(place: str, flags: int, *, is_set: bool) -> None:
 
 
 def _be_first(plan: Plan, life: int, user: int, group: int) -> NoReturn:
-    """The first process of its namespace: starts the command, as the user who has started us, and ends with it."""
+    """Run as the first process of its namespace: start the command, as the user who has started us, and end with it."""
     status = 1
     try:
         namespaces.die_with_parent()
@@ -133,8 +133,11 @@ def _be_first(plan: Plan, life: int, user: int, group: int) -> NoReturn:
 
 
 def _here() -> str:
-    """The user's directory by its path, which leads into an overlay: messages name paths as they lie from there."""
+    """Return the user's directory by its path, which leads into an overlay.
+
+    Messages name paths as they lie from there.
+    """
     try:
         return os.getcwd()
-    except OSError:  # it is gone
+    except OSError:  # the directory is gone
         return "/"

@@ -1,4 +1,4 @@
-"""What a fix may change: the environment, and the caches of installers; and where a copy of it is kept."""
+"""The places that a fix may change: the environment, and the caches of installers; and the place of a copy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import NamedTuple
 from rocm_sdk.base.starting import search_path
 from rocm_sdk.base.walking import walk
 
-# Installer -> the variable that names its cache, and where it is by default, below the user's cache.
+# Installer -> the variable that names its cache, and the default place, below the user's cache.
 _CACHES = {"uv": ("UV_CACHE_DIR", "uv"), "pip": ("PIP_CACHE_DIR", "pip")}
 
 
 class Places(NamedTuple):
-    """Directories of one installation."""
+    """The directories of one installation."""
 
     changed: tuple[str, ...]  # that an installer changes, and that are compared afterwards
     shims: tuple[str, ...]  # that pyenv writes anew after an installation
@@ -32,11 +32,14 @@ class Places(NamedTuple):
 
     @property
     def free(self) -> int:
-        """The bytes that are free there."""
+        """The bytes that are free in that directory."""
         return shutil.disk_usage(self.scratch).free
 
     def survey(self) -> dict[str, tuple[int, ...]]:
-        """Of each name below: inode, mode, owner, size and times. No one can set the time of the last change."""
+        """Return the state of each name below the changed directories: inode, mode, owner, size and times.
+
+        No one can set the time of the last change.
+        """
         found: dict[str, tuple[int, ...]] = {}
         for top in self.changed:
             for directory, directories, files in walk(top, lambda _error: None):
@@ -51,7 +54,7 @@ class Places(NamedTuple):
 
 
 def places_of(site: str) -> Places:
-    """Those of the installation in a site-packages directory."""
+    """Return the places of the installation in a site-packages directory."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     caches = {
         installer: os.environ.get(variable) or os.path.join(home, default)
@@ -61,13 +64,13 @@ def places_of(site: str) -> Places:
 
 
 def _shims() -> tuple[str, ...]:
-    """The directory of pyenv's shims, where commands are taken from it."""
+    """Return the directory of pyenv's shims, where commands are taken from it."""
     root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     return tuple(each for each in search_path() if each == os.path.join(root, "shims") and os.path.isdir(each))
 
 
 def _environment(site: str) -> tuple[str, ...]:
-    """The virtual environment, the user's directory, or site-packages and the directory of programs."""
+    """Return the virtual environment, the user's directory, or site-packages and the directory of programs."""
     here = os.path.realpath(site)
     roots = [sys.prefix] if sys.prefix != sys.base_prefix else []
     roots += [base] if (base := site_module.getuserbase()) else []

@@ -1,4 +1,4 @@
-"""The bundle of `rocm-sdk test --report`: what a bug report needs, without names of users and hosts."""
+"""The bundle of `rocm-sdk test --report`: the facts that a bug report needs, without names of users and hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIMIT = 1 << 20  # bytes of each file
 
 
 def write_bundle(path: str, report: str, document: dict[str, Any]) -> None:
-    """Writes the bundle, a zip file, which gets its name when it is complete. Raises OSError if that fails."""
+    """Write the bundle, a zip file, which gets its name when it is complete. Raise OSError if that fails."""
     mask = make_mask()
     files = {
         "report.txt": report,

@@ -1,4 +1,4 @@
-"""Files that get their names when they are complete."""
+"""The files that get their names when they are complete."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MOST = 10_000  # names that are tried
 
 @contextlib.contextmanager
 def complete_file(path: str, *, replaces: bool = True) -> Iterator[BinaryIO]:
-    """A new file, which becomes `path` at the end of the block; nothing is left of a block that fails.
+    """Yield a new file, which becomes `path` at the end of the block; nothing is left of a block that fails.
 
-    What is no file, as a pipe, a terminal, a device or a link to one, is written to. Raises OSError. replaces: a file
-    or link of that name; otherwise the new one gets a number before its ending if the name is taken. A file that a link
-    leads to stays as it is.
+    A pipe, a terminal, a device or a link to one is written to directly. Raises OSError. replaces: a file or link of
+    that name; otherwise the new one gets a number before its ending if the name is taken. A file that a link leads to
+    stays as it is.
     """
     stream = _standard_stream(path)
     if stream is not None or _is_special(path):
@@ -59,17 +59,20 @@ def _take_free_name(partial: str, name: str, place: int) -> None:
 
 
 def _standard_stream(path: str) -> int | None:
-    """The stream of this process that the path leads to, as /dev/stdout does, also if that is a file."""
+    """Return the stream of this process that the path leads to, as /dev/stdout does; None if it leads to none.
+
+    The stream may be a file.
+    """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
-                stream.flush()  # what is written before comes first
+                stream.flush()  # earlier output comes first
                 return stream.fileno()
     return None
 
 
 def _is_special(path: str) -> bool:
-    """Whether a path is, or leads to, something else than a file or nothing; /dev/fd/3 is a descriptor."""
+    """Return whether a path is, or leads to, something else than a file or nothing; /dev/fd/3 is a descriptor."""
     try:
         return os.path.realpath(os.path.dirname(path)).startswith("/proc/") or not stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:

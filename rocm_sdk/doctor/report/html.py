@@ -30,7 +30,7 @@ ul.tree { list-style: none; padding-left: 1.2rem } summary { cursor: pointer }
 def write_html(
     path: str, installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
 ) -> None:
-    """Writes the page, which gets its name when it is complete. Raises OSError if that fails."""
+    """Write the page, which gets its name when it is complete. Raise OSError if that fails."""
     title = f"ROCm SDK {installation.version}: {errors_text(problems)}"
     parts = page(title, f"{installation.site}. {end}", _parts(installation, recorders, problems), STYLE + _STYLE)
     text = masked_page("\n".join(parts))
@@ -64,14 +64,14 @@ def _subject(each: Recorder) -> tuple[str, ...]:
 
 
 class _Needs:
-    """Which libraries of the SDK need which; names of files that are not there, too."""
+    """The needs of the SDK's libraries for each other; names of files that are not there, too."""
 
     def __init__(self, installation: Installed) -> None:
         self.objects = {each.name: each for each in installation.shared_objects}
         self._recorded = {os.path.basename(path) for path in installation.owners}
 
     def of(self, name: str) -> list[str]:
-        """What a library needs of the SDK; [] for one that is missing."""
+        """Return the libraries of the SDK that a library needs; [] for a missing one."""
         needed = names_needed(self.objects[name]) if name in self.objects else ()
         return [each for each in needed if self._is_of_sdk(each)]
 
@@ -80,7 +80,7 @@ class _Needs:
 
 
 def _libraries(installation: Installed) -> Iterator[str]:
-    """Each library once as the root of what it needs; what others need is folded."""
+    """Yield each library once as the root of its needs; a library that others need is folded."""
     needs = _Needs(installation)
     objects = needs.objects
     needed = {below for name in objects for below in needs.of(name)}
@@ -93,7 +93,10 @@ def _libraries(installation: Installed) -> Iterator[str]:
 
 
 def _branch(name: str, needs: _Needs, shown: set[str]) -> Iterator[str]:
-    """The library and what it needs; what was shown above is named only. No recursion: a chain may be long."""
+    """Yield a library and its needs; a library that was shown above is named only.
+
+    The function does without recursion: a chain may be long.
+    """
     pending: list[str | None] = [name]
     while pending:
         each = pending.pop()

@@ -15,7 +15,7 @@ SCHEMA = 2  # of the JSON document; incremented when the meaning of a field chan
 def as_document(
     installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], *, interrupted: bool = False
 ) -> dict[str, Any]:
-    """The document of `rocm-sdk test --json`."""
+    """Return the document of `rocm-sdk test --json`."""
     return {
         "schema": SCHEMA,
         "version": installation.version,

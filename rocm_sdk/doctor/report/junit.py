@@ -16,9 +16,10 @@ from .text import breaks_text, verdict_of
 def as_junit(
     installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], *, interrupted: bool = False
 ) -> str:
-    """JUnit's XML: a suite for each subject with a case for all that passed, and one with a case for each problem.
+    """Return JUnit's XML: suites for the subjects with a case for all that passed, and one with the problems.
 
-    The case of a subject that checked nothing is skipped. A test that was interrupted is an error.
+    Each problem has a case. The case of a subject that checked nothing is skipped. A test that was interrupted is an
+    error.
     """
     root = ElementTree.Element("testsuites", name=one_line(f"rocm-sdk test {installation.version}"))
     for each in recorders:

@@ -1,4 +1,4 @@
-"""What a report leaves out: names of users and hosts, and variables that have nothing to do with the SDK."""
+"""The parts that a report leaves out: names of users and hosts, and variables that have nothing to do with the SDK."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKUP = re.compile("(<style>.*?</style>|<[^>]*>)", re.DOTALL)
 
 
 def reported_environment() -> dict[str, str | None]:
-    """The variables that a report names; None for a value that may be a secret."""
+    """Return the variables that a report names; None for a value that may be a secret."""
     return {
         name: value if _native.report_shows_variable(name) else None
         for name, value in sorted(os.environ.items())
@@ -26,9 +26,9 @@ def reported_environment() -> dict[str, str | None]:
 
 
 def make_mask(quote: Callable[[str], str] = str) -> Mask:
-    """Masks the home directory ($HOME and the system's entry), the user and the host.
+    """Return a mask of the home directory ($HOME and the system's entry), the user and the host.
 
-    quote: how the text that is masked writes a value.
+    quote: writes a value as the masked text does.
     """
     words = {os.path.expanduser("~"): "HOME", os.environ.get("USER", ""): "USER", os.environ.get("LOGNAME", ""): "USER"}
     try:
@@ -42,13 +42,13 @@ def make_mask(quote: Callable[[str], str] = str) -> Mask:
 
 
 def masked_page(page: str) -> str:
-    """A page of HTML with its texts masked. Its markup stays: a user may be called as an element is."""
+    """Return a page of HTML with its texts masked. The markup stays: a user may be called as an element is."""
     mask = make_mask(escape)
     return "".join(part if is_markup else mask(part) for part, is_markup in zip(_MARKUP.split(page), cycle((0, 1))))
 
 
 class Mask:
-    """Replaces words in texts, by what the dictionary says."""
+    """The replacement of words in texts, by the dictionary."""
 
     def __init__(self, words: dict[str, str]) -> None:
         self._words = words

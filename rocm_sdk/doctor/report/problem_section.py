@@ -24,7 +24,7 @@ dd { margin: 0; overflow-wrap: anywhere } dt { color: var(--faint) }
 
 
 def problem_section(found: Problem, heading: str = "h2") -> Iterator[str]:
-    """The problem as HTML, in parts, for a page with STYLE. heading: the element of its title."""
+    """Yield the problem as HTML, in parts, for a page with STYLE. heading: the element of its title."""
     yield f'<section class="problem {found.severity}">'
     yield f'<{heading} class="title"><span class="code">{found.code}</span>{element_text(found.title)}</{heading}>'
     yield f"<dl><dt>cause</dt><dd>{element_text(found.cause)}</dd>"

@@ -18,7 +18,7 @@ _BASE = "SITE"  # the name of the directory that paths are relative to
 
 
 def as_sarif(installation: Installed, problems: Sequence[Problem], *, interrupted: bool = False) -> str:
-    """A log with one run: a rule for each code that was found, a result for each problem."""
+    """Return a log with one run: a rule for each code that was found, a result for each problem."""
     codes = sorted({found.code for found in problems})
     run = {
         "tool": {
@@ -36,7 +36,7 @@ def as_sarif(installation: Installed, problems: Sequence[Problem], *, interrupte
 
 
 def _rule(code: _native.Code) -> dict[str, Any]:
-    """What is known of a code in general. The levels of SARIF have the names of our severities."""
+    """Return the general facts of a code. The levels of SARIF have the names of our severities."""
     entry = ENTRIES[code]
     return {
         "id": code,
@@ -60,7 +60,7 @@ def _result(found: Problem, rule: int, site: str) -> dict[str, Any]:
 
 
 def _place(path: str, site: str) -> dict[str, str]:
-    """A file: relative to the tested directory if it is in it."""
+    """Return the place of a file: relative to the tested directory if it is in it."""
     relative = os.path.relpath(path, site)
     if relative == ".." or relative.startswith("../"):
         return {"uri": f"file://{_quoted(path)}"}
@@ -68,5 +68,5 @@ def _place(path: str, site: str) -> dict[str, str]:
 
 
 def _quoted(path: str) -> str:
-    """A path as part of a URI, whatever its bytes are."""
+    """Return a path as part of a URI, whatever its bytes are."""
     return quote_from_bytes(os.fsencode(path), safe="/~")

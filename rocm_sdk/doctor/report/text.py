@@ -12,7 +12,7 @@ from rocm_sdk.problems import Problem
 from rocm_sdk.terminal.output import SaidFixes
 from rocm_sdk.terminal.style import wrapped, wrapped_fix
 
-_SHOWN = 6  # names of what a problem breaks
+_SHOWN = 6  # names that a problem breaks
 _CHECK = "check "
 _LABEL = 9  # columns of a label, `cause` say
 _INDENT = " " * (2 + _LABEL)  # of what goes on below
@@ -21,7 +21,7 @@ Paint = Callable[[str], str]
 
 
 class Paints(NamedTuple):
-    """How parts of the report are painted; as they are, by default."""
+    """The functions that paint parts of the report; they leave them as they are, by default."""
 
     error: Paint = str
     warning: Paint = str
@@ -34,7 +34,7 @@ PLAIN = Paints()
 
 
 def heading(installation: Installed) -> str:
-    """The line about the tested installation."""
+    """Return the line about the tested installation."""
     if installation.fallback is not None:
         place = f"{installation.fallback} (ROCM_SDK_FALLBACK)"
         return one_line(f"ROCm {installation.version} in {installation.site}") + f"    taken from {harmless(place)}"
@@ -49,14 +49,17 @@ def heading(installation: Installed) -> str:
 
 
 def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:
-    """The line about a subject: its count, unit and result."""
+    """Return the line about a subject: its count, unit and result."""
     kind, verdict = verdict_of(recorder)
     paint: Paint = getattr(paints, kind)
     return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {paint(verdict)}"
 
 
 def verdict_of(recorder: Recorder) -> tuple[str, str]:
-    """How a subject ended: a kind, which is a field of Paints, and the words. What checked nothing has not passed."""
+    """Return how a subject ended: a kind, which is a field of Paints, and the words.
+
+    A subject that checked nothing has not passed.
+    """
     warnings = sum(found.severity == "warning" for found in recorder.problems)
     if recorder.failed:
         return "error", f"{recorder.failed:,} failed"
@@ -68,13 +71,13 @@ def verdict_of(recorder: Recorder) -> tuple[str, str]:
 
 
 def passed(recorders: Iterable[Recorder]) -> Iterator[str]:
-    """What passed, a line each."""
+    """Yield the checks that passed, a line each."""
     for recorder in recorders:
         yield from (f"    ok  {recorder.subject}: {what}" for what in recorder.passed)
 
 
 def not_tried(recorders: Iterable[Recorder]) -> Iterator[str]:
-    """What was not tried, a line each."""
+    """Yield the checks that were not tried, a line each."""
     for recorder in recorders:
         yield from (f"    not tried  {recorder.subject}: {what}" for what in recorder.not_tried)
 
@@ -82,7 +85,7 @@ def not_tried(recorders: Iterable[Recorder]) -> Iterator[str]:
 def problems(
     found: Sequence[Problem], end: str, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
 ) -> Iterator[str]:
-    """Each problem, and the summary. verbose: notes, and all names too. width: in columns, of a terminal."""
+    """Yield each problem, and the summary. verbose: notes, and all names too. width: in columns, of a terminal."""
     for each in texts(found, verbose=verbose, paints=paints, width=width):
         yield f"\n{each}"
     yield "\n".join(["", *wrapped(summary(found, end, verbose=verbose), width)])
@@ -91,7 +94,7 @@ def problems(
 def texts(
     found: Sequence[Problem], *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
 ) -> Iterator[str]:
-    """Each problem alone; a fix that several have is said once."""
+    """Yield each problem alone; a fix that several have is said once."""
     said = SaidFixes()
 
     def fix_of(problem: Problem) -> str | None:
@@ -103,7 +106,7 @@ def texts(
 
 
 def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequence[Problem], end: str) -> Iterator[str]:
-    """The complete report."""
+    """Yield the lines of the complete report."""
     yield heading(installation)
     yield from (line_of(recorder) for recorder in recorders)
     yield from passed(recorders)
@@ -119,7 +122,7 @@ def problem_text(
     width: int | None = None,
     fix_of: Callable[[Problem], str | None] = lambda found: found.fix,
 ) -> str:
-    """A problem: its title, its cause if that says something about this case, what it breaks, its fix."""
+    """Return a problem as text: its title, its cause if that is about this case, what it breaks, its fix."""
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
     lines = list(wrapped(found.title, width, " " * 2, f"{found.code}  "))
     lines[0] = lines[0].replace(found.code, paint(found.code), 1)
@@ -141,7 +144,7 @@ def problem_text(
 
 
 def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | None = None) -> str:
-    """What a problem breaks: libraries by name, checks by their number; with `verbose` all of them."""
+    """Return the things that a problem breaks: libraries by name, checks by their number; if `verbose`, all of them."""
     if verbose:
         return ", ".join(breaks)
     names = [each for each in breaks if not each.startswith(_CHECK)]
@@ -157,7 +160,7 @@ def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | No
 
 
 def _shown_number(names: Sequence[str], width: int | None) -> int:
-    """How many names fit beside what follows them."""
+    """Return how many names fit beside the words that follow them."""
     number = min(len(names), _SHOWN)
     while width is not None and number > 1 and len(", ".join(names[:number])) > max(width - 55, 20):
         number -= 1
@@ -165,7 +168,7 @@ def _shown_number(names: Sequence[str], width: int | None) -> int:
 
 
 def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
-    """The last line. end: how the test ended, "Exit status 1."."""
+    """Return the last line. end: a sentence about the end of the test, "Exit status 1."."""
     found = list(found)
     warnings = sum(each.severity == "warning" for each in found)
     notes = 0 if verbose else sum(each.severity == "note" for each in found)
@@ -178,6 +181,6 @@ def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
 
 
 def errors_text(found: Iterable[Problem]) -> str:
-    """How many errors there are: "no problems", "2 problems"."""
+    """Return how many errors there are, as "no problems" or "2 problems"."""
     errors = sum(each.severity == "error" for each in found)
     return counted(errors, "problem") if errors else "no problems"

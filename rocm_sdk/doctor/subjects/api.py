@@ -1,4 +1,4 @@
-"""Subject `api`: whether each shortname is found, can be preloaded in a new process, and is the right library."""
+"""The subject `api`: each shortname is found, can be preloaded in a new process, and is the right library."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ sys.exit({_HAS_NO_SYMBOL} if symbol and not hasattr(rocm_sdk._ALL_CDLLS[name], s
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Checks each library of the catalog whose package is installed."""
+    """Check each library of the catalog whose package is installed."""
     if getattr(sys, "frozen", False):
         recorder.skip("a frozen program has no interpreter to preload libraries in")
         return
@@ -64,7 +64,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 class _Preloads:
-    """Preloads libraries by their short names, each in a process of its own."""
+    """The preloads of libraries by their short names, each in a process of its own."""
 
     def __init__(self, options: Options) -> None:
         self._way = Way(options.seconds, options.parallel, answers=True)
@@ -74,7 +74,7 @@ class _Preloads:
         return list(run_programs([own_code(_PROGRAM, name, SYMBOLS.get(name, "")) for name in names], way))
 
     def child_of(self, location: _native.LibraryLocation, ended: Ended) -> Child:
-        """The preload, which can run again if it has ended."""
+        """Return the preload as a child, which can run again if it has ended."""
         again = self._again if ended.status is not None else None
         return Child(str(location.shortname), ended.seconds, again, (str(location.path),))
 
@@ -83,7 +83,7 @@ class _Preloads:
 
 
 def _outcome(ended: Ended) -> tuple[str, Any]:
-    """What compile_kernel says, and its value; "" if it says nothing."""
+    """Return the outcome that compile_kernel says, and its value; "" if it says nothing."""
     outcome, _, text = ended.answer.partition(" ")
     is_told = ended.status == 0 and outcome in _OUTCOMES
     return (outcome, json.loads(text)) if is_told else ("", None)
@@ -95,7 +95,10 @@ def _is_compiled(target: str, ended: Ended) -> bool:
 
 
 def _files_of_compilers(paths: Mapping[str, str], installation: Installed) -> list[str]:
-    """The libraries that compile; of those that do not preload, as they are missing or damaged, what RECORD lists."""
+    """Return the libraries that compile.
+
+    For libraries that do not preload, as they are missing or damaged, these are the files that RECORD lists.
+    """
     lost = [row[2] for row in _native.catalog() if row[0] in _COMPILERS and row[0] not in paths]
     recorded = (file.path for each in installation.distributions for file in each.files) if lost else ()
     return [
@@ -109,7 +112,10 @@ def _files_of_compilers(paths: Mapping[str, str], installation: Installed) -> li
 
 
 def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5. paths: of what preloads."""
+    """Check whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5.
+
+    paths: the paths of preloaded libraries.
+    """
     name = next((name for name in _COMPILERS[:2] if name in paths), None)
     if name is None:
         return
@@ -149,7 +155,10 @@ def _usable_gpus() -> list[_native.Gpu]:
 def _locate(
     installation: Installed, row: tuple[str, str, str, str, str, bool], recorder: Recorder
 ) -> _native.LibraryLocation | None:
-    """The location of a row of the catalog; None if it is optional and absent, or its package is not installed."""
+    """Return the location of a row of the catalog.
+
+    The result is None if the library is optional and absent, or its package is not installed.
+    """
     name, _, pattern, *_ = row
     failure = installation.sdk.failures().get(name)
     if failure == PackageNotInstalledError.__name__:
@@ -166,7 +175,7 @@ def _locate(
 
 
 def _is_recorded(installation: Installed, pattern: str) -> bool:
-    """Whether the RECORD of a package lists such a file. Releases have different libraries."""
+    """Return whether the RECORD of a package lists such a file. Releases have different libraries."""
     return any(fits(path.rpartition("/")[2], pattern) for path in installation.owners)
 
 

@@ -1,4 +1,4 @@
-"""Subject `bindings`: whether each library would call its own functions, in the order in which programs preload."""
+"""The subject `bindings`: each library would call its own functions, in the order in which programs preload."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FRAMEWORKS = ("torch",)
 
 
 def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
-    """Follows the plan of all installed libraries, and that of each framework."""
+    """Follow the plan of all installed libraries, and the plan of each framework."""
     try:
         lists = [("all libraries", tuple(installation.locations)), *_lists_of_frameworks(recorder)]
     except (ModuleNotFoundError, RocmSdkError):

@@ -1,4 +1,4 @@
-"""Compiles a kernel at run time, as programs do with hiprtc; no GPU is needed. Runs in a process of its own.
+"""The compilation of a kernel at run time, as programs do with hiprtc, in a process of its own; no GPU is needed.
 
 hiprtc opens amd_comgr and its built-in headers by their bare names, so this shows that they are found too.
 """
@@ -17,7 +17,10 @@ COMPILED, LACKING, FAILED, PROBLEM = "compiled", "lacking", "failed", "problem"
 
 
 def main(shortname: str, target: str, answers: str) -> None:
-    """shortname: the library that has hiprtc's functions. answers: a descriptor, which gets what `_say` writes."""
+    """Compile a kernel, and write the outcome.
+
+    shortname: the library that has hiprtc's functions. answers: a descriptor, which gets what `_say` writes.
+    """
     warnings.simplefilter("ignore")
     try:
         rocm_sdk.preload_libraries(shortname)
@@ -34,7 +37,10 @@ def main(shortname: str, target: str, answers: str) -> None:
 
 
 def targets_of(code: bytes) -> list[str]:
-    """What the code of a compiler runs on, as the reader of GPU code says; CompilationError if it cannot be read."""
+    """Return the targets that a compiler's code runs on, as the reader of GPU code says.
+
+    Raises CompilationError if the code cannot be read.
+    """
     with tempfile.NamedTemporaryFile(prefix="rocm-sdk-test-") as file:
         file.write(code)
         file.flush()

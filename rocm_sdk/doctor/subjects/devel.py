@@ -1,4 +1,4 @@
-"""Subject `devel`: whether the development tree is complete, its CMake packages are sound, and its compiler works."""
+"""The subject `devel`: the development tree is complete, its CMake packages are sound, and its compiler works."""
 
 from __future__ import annotations
 
@@ -36,14 +36,17 @@ _LLVM = "lib/llvm/bin"
 _PARTS_OF_COMPILER = ("clang", "lld", "clang-offload-bundler")
 _MOST_DRIVERS = 4  # of the system that are tried
 _NO_BITCODE = "cannot find ROCm device library"  # clang, of bitcode that is not where the flags say
-# What a compiler says of a header that is missing.
+# The words of a compiler about a missing header.
 _MISSING_HEADER = re.compile(r"error: '([\w./+-]+)' file not found|error: ([\w./+-]+): No such file")
-_OF_SDK = ("hip/", "hsa/", "amd_", "__clang")  # how names of headers begin that the SDK has
+_OF_SDK = ("hip/", "hsa/", "amd_", "__clang")  # the beginnings of names of headers that the SDK has
 _COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Checks nothing if the development package is not installed, or not extracted yet."""
+    """Check the development tree, or the prefix.
+
+    Nothing is checked if the development package is not installed, or not extracted yet.
+    """
     if installation.prefix is not None:
         _check_prefix(installation, installation.prefix, recorder, options)
         return
@@ -72,7 +75,10 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[Problem]:
-    """What differs in the tree itself. If it does, the fix for the tree makes its links too."""
+    """Report the differences in the tree itself, and return them.
+
+    If there are any, the tree's fix makes its links too.
+    """
     try:
         differences = verify_tree(tree, installation)
     except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON
@@ -90,7 +96,10 @@ def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[
 
 
 def _check_cmake(installation: Installed, tree: str, differences: list[Problem], recorder: Recorder) -> None:
-    """Checks the texts of the packages, and that the tree has what these require. differences: from its manifest."""
+    """Check the texts of the packages, and that the tree has what these require.
+
+    differences: the differences from the tree's manifest.
+    """
     for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
         _check_text(installation, tree, path, recorder)
     owner = installation.distribution(layout.DISTRIBUTION)
@@ -100,7 +109,7 @@ def _check_cmake(installation: Installed, tree: str, differences: list[Problem],
 
 
 def _check_text(installation: Installed, tree: str, path: str, recorder: Recorder) -> None:
-    """Checks that a file is text with balanced parentheses, as CMake requires."""
+    """Check that a file is text with balanced parentheses, as CMake requires."""
     try:
         fault = _cmake_fault(read_beginning(path, TEXT_LIMIT).decode("utf-8"))
     except OSError as error:
@@ -133,7 +142,7 @@ def _cmake_fault(text: str) -> str | None:
 
 
 def _end_of_text(text: str, match: re.Match[str]) -> int:
-    """The position of its end; -1 if there is none."""
+    """Return the position of the end of a text; -1 if there is none."""
     if match[1] is not None:
         end = text.find(f"]{match[1]}]", match.end())
         return end + len(match[1]) + 2 if end >= 0 else -1
@@ -150,7 +159,7 @@ def _end_of_text(text: str, match: re.Match[str]) -> int:
 
 
 def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, options: Options) -> None:
-    """Checks its CMake packages, and its compiler if it has one."""
+    """Check the CMake packages of a prefix, and its compiler if it has one."""
     for path in prefix.files:
         if path.endswith(".cmake") and not os.path.islink(path):
             _check_text(installation, prefix.root, path, recorder)
@@ -180,7 +189,10 @@ def _check_compiler(installation: Installed, tree: str, recorder: Recorder, opti
 
 
 def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
-    """Tries those in PATH that are not the tree's, with what `rocm-sdk env --compiler` prints, until one compiles."""
+    """Try the clangs in PATH that are not the tree's, until one compiles.
+
+    A clang gets the variables that `rocm-sdk env --compiler` prints.
+    """
     if device_libraries(tree) is None or not os.path.exists(os.path.join(tree, _HIP_HEADER)):
         return
     target = next((gpu.real_processor for gpu in gpus() if gpu.known), _COMMON_TARGET)
@@ -194,7 +206,7 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
         if _NO_BITCODE in error:
             recorder.skip(f"the clang of this system: the SDK lacks device libraries for {target} ({error})")
             return
-        # One that says where the program is wrong has started; one that does not load is no answer.
+        # A compiler that says where the program is wrong has started; one that does not load is no answer.
         if refused is None or (not refused[2] and _is_of_compiler(ended)):
             refused = driver, error, _is_of_compiler(ended)
     if refused is not None:
@@ -202,7 +214,7 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
 
 
 def _is_of_compiler(ended: Ended) -> bool:
-    """Whether the compiler itself says what is wrong."""
+    """Return whether the compiler itself says what is wrong."""
     return " error: " in ended.output
 
 
@@ -221,20 +233,23 @@ def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> Non
 
 
 def _header_of_system(error: str) -> str | None:
-    """The header of the system's C or C++ library that a compiler does not find; None: it fails for another reason."""
+    """Return the header of the system's C or C++ library that a compiler does not find.
+
+    The result is None if the compiler fails for another reason.
+    """
     found = _MISSING_HEADER.search(error)
     name = found[1] or found[2] if found is not None else None
     return None if name is None or name.startswith(_OF_SDK) else name
 
 
 def _compiled(command: list[str], way: Way) -> Ended:
-    """How a compiler ends with a small HIP program."""
+    """Return how a compiler ends with a small HIP program."""
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as scratch:
         source = os.path.join(scratch, "probe.hip")
         with open(source, "w", encoding="utf-8") as file:
             file.write(_PROGRAM)
-        object_file = os.path.join(scratch, "probe.o")  # what makes it needs the linker and the bundler too
-        own = {"TMPDIR": scratch, **(way.variables or {})}  # what a compiler leaves behind goes, too
+        object_file = os.path.join(scratch, "probe.o")  # its making needs the linker and the bundler too
+        own = {"TMPDIR": scratch, **(way.variables or {})}  # files that a compiler leaves behind go, too
         return run_so([*command, "-c", source, "-o", object_file], way._replace(variables=own))
 
 
@@ -243,6 +258,6 @@ def _is_compiled(ended: Ended) -> bool:
 
 
 def _first_error(ended: Ended) -> str:
-    """What a compiler says."""
+    """Return the words of a compiler about its first error."""
     errors = (line.strip() for line in ended.output.splitlines() if "error" in line)
     return next(errors, f"{ended.how}: {ended.last_line}")

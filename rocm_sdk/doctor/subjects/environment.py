@@ -1,4 +1,4 @@
-"""Subject `environment`: variables that lead to other files, are known to do harm, or hide GPUs."""
+"""The subject `environment`: variables that lead to other files, are known to do harm, or hide GPUs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.inherited import inherited
 from rocm_sdk.installed.installation import Installed, refused_root
 
-# Variable -> what it changes.
+# Variable -> the thing that it changes.
 _REPORTED = {
     "PYTHONPATH": "where Python looks for modules, the SDK included",
     "PYTHONHOME": "where Python finds its own files",
@@ -37,7 +37,7 @@ _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
 
 def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
-    """All checks."""
+    """Run all checks."""
     if (error := refused_root()) is not None:
         recorder.bad(error.code, error.path, **error.facts)
     _check_foreign_directories(installation, recorder)
@@ -58,7 +58,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
 
 
 def _check_foreign_directories(installation: Installed, recorder: Recorder) -> None:
-    """Reports directories outside the SDK with ROCm libraries, each once, with all variables that name it."""
+    """Report directories outside the SDK with ROCm libraries, each once, with all variables that name it."""
     found: dict[str, tuple[dict[str, None], str]] = {}
     for path, variable, library in _foreign_directories(installation):
         found.setdefault(os.path.realpath(path), ({}, library))[0][variable] = None
@@ -68,7 +68,10 @@ def _check_foreign_directories(installation: Installed, recorder: Recorder) -> N
 
 
 def _check_inherited(installation: Installed, recorder: Recorder) -> None:
-    """Reports what a parent may have left: what leads out of the SDK as a warning, the rest as a note."""
+    """Report variables that a parent may have left.
+
+    Variables that lead out of the SDK are a warning, the others a note.
+    """
     told = {found.facts.get("variable", "") for found in recorder.problems}
     for each in inherited(installation, os.environ):
         if any(each.name in names.split(" and ") for names in told):
@@ -84,7 +87,7 @@ def _check_inherited(installation: Installed, recorder: Recorder) -> None:
 
 
 def _removal_of(directory: str, variables: Collection[str]) -> str:
-    """The line of a shell after which none of the variables names a directory; other entries of a list stay."""
+    """Return the line of a shell after which none of the variables names a directory; other entries of a list stay."""
     homes = [name for name in variables if name != _LIBRARY_PATH]
     lines = [f"unset {' '.join(homes)}"] if homes else []
     if _LIBRARY_PATH in variables:
@@ -93,12 +96,12 @@ def _removal_of(directory: str, variables: Collection[str]) -> str:
 
 
 def _has(entry: str, directory: str) -> bool:
-    """Whether a directory is an entry, or lib in it."""
+    """Return whether a directory is an entry, or lib in it."""
     return directory in {os.path.realpath(entry), os.path.realpath(os.path.join(entry, "lib"))}
 
 
 def _check_preload_list(recorder: Recorder) -> None:
-    """Reports names in ROCM_SDK_PRELOAD_LIBRARIES that no library has: each initialize_process raises."""
+    """Report names in ROCM_SDK_PRELOAD_LIBRARIES that no library has: each initialize_process raises."""
     known = {row[0] for row in _native.catalog()}
     unknown = [name for name in listed(os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "")) if name not in known]
     if unknown:
@@ -108,7 +111,7 @@ def _check_preload_list(recorder: Recorder) -> None:
 
 
 def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
-    """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
+    """Yield directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
     variables = {name: os.environ[name] for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
     named = {name: entries_of(name, value) for name, value in variables.items()}
     ours = {*installation.linker_names, "libamdhip64.so"} if named else set()
@@ -148,7 +151,7 @@ def _check_gpu_variables(installation: Installed, recorder: Recorder) -> None:
 
 
 def _tell_what_hides(gpus: tuple[_native.Gpu, ...], hidden_by: tuple[str | None, ...], recorder: Recorder) -> None:
-    """Names the variable that hides the last of the GPUs; nothing if no variable does it."""
+    """Name the variable that hides the last of the GPUs; nothing if no variable does it."""
     for variable in reversed(_VISIBILITY):
         if variable in hidden_by:
             recorder.bad("W-ENV-005", detail=gpus[hidden_by.index(variable)].why_not, variable=variable)

@@ -1,4 +1,4 @@
-"""Subject `files`: whether the files that the packages' RECORD lists exist, unchanged and usable."""
+"""The subject `files`: the files that the packages' RECORD lists exist, unchanged and usable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ARCHIVES = frozenset(f"{layout.MODULE}/{name}" for name in layout.ARCHIVES)
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Checks each file of each distribution; with `deep` its content too."""
+    """Check each file of each distribution; with `deep` its content too."""
     is_extracted = layout.tree_state(installation.site) in {layout.EXTRACTED, layout.LOST}  # `devel` reports a lost one
     with options.progress("reading files", sum(len(each.files) for each in installation.distributions)) as step:
         for distribution in installation.distributions:
@@ -35,18 +35,21 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def owed(installation: Installed) -> str | None:
-    """What it has to test, if it has tested nothing."""
+    """Return the untested part of an installation, if nothing was tested; None if there is none."""
     count = len(installation.owners)
     return f"RECORD lists {count:,} files, and none was looked at" if count else None
 
 
 def _is_of_tree(file: RecordedFile) -> bool:
-    """Whether the extraction wrote it: the subject `devel` has a better list of those."""
+    """Return whether the extraction wrote a file: the subject `devel` has a better list of such files."""
     return not file.digest and file.path.startswith(layout.TREE_PREFIX)
 
 
 def _path_of(installation: Installed, file: RecordedFile) -> str:
-    """The path of a file. `pip install --target` puts scripts into the directory, and does not correct RECORD."""
+    """Return the path of a file.
+
+    `pip install --target` puts scripts into the directory, and does not correct RECORD.
+    """
     path = os.path.normpath(os.path.join(installation.site, file.path))  # site-packages may be a link
     if file.path.startswith("../") and not os.path.lexists(path):
         moved = os.path.join(installation.site, "bin", os.path.basename(path))
@@ -55,7 +58,7 @@ def _path_of(installation: Installed, file: RecordedFile) -> str:
 
 
 def _check_unowned(installation: Installed, recorder: Recorder) -> None:
-    """Reports files in platform directories that no RECORD lists. What an extraction wrote has its own list."""
+    """Report files in platform directories that no RECORD lists. The files of an extraction have their own list."""
     for directory in installation.platform_directories:
         name = os.path.basename(directory)
         if "devel" in name or not any(path.startswith(f"{name}/") for path in installation.owners):
@@ -78,12 +81,15 @@ def _strangers(installation: Installed, directory: str) -> Iterator[str]:
 
 
 def _is_page_list(name: str) -> bool:
-    """Whether a file below site-packages is one that `rocm-sdk init --record-pages` writes, whoever brought it."""
+    """Return whether a file below site-packages is a page list of `rocm-sdk init --record-pages`.
+
+    Whoever brought the list does not matter.
+    """
     return name.partition("/")[2] == PAGE_LIST
 
 
 def _says_another_version(installation: Installed, distribution: Distribution, file: RecordedFile) -> bool:
-    """Whether it has a package's facts, and they are not those of its metadata."""
+    """Return whether a file has a package's facts, and they differ from the facts of its metadata."""
     module, _, name = file.path.rpartition("/")
     said = installation.said_by(module).get("version") if name == _FACTS else None
     return said is not None and said != distribution.version

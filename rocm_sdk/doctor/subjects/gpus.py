@@ -1,4 +1,4 @@
-"""Subject `gpus`: what prevents the use of the GPUs, and whether HIP sees as many as the kernel."""
+"""The subject `gpus`: obstacles to the use of the GPUs, and the counts of GPUs of HIP and of the kernel."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ print("count", usable, count.value, *statuses, file=answers)
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Checks access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
+    """Check access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
     try:
         gpus, found, _ = _native.survey_gpus()
         problems = explained(found)
@@ -64,13 +64,16 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _with_node(found: Problem) -> Problem:
-    """A problem of one GPU breaks that GPU. The report makes one problem of those that several GPUs share."""
+    """Return a problem of one GPU as one that breaks that GPU.
+
+    The report makes one problem of several GPUs' equal ones.
+    """
     node = found.facts.get("node")
     return found if node is None else found._replace(breaks=(f"the GPU of node {node}",))
 
 
 def _check_libraries(installation: Installed, gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
-    """Whether the libraries have code for the GPUs: by the code in their files, or by the packages if there is none."""
+    """Check whether the libraries have code for the GPUs: by their files, or by the packages if no file has any."""
     if not gpus:
         return
     try:
@@ -114,7 +117,10 @@ def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], reco
 
 
 def _counts(ended: Ended) -> tuple[int, int, str] | None:
-    """The GPUs that the kernel has and those that HIP sees, and what HIP's functions returned; None: no answer."""
+    """Return the counts of GPUs of the kernel and of HIP, and the results of HIP's functions.
+
+    The result is None without an answer.
+    """
     found = re.fullmatch(r"count (\d+) (\d+) (-?\d+ -?\d+)\n", ended.answer) if ended.status == 0 else None
     return (int(found[1]), int(found[2]), found[3]) if found is not None else None
 
@@ -152,9 +158,9 @@ def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, 
 
 
 def _unknown_to_comgr(recorder: Recorder) -> Problem | None:
-    """What is said of a GPU without code that the SDK's comgr does not know: HIP ends the process that sees it.
+    """Return the problem of a GPU without code that the SDK's comgr does not know: HIP ends the process that sees it.
 
-    None if there is no such GPU: a comgr that knows it has nothing to do with the end of HIP.
+    The result is None if there is no such GPU: a comgr that knows it has nothing to do with the end of HIP.
     """
     for found in recorder.problems:
         if found.code == "E-GPU-002" and comgr_knows(found.facts.get("target", "")) is not True:

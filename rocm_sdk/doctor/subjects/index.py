@@ -1,4 +1,4 @@
-"""Subject `index`: whether RECORD and METADATA of the packages are those of the wheels on an index."""
+"""The subject `index`: RECORD and METADATA of the packages are the ones of the wheels on an index."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 _LIMIT = 1 << 20  # bytes of METADATA and WHEEL
 _EXAMPLES = 3  # files that a message names
 _ENDINGS = (".pyc", ".pyo")
-_DATA = (".data/purelib/", ".data/platlib/")  # of a wheel: what goes to site-packages
+_DATA = (".data/purelib/", ".data/platlib/")  # the places in a wheel of files that go to site-packages
 
 
 class _NotComparedError(Exception):
-    """Why there is nothing to compare with."""
+    """The error that says why there is nothing to compare with."""
 
 
 class _NoIndexError(Exception):
-    """Why the server of an index cannot be reached."""
+    """The error that says why the server of an index cannot be reached."""
 
 
 def fault_of_address(address: str) -> str:
-    """Why an address cannot be that of an index; "" if it can."""
+    """Return why an address cannot be an index's; "" if it can."""
     try:
         Server(address)
     except WebError as error:
@@ -47,7 +47,7 @@ def fault_of_address(address: str) -> str:
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Compares each distribution with files of the SDK."""
+    """Compare each distribution with files of the SDK."""
     wanted = [each for each in installation.distributions if each.has_sdk_files and not each.is_placeholder]
     _name_source(recorder, options.index or "")
     unreached = set[str]()  # addresses of indexes
@@ -64,7 +64,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _name_source(recorder: Recorder, address: str) -> None:
-    """Lets fixes install from the index that the user named, unless that has a password."""
+    """Let fixes install from the index that the user named, unless that has a password."""
     if address and "@" not in urlsplit(address).netloc:
         known, source = recorder.known, {"source": f"--index-url {quoted_for_shell(address)}"}
         recorder.known = lambda *about: known(*about) | source
@@ -77,7 +77,7 @@ def _compare(
     options: Options,
     unreached: set[str],
 ) -> None:
-    """Of an index that cannot be reached one problem tells, and it is not asked again."""
+    """Compare a distribution with an index. An index that cannot be reached is one problem, and is not asked again."""
     facts = {**distribution.facts, "place": "the index"}
     try:
         address = options.index or _address(installation.site, distribution)
@@ -102,7 +102,7 @@ def _compare(
 
 
 def _address(site: str, distribution: Distribution) -> str:
-    """The index that a distribution is likely to come from."""
+    """Return the index that a distribution is likely to come from."""
     configured = os.environ.get("ROCM_SDK_INDEX") or configured_index(site, distribution.name)
     if configured:
         if not configured.lower().startswith(SCHEMES):
@@ -115,7 +115,7 @@ def _address(site: str, distribution: Distribution) -> str:
 
 
 def _file_of(distribution: Distribution, server: Server) -> IndexedFile:
-    """The wheel on the index with the name, version and tags of the installed one."""
+    """Return the wheel on the index with the name, version and tags of the installed one."""
     try:
         files = files_of_project(server, distribution.name)
     except UnreachedError as error:
@@ -160,7 +160,7 @@ def _build_of(name: str) -> str:
 def _is_that_archive(
     distribution: Distribution, file: IndexedFile, recorder: Recorder, facts: dict[str, object]
 ) -> bool:
-    """Whether the archive that was installed has the digest of the one on the index, where direct_url.json has it."""
+    """Return whether the installed archive has the digest of the one on the index, where direct_url.json has it."""
     installed = (origin_of(distribution).digest or "").removeprefix("sha256=").lower()
     if not installed or not file.sha256:
         return True
@@ -176,7 +176,7 @@ def _is_that_archive(
 def _check_attestations(
     distribution: Distribution, server: Server, file: IndexedFile, recorder: Recorder, facts: dict[str, object]
 ) -> str:
-    """Compares the digest that attestations are about; what they say, for the line of the wheel."""
+    """Compare the digest that attestations are about. Return their statement, for the line of the wheel."""
     if not file.provenance:
         return ""
     found = attestations_of(server, file)
@@ -200,7 +200,7 @@ def _check_wheel(  # noqa: PLR0917
     facts: dict[str, object],
     said: str,
 ) -> None:
-    """Compares the wheel with what the page says of it, and RECORD and METADATA with those of the wheel."""
+    """Compare the wheel with its page's statements, and RECORD and METADATA with the wheel's."""
     faults = []
     if wheel.sha256 and file.sha256 and wheel.sha256 != file.sha256:
         faults.append(f"the wheel has SHA-256 {wheel.sha256}, the page says {file.sha256}")
@@ -232,7 +232,7 @@ def _check_wheel(  # noqa: PLR0917
 
 
 def _differences(distribution: Distribution, record: list[Row]) -> tuple[int, list[str]]:
-    """How many rows of a wheel's RECORD were compared, and what of the installed one is different."""
+    """Return how many rows of a wheel's RECORD were compared, and what differs in the installed one."""
     own = f"{os.path.basename(distribution.directory)}/"
     installed = {file.path: file for file in distribution.files}
     seen, found, compared = set(), [], 0
@@ -256,7 +256,7 @@ def _differences(distribution: Distribution, record: list[Row]) -> tuple[int, li
 
 
 def _installed_path(path: str) -> str | None:
-    """Where a file of a wheel is relative to site-packages; None for scripts and other places."""
+    """Return the place of a wheel's file relative to site-packages; None for scripts and other places."""
     path = os.path.normpath(path)
     for part in _DATA:
         top, found, rest = path.partition(part)

@@ -1,4 +1,4 @@
-"""Subject `libraries`: whether the shared objects are sound, and whether each can be loaded."""
+"""The subject `libraries`: the shared objects are sound, and each can be loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Checks the files; loads the sound ones, each in a process of its own."""
+    """Check the files, and load the sound ones, each in a process of its own."""
     objects = installation.shared_objects
     if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
@@ -54,7 +54,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def owed(installation: Installed) -> str | None:
-    """What it has to test, if it has tested nothing."""
+    """Return the untested part of an installation, if nothing was tested; None if there is none."""
     listed = [path for path, owner in installation.owners.items() if owner.has_sdk_files]
     paths = [path for path in listed if ".so" in os.path.basename(path) and "_devel/" not in path]
     present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
@@ -65,7 +65,7 @@ def owed(installation: Installed) -> str | None:
 
 
 def _check_file(installation: Installed, each: SharedObject, recorder: Recorder) -> bool:
-    """Whether it can be loaded as far as its file says."""
+    """Return whether a library can be loaded as far as its file says."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
         recorder.bad(_code_of(each), each.path, library_name(each.path), detail=fault, **facts)
@@ -81,25 +81,25 @@ def _check_file(installation: Installed, each: SharedObject, recorder: Recorder)
 
 
 def _renaming(installation: Installed, path: str, wanted: str) -> str | None:
-    """The command that gives a file of no package the name that a package lists; None if it is another case."""
+    """Return the command that gives a file of no package the name that a package lists; None if it is another case."""
     listed = [os.path.relpath(each, installation.site) in installation.owners for each in (path, wanted)]
     return f"mv {quoted_for_shell(path)} {quoted_for_shell(wanted)}" if listed == [False, True] else None
 
 
 def _report_fifo(installation: Installed, fifo: str, needing: SharedObject, recorder: Recorder) -> None:
-    """Reports what a library would wait for."""
+    """Report a FIFO that a library would wait for."""
     code, more = no_file(fifo, KINDS[stat.S_IFIFO])
     facts = {**installation.owner_of(fifo), "name": os.path.basename(fifo), **more}
     recorder.bad(code, fifo, library_name(needing.path), **facts)
 
 
 def _is_for_compilers(each: SharedObject) -> bool:
-    """Whether it is a library that a compiler links, perhaps for another machine."""
+    """Return whether a library is one that a compiler links, perhaps for another machine."""
     return _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
 
 
 def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
-    """Reports on every run what was done to a library; an unofficial change is a warning."""
+    """Report on every run the rewritings of a library; an unofficial change is a warning."""
     text = _native.device_code(each.path).history
     if text is not None:
         history = read_history(text)
@@ -120,7 +120,7 @@ def _is_foreign(each: SharedObject) -> bool:
 
 
 def _code_of(each: SharedObject) -> Code:
-    """The code of its fault."""
+    """Return the code of a library's fault."""
     codes = [damage.code for damage in _damages_of(each)]
     return each.code or (codes[0] if codes else "E-LIB-006")
 
@@ -136,8 +136,8 @@ def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
 
 
 def _check_search_path(installation: Installed, each: SharedObject, recorder: Recorder) -> None:
-    """Reports directories outside the SDK, which are those of the build machine."""
-    if each.search_path is None or installation.prefix is not None:  # the subject `prefix` reports those of a prefix
+    """Report directories outside the SDK: they are directories of the build machine."""
+    if each.search_path is None or installation.prefix is not None:  # the subject `prefix` reports its own
         return
     tag = "DT_RUNPATH" if each.facts and each.facts.runpath else "DT_RPATH"
     for entry in each.foreign_entries(installation.site):
@@ -145,7 +145,7 @@ def _check_search_path(installation: Installed, each: SharedObject, recorder: Re
 
 
 def _check_names(installation: Installed, objects: Sequence[SharedObject], recorder: Recorder) -> None:
-    """Reports SONAMEs that are not the file's name, and those that two files have."""
+    """Report SONAMEs that are not the file's name, and SONAMEs that two files have."""
     by_soname: dict[str, list[SharedObject]] = {}
     for each in objects:
         soname = each.facts.soname if each.facts else None
@@ -167,7 +167,10 @@ def _check_names(installation: Installed, objects: Sequence[SharedObject], recor
 
 
 def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
-    """Whether it is a copy without version beside a profiler's library: wheels have no links, and users preload it."""
+    """Return whether a library is a copy without version beside a profiler's library.
+
+    Wheels have no links, and users preload the copy.
+    """
     import filecmp
 
     directory = os.path.dirname(first.path)

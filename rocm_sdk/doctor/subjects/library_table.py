@@ -1,4 +1,4 @@
-"""Facts about libraries, one row per line."""
+"""The facts about libraries, one row per line."""
 
 import re
 
@@ -53,5 +53,5 @@ SYMBOLS = {
 
 
 def reason_not_loaded_alone(name: str) -> str | None:
-    """Why a library of this file name is not loaded alone; None if it is."""
+    """Return why a library of this file name is not loaded alone; None if it is."""
     return next((reason for pattern, reason in NOT_LOADED_ALONE.items() if re.fullmatch(pattern, name)), None)

@@ -1,4 +1,4 @@
-"""Why libraries cannot be loaded: which of them failed for want of an RPATH, and the problem behind each failure."""
+"""The reasons why libraries cannot be loaded: the want of an RPATH, or the problem behind the failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No su
 
 
 class LoadFailures:
-    """Explains load failures, given all shared objects of an installation."""
+    """The explanation of load failures, given all shared objects of an installation."""
 
     def __init__(self, installation: Installed, objects: Sequence[SharedObject], options: Options) -> None:
         self._installation = installation
@@ -36,10 +36,10 @@ class LoadFailures:
         return list(dict.fromkeys(os.path.dirname(each.path) for each in self._objects))
 
     def is_unaided(self, result: LoadResult) -> bool:
-        """Whether it failed only because the linker does not search a directory of the SDK that the loader searches.
+        """Return whether a load failed only because the linker does not search a directory that the loader searches.
 
         There are three cases. No RPATH leads into the SDK. The library is in another package, and no RPATH of this one
-        leads to others: those that lead into their own package are upstream's, not the packager's. The SDK brings a
+        leads to others: RPATHs that lead into their own package are upstream's, not the packager's. The SDK brings a
         system library that this system lacks, and the RPATH leads only to ROCm's own libraries.
         """
         match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
@@ -57,7 +57,7 @@ class LoadFailures:
         return not any(each.searches_in_other_packages(site) for each in of_packages)
 
     def problem_of(self, result: LoadResult) -> Problem:
-        """The problem behind a refusal, in the words of the exception that it would be."""
+        """Return the problem behind a refusal, in the words of the exception that it would be."""
         site = self._installation.site
         fallback = self._installation.fallback
         match = _MISSING.search(result.dlerror_text)
@@ -66,13 +66,13 @@ class LoadFailures:
         return problem_of(_native.explain_load(site, result.path, result.dlerror_text, fallback), site)
 
     def child_of(self, result: LoadResult) -> Child | None:
-        """The load, which can run again if it has ended; None in a prefix."""
+        """Return the load as a child, which can run again if it has ended; None in a prefix."""
         if self._installation.prefix is not None:
             return None
         return Child(result.path, result.seconds, None if result.outcome == "stuck" else self._again, (result.path,))
 
     def _again(self, paths: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
-        """Which of these libraries load in other surroundings, with the directories of the SDK where they need it."""
+        """Return which of these libraries load in other surroundings, with the SDK's directories where needed."""
         limit = max(1, int(seconds))
         results = {each.path: each for each in load_all(paths, limit, self._options.parallel, None, surroundings)}
         unaided = [path for path in paths if self.is_unaided(results[path])]
@@ -82,7 +82,10 @@ class LoadFailures:
         return [results[path].outcome == "loaded" for path in paths]
 
     def _missing_in_prefix(self, path: str, name: str) -> Problem:
-        """The package of the file is not known: it is to be made, or is one of the build root's."""
+        """Return the problem of a missing library.
+
+        The package of the file is not known: it is to be made, or the build root's.
+        """
         needing = next((each for each in self.needed.of(path) if name in names_needed(each)), None)
         place = needing.path if needing is not None else path
         facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": name}

@@ -1,4 +1,4 @@
-"""Subject `opencl`: whether the system's ICD loader would find AMD's driver."""
+"""The subject `opencl`: the system's ICD loader would find AMD's driver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _VENDORS = "/etc/OpenCL/vendors"
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Checks nothing if the SDK has no OpenCL driver, or the system no loader."""
+    """Check whether the loader finds the driver.
+
+    Nothing is checked without a driver in the SDK, or a loader in the system.
+    """
     if _DRIVER not in installation.linker_names:
         return
     [result] = load_all([_LOADER], options.seconds, 1)
@@ -32,7 +35,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _fault_of(directory: str, seconds: int) -> str | None:
-    """What is there in place of AMD's driver; None: it is there."""
+    """Return what is there in place of AMD's driver; None if the driver is there."""
     try:
         drivers = [driver for driver in _drivers(directory) if _DRIVER in os.path.basename(driver)]
     except OSError as error:
@@ -44,7 +47,7 @@ def _fault_of(directory: str, seconds: int) -> str | None:
 
 
 def _is_there(driver: str, seconds: int) -> bool:
-    """A name without a directory is the linker's to find."""
+    """Return whether a driver is there. A name without a directory is the linker's to find."""
     if "/" in driver:
         return os.path.exists(driver)
     [result] = load_all([driver], seconds, 1)
@@ -52,7 +55,7 @@ def _is_there(driver: str, seconds: int) -> bool:
 
 
 def _drivers(directory: str) -> Iterator[str]:
-    """The libraries that the .icd files of the directory name. The variable may also name a file or a library.
+    """Yield the libraries that the .icd files of the directory name. The variable may also name a file or a library.
 
     Raises OSError if the directory cannot be listed.
     """

@@ -1,4 +1,4 @@
-"""Subject `packages`: the distributions, their versions, and whether they belong together."""
+"""The subject `packages`: the distributions, their versions, and whether they belong together."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rocm_sdk.installed.distributions import (
 )
 from rocm_sdk.installed.installation import Installed, refused_root
 
-# What the modules of packages of one build say alike, and its name in their `_dist_info.py`.
+# The facts that the modules of one build's packages have alike -> their names in `_dist_info.py`.
 _BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_TARGET_FAMILY"}
 _NOTE_LIMIT = 1 << 20  # bytes
 
@@ -45,7 +45,7 @@ _HALF_REMOVED = re.compile(r"[-~=%]+.*(ocm[-_](?:sdk|profiler).*)")
 
 
 def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
-    """All checks; only the first ones without a core package."""
+    """Run all checks; only the first ones without a core package."""
     if installation.fallback is not None:
         recorder.good(f"a ROCm {installation.version} in {installation.site}")
         recorder.say("N-PKG-018", installation.site)
@@ -87,7 +87,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
 
 
 def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool:
-    """Whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
+    """Return whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
     core = installation.core_directory
     if installation.distributions or not os.path.isdir(core) or not installation.shared_objects:
         return False
@@ -99,7 +99,7 @@ def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool
 
 
 def _places_in_vain(installation: Installed) -> dict[str, object]:
-    """Facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm, and about an archive that has an SDK."""
+    """Return facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm, and about an archive that has an SDK."""
     if not installation.is_current:
         return {}
     if (archive := next(filter(_has_core, sys.path), None)) is not None:
@@ -109,13 +109,13 @@ def _places_in_vain(installation: Installed) -> dict[str, object]:
         installation.sdk.facts()
     except PackageNotInstalledError as error:
         return {name: error.facts.get(name) for name in ("more", "variable")}
-    except RocmSdkError:  # too damaged to be found
+    except RocmSdkError:  # the SDK is too damaged to be found
         pass
     return {}
 
 
 def _has_core(entry: str) -> bool:
-    """Whether an entry of sys.path is an archive with the core package."""
+    """Return whether an entry of sys.path is an archive with the core package."""
     if not os.path.isfile(entry):
         return False
     try:
@@ -150,7 +150,7 @@ def _check_versions(installation: Installed, core: Distribution, recorder: Recor
 
 
 def _check_consistency(installation: Installed, recorder: Recorder) -> None:
-    """Checks that the packages are of one build: their facts are the same, and the directories that follow exist."""
+    """Check that the packages are of one build: their facts are the same, and the directories that follow exist."""
     if not os.path.exists(os.path.join(installation.site, "rocm_sdk_core", "_dist_info.py")):
         return  # the subject `files` reports it
     core = installation.said_by("rocm_sdk_core")
@@ -174,7 +174,10 @@ def _check_consistency(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_cuda(installation: Installed, recorder: Recorder) -> None:
-    """Reports what is beside the SDK and built for CUDA, by metadata alone. `rocm-sdk check` reads libraries, too."""
+    """Report packages beside the SDK that are built for CUDA, by metadata alone.
+
+    `rocm-sdk check` reads libraries, too.
+    """
     for name in installation.names:
         if not name.endswith(".dist-info") or is_of_sdk(name_of_directory(name)):
             continue
@@ -186,11 +189,11 @@ def _check_cuda(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_archives(installation: Installed, recorder: Recorder) -> None:
-    """Reports libraries whose kernels are in archives that their device packages never had."""
+    """Report libraries whose kernels are in archives that their device packages never had."""
     try:
         lost = lost_archives(installation)
     except RocmSdkError:
-        return  # what core says of itself cannot be read, which is reported
+        return  # core's facts cannot be read, which is reported
     for each in lost:
         recorder.add(each)
 
@@ -217,7 +220,7 @@ def _check_profiler(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_twins(installation: Installed, recorder: Recorder) -> None:
-    """Reports metadata of a package beside other metadata of it, which the files fit."""
+    """Report metadata of a package beside other metadata of it, which the files fit."""
     for each in installation.twins:
         right = installation.distribution(each.name)
         if right is not None:
@@ -226,7 +229,7 @@ def _check_twins(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_half_removed(installation: Installed, recorder: Recorder) -> None:
-    """Reports what an installer that was killed has renamed, by distribution."""
+    """Report files that a killed installer has renamed, by distribution."""
     renamed: dict[str, list[str]] = {}
     for name in installation.names:
         match = _HALF_REMOVED.fullmatch(name)
@@ -243,12 +246,12 @@ def _check_half_removed(installation: Installed, recorder: Recorder) -> None:
 
 
 def _distribution_of(name: str) -> str:
-    """The distribution that a directory of its name belongs to."""
+    """Return the distribution that a directory of its name belongs to."""
     return name_of_directory(name) if name.endswith(".dist-info") else normalised(name)
 
 
 def _is_whole(installation: Installed, name: str) -> bool:
-    """Whether a distribution is installed, and its directories are there."""
+    """Return whether a distribution is installed, and its directories are there."""
     found = installation.distribution(name)
     if found is None:
         return False
@@ -257,14 +260,14 @@ def _is_whole(installation: Installed, name: str) -> bool:
 
 
 def _facts_of_lost(installation: Installed, name: str, own: str | None) -> dict[str, object]:
-    """Facts about a package that is not installed in full: the release is that of the others, else its own."""
+    """Return facts about a package that is not installed in full: the release is the others', else its own."""
     others = (each.version for each in installation.distributions if each.has_sdk_files and each.name != name)
     version = next(others, own)
     return {"distribution": name, "version": version, "requirement": f"{name}=={version}" if version else name}
 
 
 def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
-    """Reports directories that no RECORD has. Libraries in them may be in use: they are not removed."""
+    """Report directories that no RECORD has. Libraries in them may be in use: they are not removed."""
     for path in installation.platform_directories:
         name = os.path.basename(path)
         is_tree = name.startswith("_rocm_sdk_devel")  # whose files an extraction has written
@@ -280,7 +283,7 @@ def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_facts(installation: Installed, recorder: Recorder) -> None:
-    """Checks that this package can read the facts of core."""
+    """Check that this package can read the facts of core."""
     try:
         installation.sdk.facts()
         installation.sdk.built_targets()
@@ -297,7 +300,7 @@ def _check_facts(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_search_path(installation: Installed, recorder: Recorder) -> None:
-    """Checks for other SDKs on the search path, and for one directory with two names."""
+    """Check for other SDKs on the search path, and for one directory with two names."""
     seen = {installation.site}
     for directory in sdk_sites():
         if directory in seen or not os.path.isdir(directory):
@@ -322,7 +325,7 @@ def _check_search_path(installation: Installed, recorder: Recorder) -> None:
 
 
 def _lacking(installation: Installed, others: Iterable[Distribution]) -> Distribution | None:
-    """A package beside the SDK that is used, which has no directory of its name; None: it has all."""
+    """Return a package beside the used SDK that has no directory of its name; None if each has all."""
     for other in others:
         directories = {file.path.partition("/")[0] for file in other.files if file.path.startswith("_rocm")}
         if other.has_sdk_files and directories and directories.isdisjoint(installation.names):
@@ -331,7 +334,7 @@ def _lacking(installation: Installed, others: Iterable[Distribution]) -> Distrib
 
 
 def _removal_from_path(directory: str) -> str | None:
-    """The command that takes a directory out of PYTHONPATH; None if that does not name it."""
+    """Return the command that takes a directory out of PYTHONPATH; None if that does not name it."""
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if not any(entry and os.path.realpath(entry) == os.path.realpath(directory) for entry in entries):
         return None
@@ -348,7 +351,7 @@ def _check_user_site(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_family(installation: Installed, recorder: Recorder) -> None:
-    """Checks that the packages for one family are those for this machine's GPU."""
+    """Check that the packages for one family are for this machine's GPU."""
     try:
         facts = installation.sdk.facts()
         family = _native.choose_family(facts["available_families"])[0]
@@ -371,7 +374,7 @@ def _check_family(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_choice(installation: Installed, recorder: Recorder, family: str) -> None:
-    """Checks what the selector chose when it was installed, if only its choice of device packages is installed."""
+    """Check the selector's choice at its installation, if only its choice of device packages is installed."""
     prefix = "rocm-sdk-device-"
     devices = {each.name for each in installation.distributions if each.name.startswith(prefix)}
     chosen = next((_choice_of(each) for each in installation.distributions if each.name == "rocm"), None)
@@ -387,7 +390,10 @@ def _check_choice(installation: Installed, recorder: Recorder, family: str) -> N
 
 
 def _choice_of(selector: Distribution) -> str | None:
-    """The family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY; None if nothing says so."""
+    """Return the family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY.
+
+    The result is None if nothing says so.
+    """
     try:
         text = read_beginning(f"{selector.directory}/family.json", _NOTE_LIMIT)
         found = json.loads(text)
@@ -400,7 +406,7 @@ def _choice_of(selector: Distribution) -> str | None:
 
 
 def _check_ownership(recorder: Recorder) -> None:
-    """Checks whether AMD's distribution `rocm` claims our files."""
+    """Check whether AMD's distribution `rocm` claims our files."""
     try:
         ownership = adoption_state()
     except RocmSdkError:

@@ -1,4 +1,4 @@
-"""Subject `prefix`: whether a prefix that is to be packaged has right links, search paths, versions and texts."""
+"""The subject `prefix`: a prefix that is to be packaged has right links, search paths, versions and texts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rocm_sdk.installed.catalog import rows_of
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
 
-# What shows that a directory is a prefix, by the beginning of a path in it or its end.
+# The signs that a directory is a prefix, by the beginning of a path in it or its end.
 _PLACES = ("include/", "bin/", "lib/llvm/", "amdgcn/", "share/")
 _ENDINGS = (".cmake", ".bc", ".pc")
-# Of headers, and of CMake packages.
+# The names of directories of headers, and of CMake packages.
 _OWN_DIRECTORY = re.compile(r"(hip|hsa|roc|rccl|miopen|migraphx|amd_comgr|amd_smi).*", re.IGNORECASE)
 
 
 def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
-    """All checks that load nothing and start nothing."""
+    """Run all checks that load nothing and start nothing."""
     prefix = installation.prefix
     assert prefix is not None
     objects = installation.shared_objects
@@ -49,7 +49,7 @@ def _shows_a_prefix(prefix: Prefix, path: str) -> bool:
 
 
 def _is_of_rocm(prefix: Prefix, path: str) -> bool:
-    """Whether nothing but ROCm has such a file: LLVM has amdgpu-arch, SuiteSparse libamd.so."""
+    """Return whether only ROCm has such a file: LLVM has amdgpu-arch, SuiteSparse libamd.so."""
     parts = os.path.relpath(path, prefix.root).split(os.sep)
     name = parts[-1]
     if ".so" in name:

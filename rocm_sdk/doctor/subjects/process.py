@@ -46,7 +46,7 @@ class MappedFile(NamedTuple):
 
 
 def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
-    """The ROCm libraries in a process, and what is wrong with it. A process that cannot be read is a problem too."""
+    """Return the ROCm libraries in a process, and its problems. A process that cannot be read is a problem too."""
     try:
         process = Process(installation, pid)
     except OSError as error:
@@ -56,7 +56,7 @@ def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrar
 
 
 def refusal_of(pid: int) -> Problem | None:
-    """Why this user cannot look at a process; None: he can."""
+    """Return why this user cannot look at a process; None if he can."""
     try:
         with open_file(f"/proc/{pid}/maps"):
             return None
@@ -70,7 +70,7 @@ def _refusal(pid: int, error: OSError) -> Problem:
 
 
 class Process:
-    """The files that are mapped into a process, and its environment at the start. Raises OSError."""
+    """The files that are mapped into a process, and its environment at the start. The constructor raises OSError."""
 
     def __init__(self, installation: Installed, pid: int) -> None:
         self.installation = installation
@@ -83,7 +83,7 @@ class Process:
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
-        """The ROCm libraries: first those that this interpreter opened, in its order, then the others by path."""
+        """The ROCm libraries: first the ones that this interpreter opened, in its order, then the others by path."""
         opened = _native.preloaded_libraries() if self.is_own else ()
         known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
         names = _names_of_rocm(self.installation)
@@ -93,36 +93,36 @@ class Process:
         return [*opened, *map(self._library, found)]
 
     def has_of_sdk(self, library: LoadedLibrary) -> bool:
-        """Whether a library is a file of the SDK."""
+        """Return whether a library is a file of the SDK."""
         path = library.location.path
         return path is not None and self.installation.has(os.path.realpath(path))
 
     def has_made_global(self, shortname: str) -> bool:
-        """Whether it is the loader that would have made a library of the SDK global here, and still would."""
+        """Return whether it is the loader that would have made a library of the SDK global here, and still would."""
         wishes = re.split(r"[,; ]+", self._variables.get("ROCM_SDK_ISOLATE", ""))
         has_loader = any(_EXTENSION.search(each.path) for each in self.mapped)
         return has_loader and shortname not in wishes and _becomes_global(shortname)
 
     def is_wanted(self, path: str) -> bool:
-        """Whether a library of the SDK needs a file from outside because the SDK has none of its name."""
+        """Return whether a library of the SDK needs a file from outside because the SDK has none of its name."""
         return os.path.basename(path) in self._names_wanted
 
     def is_llvm_of_others(self, path: str) -> bool:
-        """Whether a file is the LLVM of a library from outside, such as a graphics driver or a second comgr.
+        """Return whether a file is the LLVM of a library from outside, such as a graphics driver or a second comgr.
 
-        Distributions have LLVM, too: it is no other ROCm. One that a library of the SDK gets is.
+        Distributions have LLVM, too: such a library is no other ROCm. An LLVM that a library of the SDK gets is one.
         """
         name = os.path.basename(path)
         return _OF_LLVM.match(name) is not None and name in self._needs[False] and name not in self._needs[True]
 
     @cached_property
     def _names_wanted(self) -> frozenset[str]:
-        """What the mapped libraries of the SDK need by DT_NEEDED, and the SDK does not have."""
+        """The names that the mapped libraries of the SDK need by DT_NEEDED, and the SDK does not have."""
         return self._needs[True] - {os.path.basename(each.path) for each in self.installation.shared_objects}
 
     @cached_property
     def _needs(self) -> dict[bool, frozenset[str]]:
-        """What the mapped libraries need by DT_NEEDED: those of the SDK (True), and the others."""
+        """The names that the mapped libraries need by DT_NEEDED: the SDK's libraries (True), and the others."""
         found: dict[bool, set[str]] = {True: set(), False: set()}
         for path in {each.path for each in self.mapped if not each.is_deleted}:
             found[self.installation.has(path)].update(_needed_by(path))
@@ -153,12 +153,12 @@ _Made = TypeVar("_Made", LibraryLocation, LoadedLibrary)
 
 
 def _made(kind: type[_Made], **fields: object) -> _Made:
-    """A value of a type that the extension makes, by the names of its fields; what is not named is None."""
+    """Return a value of a type that the extension makes, by the names of its fields; missing fields are None."""
     return kind([fields.get(name) for name in kind.__match_args__])  # type: ignore[arg-type,call-arg]
 
 
 def _becomes_global(shortname: str) -> bool:
-    """Whether the loader makes a library global when it is asked for by its name alone."""
+    """Return whether the loader makes a library global when it is asked for by its name alone."""
     try:
         steps = _native.load_plan(shortname).steps
     except (ModuleNotFoundError, RocmSdkError):
@@ -167,13 +167,13 @@ def _becomes_global(shortname: str) -> bool:
 
 
 def _overrides(variables: Mapping[str, str]) -> dict[str, str]:
-    """The shortnames of the files that ROCM_SDK_LIBRARY_<shortname> puts in place of the SDK's own, by real path."""
+    """Return the shortnames of the files that ROCM_SDK_LIBRARY_<shortname> puts in the SDK's place, by real path."""
     named = {name.removeprefix(_OVERRIDE): path for name, path in variables.items() if name.startswith(_OVERRIDE)}
     return {os.path.realpath(path): shortname for shortname, path in named.items() if path}
 
 
 def _package_of(path: str) -> str:
-    """The package that has a file, by the name of its directory in site-packages, or in an installer's cache."""
+    """Return the package that has a file, by the name of its directory in site-packages, or in an installer's cache."""
     directory = next((part for part in path.split(os.sep) if part.startswith(("_rocm_sdk", "_rocm_profiler"))), "")
     return next((name for name in ("libraries", "profiler", "devel") if name in directory), "core")
 
@@ -193,24 +193,24 @@ def _needed_by(path: str) -> tuple[str, ...]:
 
 
 def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
-    """The ROCm libraries that are in a process (by default this one), whatever brought them in.
+    """Return the ROCm libraries that are in a process (by default this one), whatever brought them in.
 
-    First those that this interpreter opened, in the order of opening, then the others by path. For a library from
-    outside the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if the process cannot be
-    read.
+    The order is: first the libraries that this interpreter opened, in the order of opening, then the others by path.
+    For a library from outside the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if
+    the process cannot be read.
     """
     return tuple(Process(current(), os.getpid() if pid is None else pid).libraries)
 
 
 def _who_may(pid: int) -> dict[str, str | None]:
-    """Facts about who may inspect a process, if this user may not."""
+    """Return facts about who may inspect a process, if this user may not."""
     if os.geteuid() == 0:
         return {"capability": "SYS_PTRACE"}
     return {"owner": _owner_of(pid)}
 
 
 def _owner_of(pid: int) -> str | None:
-    """The user of a process; None if it is gone."""
+    """Return the user of a process; None if it is gone."""
     try:
         uid = os.stat(f"/proc/{pid}").st_uid
     except OSError:
@@ -219,7 +219,7 @@ def _owner_of(pid: int) -> str | None:
 
 
 def _names_of_rocm(installation: Installed) -> set[str]:
-    """The linker names of ROCm's libraries: those of the catalog, and those of the SDK but for host libraries."""
+    """Return the linker names of ROCm's libraries: the catalog's, and the SDK's except host libraries."""
     catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
     return (catalog | installation.rocm_linker_names) - OF_SYSTEMS
 
@@ -230,12 +230,15 @@ def _is_rocm(path: str, names: set[str]) -> bool:
 
 
 def check_process(pid: int | None = None) -> tuple[Problem, ...]:
-    """What is wrong with a process, by default this one, for the installation that this process uses."""
+    """Return the problems of a process, by default this one, for the installation that this process uses."""
     return tuple(survey_process(current(), os.getpid() if pid is None else pid)[1])
 
 
 def _mapped_files(pid: int, site: str) -> Iterator[MappedFile]:
-    """The files by the names that they had before `closure --in-place`, which moves the old site-packages away."""
+    """Yield the files by the names that they had before `closure --in-place`.
+
+    The command moves the old site-packages away.
+    """
     seen = set()
     with open(f"/proc/{pid}/maps", "rb") as maps:
         for line in maps:
@@ -250,7 +253,7 @@ def _mapped_files(pid: int, site: str) -> Iterator[MappedFile]:
 
 
 def _has_inode(path: str, number: str) -> bool:
-    """Whether the file is there: the client of a file server may have dropped its name, and read it again."""
+    """Return whether the file is there: the client of a file server may have dropped its name, and read it again."""
     try:
         return str(os.stat(path).st_ino) == number
     except OSError:
@@ -258,7 +261,7 @@ def _has_inode(path: str, number: str) -> bool:
 
 
 def _environment_of(pid: int) -> dict[str, str]:
-    """Its environment at the start; {} if it is not readable."""
+    """Return the environment of a process at its start; {} if it is not readable."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             text = file.read().decode(errors="replace")
@@ -284,15 +287,16 @@ def _duplicates(process: Process) -> Iterator[Problem]:
 
 
 def _may_collide(path: str, other: str) -> bool:
-    """Whether two LLVMs have symbols of the same version: LLVM_17.0 and LLVM_18.1 do not collide."""
+    """Return whether two LLVMs have symbols of the same version: LLVM_17.0 and LLVM_18.1 do not collide."""
     versions, other_versions = _symbol_versions(path), _symbol_versions(other)
     return not versions or not other_versions or not versions.isdisjoint(other_versions)
 
 
 def _symbol_versions(path: str) -> set[bytes]:
-    """The names of LLVM's symbol versions, from the strings of the file; none of a file that is larger than any LLVM.
+    """Return the names of LLVM's symbol versions, from the strings of the file.
 
-    It is read, not mapped: another program may truncate it meanwhile.
+    A file that is larger than any LLVM has none. The file is read, not mapped: another program may truncate it
+    meanwhile.
     """
     found: set[bytes] = set()
     try:
@@ -306,7 +310,10 @@ def _symbol_versions(path: str) -> set[bytes]:
 
 
 def _advice(process: Process, *origins: Origin) -> dict[str, str | None]:
-    """Facts for the fix: who keeps profiling uses the profiler of this SDK; else a variable is to be left out."""
+    """Return facts for the fix.
+
+    Who keeps profiling uses the profiler of this SDK; else a variable is to be left out.
+    """
     texts = (each.text for each in origins)
     variable = next((text for text in texts if text.startswith("LD_")), "what loads it")
     tool = next((each.tool for each in origins if each.tool is not None), None)
@@ -315,7 +322,7 @@ def _advice(process: Process, *origins: Origin) -> dict[str, str | None]:
 
 
 def _foreign(process: Process) -> Iterator[Problem]:
-    """ROCm libraries from outside the SDK, in a process that also has the SDK's."""
+    """Yield a problem for each ROCm library from outside the SDK, in a process that also has the SDK's."""
     outside = [each for each in process.libraries if not process.has_of_sdk(each)]
     if len(outside) == len(process.libraries):
         return
@@ -334,7 +341,7 @@ def _deleted(process: Process) -> Iterator[Problem]:
 
 
 def _misled(process: Process, pid: int) -> Iterator[Problem]:
-    """ROCm libraries whose functions another file answers, or that answer those of others."""
+    """Yield a problem for each ROCm library whose functions another file answers, or that answers others' functions."""
     rocm = {os.path.realpath(each.location.path) for each in process.libraries if each.location.path is not None}
     try:
         references = _native.process_bindings(pid).references
@@ -350,7 +357,7 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
 
 
 class Origin(NamedTuple):
-    """What brought a file into a process, as the loader tells it."""
+    """The origin of a file in a process, as the loader tells it."""
 
     kind: str
     library: str | None  # the profiler's tool, or the library that has the search path
@@ -358,7 +365,7 @@ class Origin(NamedTuple):
 
     @property
     def tool(self) -> str | None:
-        """The profiler's tool that brought the file; None: it was not a profiler."""
+        """The profiler's tool that brought the file; None if it was not a profiler."""
         return self.library if self.kind == "profiler" else None
 
 
@@ -372,7 +379,10 @@ class Origins:
         self._known: dict[str, Origin] = {}
 
     def tell(self, *paths: str) -> list[Origin]:
-        """The origin of each file. The files of the process are read once for all that are asked for together."""
+        """Return the origin of each file.
+
+        The files of the process are read once for all that are asked for together.
+        """
         asked = tuple(path for path in paths if path not in self._known)
         if asked:
             told = _native.origins_of_files(asked, self._mapped, self._preloaded, self._directories)
@@ -380,6 +390,6 @@ class Origins:
         return [self._known[path] for path in paths]
 
     def of(self, path: str) -> str:
-        """The origin as `found_via` has it: of what code of the program opened, only the path is known."""
+        """Return the origin as `found_via` has it: only the path is known of files that code of the program opened."""
         (origin,) = self.tell(path)
         return "its path" if origin.kind == "unknown" else origin.text

@@ -1,4 +1,4 @@
-"""Subject `tools`: whether each console script of the packages starts, and finds the program behind it."""
+"""The subject `tools`: each console script of the packages starts, and finds the program behind it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rocm_sdk.terminal.reporter import Reporter
 
 from .load_failure import LoadFailures
 
-# What the dynamic linker says when a program cannot be started.
+# The words of the dynamic linker when a program cannot be started.
 _NOT_LOADED = re.compile(LINKER_REFUSES + "(.+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 
@@ -48,7 +48,10 @@ class Tool(NamedTuple):
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """The development tree is extracted only if the options allow it."""
+    """Check the scripts, or the programs of a prefix.
+
+    The development tree is extracted only if the options allow it.
+    """
     if installation.prefix is not None:
         with search_path(installation.search_directories) as path:
             check_programs(installation.prefix, path, recorder, options)
@@ -91,7 +94,7 @@ def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, opt
 
 
 def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
-    """What a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None: nothing."""
+    """Return what a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None if nothing."""
     is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
     if is_alone and ended.status == _NOT_FOUND:
         return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}"
@@ -112,7 +115,7 @@ def _run(tools: Sequence[Tool], way: Way) -> Iterator[tuple[Tool, Ended]]:
 
 
 class _Trial:
-    """Runs programs that failed in other surroundings."""
+    """The runs of failed programs in other surroundings."""
 
     def __init__(self, installation: Installed, tools: Sequence[Tool], options: Options) -> None:
         self.installation = installation
@@ -120,7 +123,7 @@ class _Trial:
         self.options = options
 
     def child_of(self, tool: Tool, ended: Ended) -> Child:
-        """The program, which can run again if it has ended."""
+        """Return the program as a child, which can run again if it has ended."""
         files = (tool.path, _program_behind(self.installation, tool), *_modules_of(self.installation, tool.owner))
         return Child(tool.path, ended.seconds, None if ended.status is None else self._again, files)
 
@@ -137,7 +140,7 @@ class _Trial:
 def _unaided(
     installation: Installed, found: Iterable[tuple[Tool, Ended]], options: Options
 ) -> tuple[list[Tool], list[str]]:
-    """The tools whose programs no RPATH helps to find libraries, and the directories that have these."""
+    """Return the tools whose programs no RPATH helps to find libraries, and the directories that have these."""
     refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
     if not refused:
         return [], []
@@ -150,7 +153,7 @@ def _unaided(
 
 
 def _tools(installation: Installed) -> Iterator[Tool]:
-    """The scripts of the SDK's distributions: those of entry points, and those that the wheel itself has."""
+    """Yield the scripts of the SDK's distributions: scripts of entry points, and scripts of the wheel itself."""
     for distribution in installation.distributions:
         if not distribution.has_sdk_files:
             continue
@@ -163,14 +166,14 @@ def _tools(installation: Installed) -> Iterator[Tool]:
 
 
 def _modules_of(installation: Installed, owner: Distribution) -> Iterator[str]:
-    """The modules of a distribution, from which its console scripts import."""
+    """Yield the modules of a distribution, from which its console scripts import."""
     for file in owner.files:
         if file.path.endswith(".py") and not file.path.startswith(("_", "../")):
             yield os.path.join(installation.site, file.path)
 
 
 def _is_script(path: str) -> bool:
-    """Whether a path in RECORD is outside the packages, where pip writes scripts."""
+    """Return whether a path in RECORD is outside the packages, where pip writes scripts."""
     return path.startswith(("../", "bin/"))
 
 
@@ -209,7 +212,7 @@ def _judge(trial: _Trial, tool: Tool, ended: Ended, recorder: Recorder) -> None:
             recorder.bad("E-FILE-001", program, breaks, name=tool.name, **owner)
             return
         if not _is_recorded(installation, program):
-            facts.pop("requirement")  # installing it again would not bring the program
+            facts.pop("requirement")  # a new installation would not bring the program
         recorder.bad("E-TOOL-002", tool.path, None, child, detail=detail, **facts)
     elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
         recorder.bad("E-TOOL-001", tool.path, None, child, detail=f"{ended.how}: {ended.last_line}", **facts)
@@ -218,7 +221,7 @@ def _judge(trial: _Trial, tool: Tool, ended: Ended, recorder: Recorder) -> None:
 
 
 def _program_behind(installation: Installed, tool: Tool) -> str:
-    """The program that a script of core starts, as far as its name says."""
+    """Return the program that a script of core starts, as far as its name says."""
     return _in_core(installation, f"bin/{tool.name}")
 
 

@@ -1,6 +1,7 @@
-"""Whether files load with an SDK and run on GPUs: a file, a wheel, a directory, an installed distribution, the SDK.
+"""The verdict on files: a file, a wheel, a directory, an installed distribution, the SDK.
 
-Files are read and never loaded. What they say of themselves is hostile.
+The verdict says whether the files load with an SDK and run on GPUs. Files are read and never loaded. Their statements
+about themselves are hostile.
 """
 
 from .judge import Question, Verdict, judge

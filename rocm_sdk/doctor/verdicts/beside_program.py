@@ -1,7 +1,7 @@
-"""Whether the SDK's libraries would call their own functions in the process of a program that is checked.
+"""The check whether the SDK's libraries would call their own functions in the process of a checked program.
 
-What a program is linked with comes first in its process. An LLVM without symbol versions answers there for that of
-libamd_comgr, which HIP opens later: another release's functions compile the kernels.
+The libraries that a program is linked with come first in its process. An LLVM without symbol versions answers there for
+the LLVM of libamd_comgr, which HIP opens later: another release's functions compile the kernels.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:
-    """Of a program that uses ROCm: one problem for each library of the SDK with each that answers for it.
+    """Yield a problem for each library of the SDK with each that answers for it, in a program that uses ROCm.
 
-    Of a library it is not asked: initialize_process loads the SDK before it.
+    Libraries are not asked about: initialize_process loads the SDK before them.
     """
     uses_rocm = analysis.opened or any(need.place == "SDK" for file in analysis.files for need in file.needs)
     is_program = subject.kind == "file" and any(file.is_program for file in analysis.files)
@@ -39,6 +39,6 @@ def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> I
         opened += [comgr.path] if comgr is not None and comgr.path is not None else []
         found = installed.sdk.bindings(files=(*subject.files, *opened))
     except RocmSdkError:
-        return  # of the SDK, which `rocm-sdk test` reports
+        return  # the error is the SDK's, and `rocm-sdk test` reports it
     faults = (each for each in found.references if os.path.realpath(each.library) in own)
     yield from binding_faults(faults, installed, needing=subject.name)

@@ -1,4 +1,4 @@
-"""In which process the files of a subject load: by themselves, in one that has called rocm_sdk, or in `rocm-sdk run`.
+"""The process in which the files of a subject load: alone, one that has called rocm_sdk, or `rocm-sdk run`.
 
 The C library follows the dynamic linker on paper (csrc/loader/link_trial.h), in one process after the other.
 """
@@ -41,7 +41,7 @@ class Loading(NamedTuple):
     before: tuple[str, ...] = ()
 
     def as_document(self) -> dict[str, object]:
-        """The facts for programs, as docs/check-before.md describes them."""
+        """Return the facts for programs, as docs/check-before.md describes them."""
         return {
             "unfound_alone": self.unfound,
             "shortnames": self.shortnames,
@@ -53,7 +53,7 @@ class Loading(NamedTuple):
 
     @property
     def is_aided(self) -> bool:
-        """Whether a file needs more than itself."""
+        """True if a file needs more than itself."""
         return self.is_run or self.shortnames is not None or bool(self.directories or self.before)
 
 
@@ -61,7 +61,7 @@ _NAMED = 4  # shortnames and libraries that a line names
 
 
 def process_words(loading: Loading) -> str:
-    """The process that files need, behind "loads"; "" if they load by themselves."""
+    """Return words for the process that files need, behind "loads"; "" if they load by themselves."""
     ways = []
     if loading.shortnames is not None:
         names = _listed(loading.shortnames) if loading.shortnames and not loading.is_for_files else "preload_for"
@@ -85,7 +85,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 class Tried(NamedTuple):
-    """What was found: the rows of the files, each of the process that serves it best, and what all of them say."""
+    """The findings: the rows of the files, each of the process that serves it best, and the facts about all of them."""
 
     files: tuple[HostFile, ...]
     analysis: HostFiles
@@ -94,7 +94,7 @@ class Tried(NamedTuple):
 
 
 def try_files(subject: Subject, against: Against) -> Tried:
-    """Try the subject's files in one kind of process after the other, until all load."""
+    """Try the subject's files in one kind of process after the other, until all load. Return the findings."""
     installed = against.installed is not None
     directories = sdk_directories(against)
     place = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
@@ -113,12 +113,12 @@ def try_files(subject: Subject, against: Against) -> Tried:
 
 
 def loads(file: HostFile) -> bool:
-    """Whether the linker would load a file in the process that its row is of."""
+    """Return whether the linker would load a file in the process that its row is of."""
     return file.fault is None and not file.unfound and not file.lack_count
 
 
 def sdk_directories(against: Against) -> tuple[str, ...]:
-    """The directories of the SDK's libraries, in which `rocm-sdk run` lets the linker look for any program."""
+    """Return the directories of the SDK's libraries, in which `rocm-sdk run` lets the linker look for any program."""
     installed = against.installed
     if installed is not None and installed.fallback is None and installed.prefix is None:
         return tuple(open_directories(packages_of(installed)))
@@ -128,14 +128,14 @@ def sdk_directories(against: Against) -> tuple[str, ...]:
 
 
 def _roots(directories: Iterable[str]) -> set[str]:
-    """Where packages may begin, for directories of whose package nothing is known."""
+    """Return where packages may begin, for directories of whose package nothing is known."""
     return {each.partition("/lib/")[0] for each in directories}
 
 
 def _for_programs(
     analysis: HostFiles, against: Against, directories: tuple[str, ...], **facts: Any
 ) -> tuple[dict[str, HostFile], tuple[str, ...]]:
-    """The rows of programs that `rocm-sdk run` serves with further directories of the SDK, and these."""
+    """Return the rows of programs that `rocm-sdk run` serves with further directories of the SDK, and these."""
     installed = against.installed
     failing = [file.path for file in analysis.files if file.is_program and file.fault is None and file.unfound]
     if installed is None or not failing:
@@ -159,7 +159,7 @@ def _site(against: Against) -> str:
 def _loading_of(
     files: tuple[HostFile, ...], preloaded: tuple[str, ...], against: Against, directories: tuple[str, ...]
 ) -> Loading:
-    """The process that those need which do not load by themselves."""
+    """Return the process that files need which do not load by themselves."""
     served = [file for file in files if file.by_shortnames or file.by_files or file.by_run]
     unfound = tuple(dict.fromkeys(name for file in files for name in file.unfound_alone))
     is_run = bool(served) and all(file.by_run for file in served)
@@ -178,14 +178,17 @@ def _loading_of(
 
 
 class _Before(NamedTuple):
-    """What a package's own code opens first, and the rows of files that load then."""
+    """The files that a package's own code opens first, and the rows of files that load then."""
 
     names: tuple[str, ...]
     rows: dict[str, HostFile]
 
 
 def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str, str]) -> _Before:
-    """With what other code opens first: files of the package itself, or of another package."""
+    """Try again with files that other code opens first. Return these, and the rows of files that load then.
+
+    The files are of the package itself, or of another package.
+    """
     failing = {path: file for path, file in rows.items() if file.fault is None and file.unfound}
     own: dict[str, str] = {}
     others: dict[str, str] = {}
@@ -214,7 +217,10 @@ def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str,
 
 
 def _of_other_distributions(name: str) -> str | None:
-    """Where another package of this environment has a library: its `lib`, and what auditwheel adds beside it."""
+    """Return where another package of this environment has a library; None if none has.
+
+    The places are the package's `lib`, and the directory that auditwheel adds beside it.
+    """
     import glob
 
     from rocm_sdk.installed.installer import own_site

@@ -1,4 +1,4 @@
-"""The packages with the GPU code of torch and torchvision: amd-torch-device-gfx942 has the code of torch for gfx942."""
+"""The packages with the GPU code of torch and torchvision: amd-torch-device-gfx942 has torch's code for gfx942."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _EXTRA = "device-"
 
 
 def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]:
-    """What is missing beside an installed distribution whose GPU code is in packages for each target.
+    """Yield a problem for each GPU whose package is missing beside a distribution.
 
-    Those have an extra for each target, "device-gfx942". One without such extras has its code in itself.
+    The GPU code of such a distribution is in packages for each target, and it has an extra for each target,
+    "device-gfx942". A distribution without such extras has its code in itself.
     """
     base = find(name)
     if base is None:

@@ -1,4 +1,4 @@
-"""Whether files find the libraries, symbols and versions that they need."""
+"""The check whether files find the libraries, symbols and versions that they need."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
 
 class Host(NamedTuple):
-    """What was found. loads is None if it cannot be told: `missing` may come from distributions that are not here, or
-    nothing is that it is certain to open by name. loading: in which process it loads."""
+    """The findings of a check.
+
+    loads is None if it cannot be told: `missing` may come from distributions that are not here, or none of the
+    libraries that it is certain to open by name is here. loading: the process that it loads in.
+    """
 
     loads: bool | None
     files: tuple[HostFile, ...]
@@ -45,7 +48,7 @@ class Host(NamedTuple):
 
 
 def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
-    """Reads and judges the subject's files."""
+    """Read and judge the subject's files."""
     libraries = against.libraries
     files, analysis, variants, loading = try_files(subject, against)
     found = [
@@ -72,7 +75,7 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
 
 
 def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening, against: Against) -> list[OpenedName]:
-    """The names without version that the subject opens, and that no file has."""
+    """Return the names without version that the subject opens, and that no file has."""
     if subject.kind == "SDK":  # `rocm-sdk test` says it
         return []
     bare = [name for name in opens.names if name not in opens.absent and not files]
@@ -80,7 +83,7 @@ def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening,
 
 
 def _behind_names(loading: Loading, names: list[OpenedName]) -> Loading:
-    """The process in which names that are certain to be opened are answered, too."""
+    """Return the process in which names that are certain to be opened are answered, too."""
     answered = [each for each in names if each.shortname is not None]
     if not answered:
         return loading
@@ -91,7 +94,7 @@ def _behind_names(loading: Loading, names: list[OpenedName]) -> Loading:
 
 
 def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
-    """One problem of each kind, however many files have it."""
+    """Yield a problem of each kind, however many files have it."""
     said: dict[_native.Code, list[HostFile]] = {}
     for file in files:
         if file.fault_code is not None:
@@ -120,10 +123,10 @@ def other_release_problem(
     version: str | None,
     wanted: str | None = None,
 ) -> Problem:
-    """That files are for another release than the SDK is: one problem, as all are of one build.
+    """Return the problem that files are for another release than the SDK is: one problem, as all are of one build.
 
-    path is that of other.file as the user knows it, name that of what the files are of; requirement is that of an SDK
-    that fits, version that of the SDK. wanted: the releases that they are for, if not those of `other`.
+    path is the path of other.file as the user knows it, name the name of the files' subject; requirement names an SDK
+    that fits, version is the SDK's. wanted: the releases that they are for, if other than the releases of `other`.
     """
     return problem(
         "E-LIB-024",
@@ -139,7 +142,7 @@ def other_release_problem(
 
 
 def _lacks(subject: Subject, files: tuple[HostFile, ...], demangle: Demangle) -> Iterator[Problem]:
-    """What files do not find in their libraries, as far as that can be told.
+    """Yield a problem for each file that lacks something in its libraries, as far as that can be told.
 
     Where libraries of ROCm are not here, nobody knows what is in them; a file may use one that another of the package
     needs and loads. Where they are of another release, that explains what they lack.
@@ -157,7 +160,7 @@ def _may_be_of_rocm(library: str | None) -> bool:
 
 
 def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle) -> Problem:
-    """The problem of the first file that lacks something: the one that is checked, or one that it brings in."""
+    """Return the problem of the first file that lacks something: the checked one, or one that it brings in."""
     lacks = tuple(each for each in lacks if each.needing == lacks[0].needing)
     path = subject.shown(lacks[0].needing)
     newest = max(filter(None, (_glibc(lack.version) for lack in lacks)), default=None)
@@ -186,7 +189,10 @@ def _glibc(version: str | None) -> tuple[int, ...] | None:
 
 
 def _auditors(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
-    """Libraries that the linker would run because a file names them: nothing here starts the linker on such a file."""
+    """Yield a problem for each library that the linker would run because a file names it.
+
+    Nothing here starts the linker on such a file.
+    """
     for path, name in dict.fromkeys((str(file.audited), file.audit) for file in files if file.audit is not None):
         shown = subject.shown(path)
         yield problem("W-LIB-028", shown, library=shown, name=name)

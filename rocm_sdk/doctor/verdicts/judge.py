@@ -41,7 +41,7 @@ _NAMED = 3  # libraries that a line names
 
 
 class Question(NamedTuple):
-    """What is asked of each subject. sdk is a directory to check against in place of the installed SDK."""
+    """The question about each subject. sdk is a directory to check against in place of the installed SDK."""
 
     gpus: tuple[str, ...]
     installed: Installed
@@ -58,7 +58,7 @@ class OnGpu(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What can be said of one subject. works is None if it cannot be told."""
+    """The verdict on one subject. works is None if it cannot be told."""
 
     subject: str
     kind: str
@@ -74,7 +74,7 @@ class Verdict(NamedTuple):
     install: str | None  # without an SDK, the command that installs one that fits
 
     def without_name(self, found: Problem) -> Problem:
-        """A problem for readers who have just read which subject it is of: "it" in the place of the name."""
+        """Return a problem for readers who know its subject: "it" in the place of the name."""
         names = {self.subject, os.path.basename(self.subject.rstrip("/"))} - {""}
         of_names = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         head = re.compile(rf"(?:^|(?<=: ))(?:{of_names}): ")
@@ -85,7 +85,10 @@ class Verdict(NamedTuple):
 
 
 def judge(word: str | None, question: Question) -> Verdict:
-    """Reads the files that a word stands for (None: the installed SDK). Raises RocmSdkError if there are none."""
+    """Read the files that a word stands for (None: the installed SDK), and judge them.
+
+    Raises RocmSdkError if there are none.
+    """
     against = against_of(question)
     opened = open_subject(word) if word is not None else nullcontext(sdk_subject(question.installed.directories))
     with opened as alone, alone.refused_by_name():
@@ -106,7 +109,7 @@ def judge(word: str | None, question: Question) -> Verdict:
         if against.installed is not None and with_code(code.coverage):
             found += place_problems(against.installed)
         cuda = list(_of_cuda(alone))
-        if cuda:  # that CUDA is not here follows
+        if cuda:  # the lack of CUDA follows
             found = [*cuda, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.kind == "distribution":
             from .device_packages import device_package_problems
@@ -118,7 +121,7 @@ def judge(word: str | None, question: Question) -> Verdict:
 
 
 def against_of(question: Question) -> Against:
-    """The SDK's libraries; none without an SDK."""
+    """Return the SDK's libraries; none without an SDK."""
     if question.sdk is not None:
         return Against(shared_libraries((question.sdk,)))
     installed = question.installed
@@ -139,7 +142,10 @@ def _by_name(subject: Subject) -> Iterator[Problem]:
 
 
 def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem]:
-    """Of GPU code and tables; of files that the linker would refuse, that is said already."""
+    """Yield the faults of GPU code and tables.
+
+    Faults of files that the linker would refuse are left out: they are said already.
+    """
     said = {os.path.realpath(file.path) for file in host.files if file.fault is not None}
     for fault in covered.faults:
         if os.path.realpath(fault.path) not in said:
@@ -148,7 +154,10 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
 
 
 def _of_cuda(subject: Subject) -> Iterator[Problem]:
-    """That a distribution or a wheel, or an installed distribution that it requires, is built for CUDA."""
+    """Yield the problem that a subject is built for CUDA.
+
+    The subject is a distribution or a wheel, or an installed distribution that it requires.
+    """
     if not subject.distribution:
         return
     needed = [name for path in subject.files for name in _needed(path)]
@@ -172,7 +181,7 @@ def _needed(path: str) -> tuple[str, ...]:
 
 
 def _of_no_kind(path: str) -> Iterator[Problem]:
-    """Of a file that has the name of a library or of GPU code, or begins as one: that it is neither."""
+    """Yield the problem that a file is neither a library nor GPU code, if it has the name of one, or begins as one."""
     try:
         device_code(path)
     except RocmSdkError as error:
@@ -185,7 +194,7 @@ def _named(subject: Subject, code: CodeVerdict) -> CodeVerdict:
 
 
 def _renamed(subject: Subject, found: Problem) -> Problem:
-    """The problem with the user's names of files, in all that programs read, too."""
+    """Return the problem with the user's names of files, in all that programs read, too."""
     facts = {name: subject.shown(value) for name, value in found.facts.items()}
     return found._replace(cause=subject.shown(found.cause), title=subject.shown(found.title), facts=facts)
 
@@ -240,7 +249,7 @@ def _verdict(
 
 
 def _command_that_installs(requirement: str | None) -> str | None:
-    """The command that installs an SDK; None if no index is known that has one."""
+    """Return the command that installs an SDK; None if no index is known that has one."""
     if requirement is None:
         return None
     is_served = os.environ.get("ROCM_SDK_INDEX") or choose_index(requirement[requirement.index(">=") :]) is not None
@@ -248,7 +257,10 @@ def _command_that_installs(requirement: str | None) -> str | None:
 
 
 def _nothing(subject: Subject) -> str:
-    """A package without compiled files works if what it requires does, which it may say."""
+    """Return words for a subject without compiled files.
+
+    A package without compiled files works if the packages that it requires do; the words name these.
+    """
     if subject.kind not in ("wheel", "distribution"):
         return "there is nothing to check: no library, program or GPU code"
     requires = f", and it requires {', '.join(subject.needed_too)}" if subject.needed_too else ""
@@ -256,7 +268,10 @@ def _nothing(subject: Subject) -> str:
 
 
 def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool, is_sdk: bool) -> str:
-    """The process that the subject loads in; of the SDK it is the one that has called rocm_sdk, by what an SDK is."""
+    """Return words for the process that the subject loads in.
+
+    The SDK loads in the process that has called rocm_sdk, by what an SDK is.
+    """
     absent = ", ".join(host.opens.absent[:_NAMED])
     where = "" if is_sdk else process_words(host.loading)
     if loads and where:

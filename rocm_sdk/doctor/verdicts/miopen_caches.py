@@ -1,4 +1,4 @@
-"""MIOpen's files in the user's directories: kernels that it compiled, and what it found to be fast.
+"""The files of MIOpen in the user's directories: kernels that it compiled, and choices that it found to be fast.
 
 Sources: MIOpen's documentation of its variables. The directory of compiled kernels has one for each version of MIOpen.
 """
@@ -28,7 +28,10 @@ _NAMED = 3
 
 
 def miopen_problems(gpus: Iterable[str]) -> Iterator[Problem]:
-    """What MIOpen will not use of the user's files: of other versions, for GPUs that were not asked for."""
+    """Yield a problem for the user's files that MIOpen will not use.
+
+    Such files are of other versions, or for GPUs that were not asked for.
+    """
     processors = {gpu.partition(":")[0] for gpu in gpus}
     for variable, default in _PLACES:
         directory = os.environ.get(variable) or os.path.join(os.path.expanduser("~"), default)
@@ -54,7 +57,7 @@ def _note(directory: str, paths: list[str], why: str) -> Problem:
 
 
 def _databases(directory: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The paths of the files, and the version in the name of the directory below `directory`; () without one."""
+    """Yield the paths of the files, and the version in the name of the directory below `directory`; () without one."""
     for parent, names, files in walk(directory):
         below = os.path.relpath(parent, directory)
         if below.count(os.sep) >= _DEPTH:

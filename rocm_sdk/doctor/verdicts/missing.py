@@ -25,7 +25,7 @@ _OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core pack
 
 
 class Against(NamedTuple):
-    """What files are checked against: the shared libraries of an SDK (() without one), its version, its packages."""
+    """The SDK that files are checked against: its shared libraries (() without one), its version, its packages."""
 
     libraries: tuple[str, ...]
     version: str | None = None
@@ -33,14 +33,20 @@ class Against(NamedTuple):
 
 
 def package_of(name: str) -> str | None:
-    """The package of the SDK ("core", "libraries") that has a library of this name; None: it is not of the SDK."""
+    """Return the package of the SDK ("core", "libraries") that has a library of this name.
+
+    The result is None if it is not the SDK's.
+    """
     if name.startswith(_OWN_COPY):
         return "core"
     return next((row[1] for row in _native.catalog() if stem(row[2]) == stem(name)), None)
 
 
 def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:
-    """What the linker does not find. What a distribution may bring that is required and not here is no problem."""
+    """Yield a problem for each library that the linker does not find.
+
+    A library that a required distribution may bring, which is not here, is no problem.
+    """
     unfound: dict[str, Unfound] = {}  # the first of each name
     for each in (each for file in files for each in file.unfound):
         unfound.setdefault(each.name, each)
@@ -56,7 +62,7 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
 
 
 def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against) -> Iterator[Problem]:
-    """Libraries that nothing here has, by the packages that should have them."""
+    """Yield the problems of libraries that nothing here has, by the packages that should have them."""
     of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
     if of_rocm and against.libraries:
         yield _of_rocm(subject, needing, of_rocm, against)
@@ -76,7 +82,7 @@ def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against) -> 
 
 
 def _unreached(subject: Subject, each: Unfound) -> Problem:
-    """A library that is there, and the linker does not look for it there, or not by that name."""
+    """Return the problem of a library that is there, and that the linker does not look for there, or by that name."""
     needing, path = subject.shown(each.needing), each.path or ""
     facts = {"needing": os.path.basename(needing), "name": each.name, "present": subject.shown(path)}
     if os.path.basename(path) != each.name:
@@ -87,7 +93,7 @@ def _unreached(subject: Subject, each: Unfound) -> Problem:
 
 
 def _repair_of_unreached(each: Unfound, path: str) -> dict[str, str]:
-    """The facts for the command that lets the linker find it."""
+    """Return the facts for the command that lets the linker find a library."""
     directory, name = os.path.split(os.path.abspath(path))
     if name != each.name:
         return {"target": name, "link": os.path.join(directory, each.name)}
@@ -102,16 +108,16 @@ def _refused(subject: Subject, each: Unfound) -> Problem:
 
 
 def _may_be_of_others(subject: Subject) -> bool:
-    """Whether a distribution that it requires, and that is not installed here, may bring what it needs."""
+    """Return whether a distribution that a subject requires, and that is not installed, may bring what it needs."""
     if subject.kind == "SDK" or not subject.needed_too:
         return False
-    from rocm_sdk.installed.others import find  # here: what it imports takes long
+    from rocm_sdk.installed.others import find  # here: its imports take long
 
     return any(find(name) is None for name in subject.needed_too)
 
 
 def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -> Problem:
-    """Libraries whose names have no number: those of packages of Python, such as torch."""
+    """Return the problem of libraries whose names have no number, as libraries of Python packages such as torch."""
     shown = subject.shown(needing[names[0]])
     facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
     return problem(
@@ -120,7 +126,7 @@ def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -
 
 
 def _is_known(facts: Mapping[str, str]) -> bool:
-    """Whether a table says which package has the library."""
+    """Return whether a table says which package has the library."""
     return "detail" not in facts or "outside" in facts
 
 
@@ -143,7 +149,7 @@ def _of_rocm(subject: Subject, needing: Mapping[str, str], of_rocm: Mapping[str,
 
 
 def _is_installed(package: str, against: Against) -> bool:
-    """Whether the package that should have it is there; of a directory nothing says what should be."""
+    """Return whether the package that should have it is there; for a directory nothing says what should be."""
     if against.installed is None:
         return True
     try:

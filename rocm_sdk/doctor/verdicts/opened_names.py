@@ -1,4 +1,4 @@
-"""Names without version that files open, where the packages have only files with a version; and what answers them.
+"""The names without version that files open, where the packages have only files with a version; and their answers.
 
 A plain dlopen("libamd_smi.so") fails where only libamd_smi.so.26 is. A load of rocm_sdk answers to the names that
 programs are known to use, and so does `rocm-sdk run`, by links.
@@ -38,18 +38,18 @@ class OpenedName(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """What answers, in words."""
+        """The answer to the name, in words."""
         if self.shortname is None:
             return "nothing answers, unless ROCM_SDK_UNVERSIONED_NAMES=1"
         return f"`rocm-sdk run` answers, and a process in which rocm_sdk has loaded {self.shortname}"
 
     @property
     def text(self) -> str:
-        """The same with what a plain dlopen does."""
+        """The answer with the effect of a plain dlopen, in words."""
         return f"there is {os.path.basename(self.present)}: a plain dlopen finds nothing; {self.answer}"
 
     def as_problem(self, opener: str) -> Problem:
-        """The note. opener: the file as the user knows it."""
+        """Return the note. opener: the file as the user knows it."""
         facts = {"needing": os.path.basename(opener), "name": self.name, "detail": self.text}
         return problem(_CODE, opener, **facts, shortname=self.shortname)
 
@@ -57,7 +57,7 @@ class OpenedName(NamedTuple):
 def opened_names(
     files: Iterable[str], libraries: Iterable[str], names: Iterable[str] = (), opener: str = ""
 ) -> list[OpenedName]:
-    """What files open by a name that only the SDK's files with a version stand for, each once.
+    """Return the names that files open and that only the SDK's files with a version stand for, each once.
 
     libraries: the paths of the SDK's shared libraries. names: further ones, which `opener` opens.
     """
@@ -75,7 +75,7 @@ def opened_names(
 
 
 def of_objects(objects: Iterable[SharedObject]) -> list[OpenedName]:
-    """The same of the SDK's shared objects, which have been read."""
+    """Return the opened names of the SDK's shared objects, which have been read."""
     read = [each for each in objects if each.facts is not None]
     present = {linker_name(each.name): each.path for each in reversed(read)}
     answered = {name for name, _ in _native.answered_names()}
@@ -90,7 +90,7 @@ def of_objects(objects: Iterable[SharedObject]) -> list[OpenedName]:
 
 
 def _shortname(name: str, file: str | None, present: dict[str, str]) -> str | None:
-    """The library that rocm_sdk has to load."""
+    """Return the library that rocm_sdk has to load; None if that does not help."""
     openers = [opener for answered, opener in _native.answered_names() if answered == name]
     if None in openers:
         return _shortname_of(name)

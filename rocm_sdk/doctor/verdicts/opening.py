@@ -1,7 +1,7 @@
-"""Libraries of ROCm that a package opens by name: no DT_NEEDED entry says so, and loading its files proves nothing.
+"""The libraries of ROCm that a package opens by name: no DT_NEEDED entry names them, and loading proves nothing.
 
 Some names are strings in its files, which the C library finds (csrc/elf/elf_library_names.h). Bindings that Cython
-compiles have their strings compressed, and pure Python has no such files: of those a table knows it.
+compiles have their strings compressed, and pure Python has no such files: a table has the names of these.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ _RELEASE = re.compile(r"[0-9]+\.[0-9]+")
 
 
 class _Row(NamedTuple):
-    """libraries are linker names. is_of_rocm: the distribution's version begins with ROCm's release."""
+    """A row of the table.
+
+    libraries are linker names. is_of_rocm: the distribution's version begins with ROCm's release.
+    """
 
     libraries: str
     is_of_rocm: bool
 
 
-# Source: what the wheels' own modules pass to the function that finds a library (get_library_path, CDLL).
+# Source: the arguments of the wheels' own modules to the function that finds a library (get_library_path, CDLL).
 # fmt: off
 _TABLE = {
     # distribution                   it opens                                                        version of ROCm
@@ -50,9 +53,9 @@ _TABLE = {
 
 
 class Opening(NamedTuple):
-    """The linker names of libraries that are opened, and those of them that nothing here has.
+    """The linker names of libraries that are opened, and the ones that nothing here has.
 
-    is_certain: it is what the package is for, by the table. Else names in a file say that it can, as a compiler for
+    is_certain: the package is for them, by the table. Else names in a file say that it can open them, as a compiler for
     GPUs of several makers has them.
     """
 
@@ -62,12 +65,12 @@ class Opening(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """Whether one of them is here: each is opened when it is used, and few users use all."""
+        """True if one of the libraries is here: each is opened when it is used, and few users use all."""
         return not self.names or len(self.absent) < len(self.names)
 
 
 def opening(subject: Subject, analysis: HostFiles, libraries: Iterable[str]) -> Opening:
-    """What a subject opens by name. libraries are the paths of the SDK's shared libraries."""
+    """Return the libraries that a subject opens by name. libraries are the paths of the SDK's shared libraries."""
     here = {linker_name(os.path.basename(path)) for path in libraries}
     found: dict[str, bool] = {}
     for need in analysis.opened:
@@ -83,13 +86,13 @@ def opening(subject: Subject, analysis: HostFiles, libraries: Iterable[str]) -> 
 
 
 def release_of(distribution: str, version: str) -> str | None:
-    """The release of ROCm that the version of a distribution names ("10.0"); None: it names none."""
+    """Return the release of ROCm that the version of a distribution names ("10.0"); None if it names none."""
     row = _TABLE.get(distribution)
     numbers = _RELEASE.match(version)
     return numbers[0] if row is not None and row.is_of_rocm and numbers is not None else None
 
 
 def requirement_of(release: str) -> str:
-    """Of an SDK of that release: "rocm[libraries]>=10.0,<10.1"."""
+    """Return the requirement of an SDK of that release: "rocm[libraries]>=10.0,<10.1"."""
     major, minor = release.split(".")
     return f"rocm[libraries]>={release},<{major}.{int(minor) + 1}"

@@ -20,7 +20,7 @@ _STYLE = "td .error, td .good { font-weight: 600 } td .unknown { color: var(--wa
 
 
 def write_page(path: str, verdicts: Sequence[Verdict], gpus: Sequence[str], sdk: str) -> None:
-    """Writes the page, which gets its name when it is complete. Raises OSError. sdk: what they were checked against."""
+    """Write the page, which gets its name when it is complete. Raise OSError. sdk: the SDK of the check, in words."""
     text = masked_page("\n".join(_page(verdicts, gpus, sdk)))
     with complete_file(path) as file:
         file.write(text.encode("utf-8", errors="backslashreplace"))
@@ -71,7 +71,7 @@ def _verdict(each: Verdict, number: int) -> Iterator[str]:
 
 
 def _code(each: Verdict) -> Iterator[str]:
-    """What its libraries have for each GPU, and how much code there is for which targets."""
+    """Yield the code of a subject's libraries for each GPU, and how much code there is for which targets."""
     coverage = each.code.coverage
     if not with_code(coverage):
         return

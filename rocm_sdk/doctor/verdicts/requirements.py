@@ -1,4 +1,4 @@
-"""What a distribution says that it requires on this system."""
+"""The requirements of a distribution on this system, as its metadata says them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _COMPARISON = re.compile(
 
 
 def requirements(lines: list[str]) -> tuple[str, ...]:
-    """The names of the distributions that values of Requires-Dist name for this system and without an extra."""
+    """Return the names of the distributions that values of Requires-Dist name for this system and without an extra."""
     needed = (name for name, _, marker in (line.partition(";") for line in lines) if not _leaves_out(marker))
     return tuple(dict.fromkeys(normalised(_first_name(name)) for name in needed))
 
 
 def _leaves_out(marker: str) -> bool:
-    """Whether a marker asks for an extra or for other systems. Alternatives in parentheses may hold."""
+    """Return whether a marker asks for an extra or for other systems. Alternatives in parentheses may hold."""
     if re.search(r"\bextra\b", marker):
         return True
     alternatives = re.split(r"\bor\b", marker)

@@ -1,4 +1,4 @@
-"""What is checked: from a word of the user to the files that it stands for."""
+"""The object of a check: from a word of the user to the files that it stands for."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _SCRATCH = "rocm-sdk-check-"
 class Subject(NamedTuple):
     """The files of one word.
 
-    name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (of
+    name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (for
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
-    are pairs of a path that is not the user's, and what it stands for in what is said. distribution is the normalised
-    name of a wheel's or an installed one, "" of others. version_file is the text of its version.py. broken: how many
+    are pairs of a path that is not the user's, and its name in messages. distribution is the normalised name of a
+    wheel's or an installed distribution, "" for others. version_file is the text of its version.py. broken: how many
     more files are no ELF files, as some of files.
     """
 
@@ -55,14 +55,14 @@ class Subject(NamedTuple):
     version_file: str = ""
 
     def shown(self, text: str) -> str:
-        """The text with the user's names of files."""
+        """Return the text with the user's names of files."""
         for path, name in self.names:
             text = text.replace(path, name)
         return text
 
     @contextmanager
     def refused_by_name(self) -> Iterator[None]:
-        """Errors of the block have the user's names of files."""
+        """Yield, and raise the errors of the block with the user's names of files."""
         try:
             yield
         except RocmSdkError as error:
@@ -74,18 +74,18 @@ class Subject(NamedTuple):
 
 
 def sdk_subject(directories: tuple[str, ...]) -> Subject:
-    """The installed SDK, with all its files: whoever reads them sees which are ELF files."""
+    """Return the installed SDK, with all its files: whoever reads them sees which are ELF files."""
     return Subject("SDK", "SDK", tuple(_files_below(directories)), directories)
 
 
 @contextmanager
 def open_subject(word: str) -> Iterator[Subject]:
-    """The files of a word. Raises RocmSdkError if there is no such thing."""
+    """Yield the files of a word. Raise RocmSdkError if there is no such thing."""
     _refuse_unreadable(word)
     if os.path.isdir(word):
         yield Subject(word, "directory", tuple(filter(_is_elf, _files_below((word,)))), (word,))
     elif word.endswith(".whl") and os.path.isfile(word):
-        from .wheel import unpacked  # here: what it imports takes longer than checking a file
+        from .wheel import unpacked  # here: its imports take longer than checking a file
 
         with _scratch(word) as root:
             files, needed, broken = unpacked(word, root)
@@ -100,7 +100,10 @@ def open_subject(word: str) -> Iterator[Subject]:
 
 
 def _files_below(directories: tuple[str, ...]) -> Iterator[str]:
-    """What may be a shared library or program below directories, under its own name: links are not followed."""
+    """Yield the files below directories that may be a shared library or program, under their own names.
+
+    Links are not followed.
+    """
     for directory in directories:
         for parent, names, files in walk(directory):
             names.sort()
@@ -111,7 +114,7 @@ def _files_below(directories: tuple[str, ...]) -> Iterator[str]:
 
 
 def shared_libraries(directories: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths below directories that have the names of shared libraries, links among them."""
+    """Return the paths below directories that have the names of shared libraries, links among them."""
     return tuple(
         os.path.join(parent, name)
         for directory in directories
@@ -133,7 +136,7 @@ def _is_elf(path: str) -> bool:
         return False
 
 
-# What hides a path -> what to do.
+# Obstacle to a path -> the fix.
 _HIDDEN = {
     errno.EACCES: "ask the owner of the directories above it for the right to enter them",
     errno.ELOOP: "name a file: this is a link that leads to itself",
@@ -141,7 +144,7 @@ _HIDDEN = {
 
 
 def _refuse_unreadable(word: str) -> None:
-    """Refuses what is there and cannot be read; what is not there may be the name of a distribution."""
+    """Refuse a file that is there and cannot be read; a word that is no file may be the name of a distribution."""
     try:
         facts = os.stat(word)
     except OSError as error:
@@ -160,7 +163,7 @@ def _refuse_unreadable(word: str) -> None:
 
 @contextmanager
 def _scratch(word: str) -> Iterator[str]:
-    """A new directory, by its real path, which is that of errors."""
+    """Yield a new directory, by its real path, which errors name."""
     place = tempfile.gettempdir()
     with ExitStack() as block:
         try:
@@ -174,16 +177,16 @@ def _scratch(word: str) -> Iterator[str]:
 
 @contextmanager
 def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]]:
-    """Directories that have the file, and what HIP and the library look up beside it, and as little else as can be.
+    """Yield directories that have the file, and the files that HIP and the library look up beside it, and little else.
 
-    With the names that are not the user's, and his.
+    The second value has pairs of names that are not the user's, and his.
     """
     directory, name = os.path.split(os.path.abspath(path))
     kernels = os.path.join(directory, stem(name), "library")
     try:
         is_split = _native.device_code(path).kernel_name is not None
     except RocmSdkError:
-        is_split = False  # what is wrong with the file is said by others
+        is_split = False  # others say what is wrong with the file
     if is_split:  # the places of its archives are relative to its own
         yield (directory,), ()
         return
@@ -194,7 +197,7 @@ def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[
 
 
 def of_wheel(path: str) -> tuple[str, str]:
-    """The normalised name and the version that the name of a wheel has."""
+    """Return the normalised name and the version that the name of a wheel has."""
     name, _, rest = os.path.basename(path).partition("-")
     return normalised(name), rest.partition("-")[0]
 
@@ -224,7 +227,7 @@ def _distribution(name: str) -> Subject:
 
 
 def _files_of(distribution: importlib.metadata.Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ELF files of an installed distribution, and the directories in site-packages that they lie in."""
+    """Return the ELF files of an installed distribution, and the directories in site-packages that they lie in."""
     site = str(distribution.locate_file(""))
     paths = (str(distribution.locate_file(file)) for file in distribution.files or ())
     own = tuple(path for path in paths if _is_elf(path))
@@ -233,9 +236,9 @@ def _files_of(distribution: importlib.metadata.Distribution) -> tuple[tuple[str,
 
 
 def with_required(subject: Subject) -> Subject:
-    """The subject with the files of the installed distributions that it requires, and that these require.
+    """Return the subject with the files of the installed distributions that it requires, and that these require.
 
-    The packages of the SDK are what it is checked against.
+    Packages of the SDK are left out: the check is against them.
     """
     if subject.kind != "distribution":
         return subject

@@ -1,4 +1,4 @@
-"""Whether the name of a wheel fits this Python and this system. Source: the platform compatibility tags of PyPA."""
+"""The fit of a wheel's name to this Python and this system. Source: the platform compatibility tags of PyPA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OLD = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)
 
 
 def misfit(path: str) -> str | None:
-    """Why the wheel cannot be installed here; None if it can."""
+    """Return why the wheel cannot be installed here; None if it can."""
     found = _NAME.fullmatch(os.path.basename(path))
     if found is None:
         return "its name is not that of a wheel: NAME-VERSION-PYTHON-ABI-PLATFORM.whl"

@@ -1,7 +1,7 @@
-"""Libraries that a package carries for each back end, to load one: which of them load here.
+"""The libraries that a package carries for each back end, to load one: the choice of the ones that load here.
 
-The C library marks them (csrc/loader/variants.h). One for another maker's GPUs, or for another ROCm beside one that
-loads, lacks nothing.
+The C library marks them (csrc/loader/variants.h). A library for another maker's GPUs, or for another ROCm beside one
+that loads, lacks nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class Variants(NamedTuple):
-    """left are the files that are not loaded here, with the reason; notes are for the line of a verdict.
+    """The choice among variants.
 
-    built_for: what one of them is for each ("ROCm 6.0 to 6.4, or ROCm 7.0 or newer"), if none loads and they differ.
+    left are the files that are not loaded here, with the reason; notes are for the line of a verdict. built_for: the
+    releases that each of them is for ("ROCm 6.0 to 6.4, or ROCm 7.0 or newer"), if none loads and they differ.
     """
 
     left: dict[str, str]
@@ -45,7 +46,10 @@ def check_files(
 
 
 def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
-    """Of each group those for ROCm that load; the newest if none does. Without an SDK all for ROCm stay."""
+    """Choose in each group the variants for ROCm that load; the newest if none does.
+
+    Without an SDK all for ROCm stay.
+    """
     groups: dict[int, list[HostFile]] = {}
     for file in files:
         if file.variant_group is not None:
@@ -86,5 +90,5 @@ def _note(loading: list[HostFile], count: int) -> str:
 
 
 def _first(found: HostFiles) -> tuple[int, ...]:
-    """The first release that the files fit, to compare."""
+    """Return the first release that the files fit, to compare."""
     return tuple(map(int, found.first_release.split("."))) if found.first_release is not None else ()

@@ -28,7 +28,7 @@ _ELF = b"\x7fELF"
 _ENDINGS = (".dat", ".dat.zlib", ".co", ".hsaco", ".kpack")
 _DATABASES = (".db", ".kdb", ".fdb.txt", ".db.txt")
 _RATIO = 1032  # deflate cannot do better
-# Of what is read, a member and all together; as compressed bundles of GPU code (csrc/device_code/bundle.c).
+# The ratios of a member and of all together, as of compressed bundles of GPU code (csrc/device_code/bundle.c).
 _READ_RATIO, _ANY_RATIO_UP_TO = 256, 64 << 20
 _HEADERS = 1 << 20  # bytes of METADATA that are read
 _HEAD = 64
@@ -48,7 +48,7 @@ class Unpacked(NamedTuple):
 
 
 def unpacked(path: str, root: str) -> Unpacked:
-    """Writes the files below `root`.
+    """Write the files below `root`.
 
     Raises BadArchiveError for a wheel that is not what it claims to be, LibraryAccessError if there is no room.
     """
@@ -76,13 +76,13 @@ def unpacked(path: str, root: str) -> Unpacked:
 
 
 def _reading(path: str, archive: zipfile.ZipFile) -> AbstractContextManager[Wait]:
-    """Each byte of a member is a step, whether it is written or passed over."""
+    """Return the wait for a reading: each byte of a member is a step, whether it is written or passed over."""
     total = sum(member.file_size for member in archive.infolist())
     return waiting(f"reading {os.path.basename(path).partition('-')[0]}", total, size_text)
 
 
 class _Writer:
-    """Writes members that are read. It looks at the first bytes of the others alone."""
+    """The writer of members that are read, which looks at the first bytes of the others alone."""
 
     def __init__(self, archive: zipfile.ZipFile, path: str, root: str, wait: Wait) -> None:
         self._archive, self._path, self._root, self._wait = archive, path, root, wait
@@ -93,7 +93,7 @@ class _Writer:
         self.left_broken = self._broken = 0
 
     def take(self, member: zipfile.ZipInfo, name: str) -> None:
-        """Writes a member if it is read."""
+        """Write a member if it is read."""
         parts = member.filename.split("/")
         if any(part in ("", ".", "..") or "\0" in part for part in parts):
             raise damage(name, "its name leads out of the wheel")
@@ -106,7 +106,7 @@ class _Writer:
         with self._archive.open(member) as stream:
             head = stream.read(_HEAD)
             self._wait.step(parts[-1], len(head))
-            if DIRECTORY in parts[:-1]:  # which kinds of GPU there are says enough
+            if DIRECTORY in parts[:-1]:  # the names of the kinds of GPU say enough
                 self._make_directory(parts[: min(parts.index(DIRECTORY) + 2, len(parts) - 1)])
             elif parts[-1].endswith(_DATABASES):
                 self._write(parts)
@@ -119,7 +119,7 @@ class _Writer:
             self._wait.step(amount=member.file_size - stream.tell())
 
     def _is_left(self, head: bytes) -> bool:
-        """Whether a library is counted alone: its first bytes refuse it, as many others."""
+        """Return whether a library is counted alone: its first bytes refuse it, as many others."""
         if begins_as_elf(head):
             return False
         self._broken += 1
@@ -128,14 +128,14 @@ class _Writer:
         return is_left
 
     def _count(self, member: zipfile.ZipInfo, name: str) -> None:
-        """Refuses what a few bytes become: 4 MB of zeros would take as long as 4 GB of code."""
+        """Refuse members that a few bytes become: 4 MB of zeros would take as long as 4 GB of code."""
         self._packed += member.compress_size
         self._plain += member.file_size
         _refuse_swollen(name, "it unpacks to", member.compress_size, member.file_size)
         _refuse_swollen(self._path, "what is read of it unpacks to at least", self._packed, self._plain)
 
     def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
-        """The zip reader stops at the size that the wheel's list says."""
+        """Write a member, and return its path. The zip reader stops at the size that the wheel's list says."""
         if size > self._room:
             why = f"what is read of it takes more bytes than {tempfile.gettempdir()} has; TMPDIR names another place"
             raise refusal(self._path, why)

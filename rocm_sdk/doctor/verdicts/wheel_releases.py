@@ -1,4 +1,4 @@
-"""The releases of ROCm that the wheels to install fit: by what their files need, and by what their names say."""
+"""The releases of ROCm that the wheels to install fit: by the needs of their files, and by their names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Release = tuple[int, ...]
 
 
 class Range(NamedTuple):
-    """Releases from the first to the last; (): not known, or no end. text is the range as it is said."""
+    """The releases from the first to the last; (): not known, or no end. text is the range as it is said."""
 
     wheel: str
     first: Release
@@ -28,15 +28,16 @@ class Range(NamedTuple):
 
     @property
     def specifier(self) -> str:
-        """As a version of a requirement: ">=7.0,<7.15"."""
+        """The range as a version of a requirement: ">=7.0,<7.15"."""
         first = f">={_joined(self.first)}"
         return first if not self.last else f"{first},<{_joined((*self.last[:-1], self.last[-1] + 1))}"
 
 
 def releases_of_wheels(things: list[str]) -> tuple[str, ...]:
-    """What to ask an index for, the best first: what a wheel's name says, then the range that the files of all fit.
+    """Return what to ask an index for, the best first: the release in a wheel's name, then a range.
 
-    Things that are no wheels say nothing. RocmSdkError if the ranges of two wheels do not meet, or one cannot be read.
+    The range is the one that the files of all wheels fit. Things that are no wheels say nothing. Raises RocmSdkError if
+    the ranges of two wheels do not meet, or one cannot be read.
     """
     wheels = [thing for thing in things if thing.endswith(".whl") and os.path.isfile(thing)]
     ranges = [found for wheel in wheels if (found := _range_of(wheel)) is not None]
@@ -55,7 +56,10 @@ def releases_of_wheels(things: list[str]) -> tuple[str, ...]:
 
 
 def _range_of(wheel: str) -> Range | None:
-    """By the SONAMEs and versions that its files need; of libraries for several releases nothing is known."""
+    """Return the range of a wheel by the SONAMEs and versions that its files need.
+
+    The result is None for a wheel with libraries for several releases: nothing is known.
+    """
     try:
         with open_subject(wheel) as subject:
             found, _ = check_files(subject.files, ())
@@ -67,7 +71,7 @@ def _range_of(wheel: str) -> Range | None:
 
 
 def _label_of(name: str) -> str | None:
-    """The release in a wheel's name: of its version's label, else of its project; or its version is ROCm's."""
+    """Return the release in a wheel's name: of its version's label, else of its project; or its version is ROCm's."""
     label = _IN_VERSION.search(name)
     if label is not None:
         return label[1].replace("_", ".")

@@ -1,1 +1,1 @@
-"""What a closure has: roots, libraries, files, and why."""
+"""The choice of a closure: roots, libraries, files, and the reason for each."""

@@ -1,6 +1,6 @@
-"""Which libraries of the SDK the roots need: by DT_NEEDED, by the loader's table of dlopen, by names in their data.
+"""The libraries of the SDK that the roots need: by DT_NEEDED, by the loader's table of dlopen, by names in their data.
 
-The plan of the loader answers the first two; it is asked again for what the third finds.
+The plan of the loader answers the first two; the plan is asked again for libraries that the third way finds.
 """
 
 from __future__ import annotations
@@ -33,22 +33,25 @@ _NOT_HERE = ("nowhere", "other version")
 
 
 class Needed(NamedTuple):
-    """The libraries that are needed, with the reason for each: a sentence that names what needs it.
+    """The libraries that are needed, with the reason for each: a sentence that names the file that needs it.
 
-    outside are the SONAMEs that the system provides, also to the loader, missing those that nobody does. unread are
-    files of applications that are not for this machine, that cannot be read, or that are variants of which another is
-    loaded. lacks are needs of applications that nothing here has.
+    `outside` are the SONAMEs that the system provides, also to the loader; `missing` are the SONAMEs that nobody
+    provides. `unread` are files of applications that are not for this machine, that cannot be read, or that are
+    variants of a file that is loaded. `lacks` are needs of applications that nothing here has.
     """
 
     reasons: dict[str, str]  # path of an SdkFile -> reason
     outside: tuple[str, ...]
     missing: tuple[str, ...]
-    unread: dict[str, str]  # path -> why
+    unread: dict[str, str]  # path -> reason
     lacks: dict[str, str]  # SONAME -> path of the first file that needs it
 
 
 def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile]) -> Needed:
-    """What the roots and programs of the SDK need. Errors as of load_plan; PackagingError for a damaged file."""
+    """Return the libraries that the roots and programs of the SDK need.
+
+    Raise PackagingError for a damaged file. All other errors are the same as for load_plan.
+    """
     search = _Search(sdk, roots)
     files = search.take_files([*roots.files, *(str(each.source) for each in programs)])
     while True:
@@ -72,7 +75,7 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
 
 
 def _refuse_other_libraries(sdk: InstalledSdk, plan: LoadPlan) -> None:
-    """An override or a library in this process would take the place of the SDK's."""
+    """Raise PackagingError if an override or a library in this process would take the place of the SDK's."""
     for path in (path for step in plan.steps for path in (step.path, *step.members)):
         if os.path.realpath(path) not in sdk.by_source:
             names = sorted(each for each in os.environ if each.startswith("ROCM_SDK_LIBRARY_"))
@@ -101,14 +104,20 @@ class _Search:
                     self._by_name.setdefault(each, []).append(file)
 
     def take_outside(self, paths: Sequence[str]) -> None:
-        """What files of the SDK need of the system: a plan says that of its steps, not of the files it is given."""
+        """Add the needs of SDK files that the system provides.
+
+        A plan has these needs for its steps, but not for the files that it is given.
+        """
         self.outside += _of_system(paths, self._sources())
 
     def _sources(self) -> tuple[str, ...]:
         return tuple(str(each.source) for each in self._libraries)
 
     def take_files(self, paths: Sequence[str]) -> list[str]:
-        """Those that the planner reads, and the libraries that programs need which it does not read (not PIE)."""
+        """Return the files that the planner reads.
+
+        Libraries that programs need are added for programs that the planner does not read (not PIE).
+        """
         found: list[str] = []
         analysis, variants = check_files(tuple(paths), self._sources(), installed=True)
         self.unread |= variants.left
@@ -130,7 +139,10 @@ class _Search:
         return found
 
     def _refuse_another_release(self, analysis: HostFiles) -> None:
-        """No part of this SDK serves files for another one: said as `rocm-sdk check` says it."""
+        """Raise PackagingError for files that need another release of the SDK: no part of this SDK serves them.
+
+        The error has the words of `rocm-sdk check`.
+        """
         other = analysis.other_release
         if other is not None:
             name = next((each.name for each in self.roots.applications if other.file in each.files), other.file)
@@ -139,7 +151,10 @@ class _Search:
             raise PackagingError(f"{found.code}: {found.title}: {found.cause}", found.fix or "")
 
     def _take_lacks(self, path: str, names: Iterable[str]) -> None:
-        """What nobody here has: of a package it may come with another one, of a file alone it is an error."""
+        """Note libraries that nobody here has.
+
+        The library of a package may come with another one; for a file alone the lack is an error.
+        """
         for name in names:
             if path in self._alone:
                 self.missing.append(f"{name}, which {os.path.basename(path)} needs")
@@ -147,7 +162,7 @@ class _Search:
                 self.lacks.setdefault(name, path)
 
     def take(self, plan: LoadPlan) -> None:
-        """Takes the members of the plan's steps, with the reason why each is there."""
+        """Take the members of the plan's steps, with the reason for each."""
         asked = set(self.roots.shortnames)
         for step in plan.steps:
             for path in step.members:
@@ -162,7 +177,7 @@ class _Search:
                     self.reasons[file.path] = self._needing(file)
 
     def _needing(self, file: SdkFile) -> str:
-        """The first of the roots and of the libraries so far that has a DT_NEEDED entry for the file."""
+        """Return the reason for a file: the first root or library so far that has a DT_NEEDED entry for the file."""
         names = {os.path.basename(file.path), self.sdk.facts(file).soname}
         for path, needs in self._needs.items():
             if names.intersection(map(os.path.basename, needs)):
@@ -173,7 +188,7 @@ class _Search:
         return "a kept library needs it"
 
     def named_in_data(self) -> Iterator[str]:
-        """Libraries of the SDK that are not kept yet, and whose names are in the data of a file that is; taken, too."""
+        """Take libraries of the SDK whose names are in the data of a kept file; yield the path of each new one."""
         kept = [str(self.sdk.files[path].source) for path in self.reasons]
         for path in dict.fromkeys((*self._needs, *kept)):
             if path in self._named:
@@ -188,25 +203,28 @@ class _Search:
 
 
 def _of_system(paths: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
-    """What files need of the system. libraries: those of the SDK."""
+    """Return the needs of files that the system provides; `libraries` are the libraries of the SDK."""
     rows = check_host_files(tuple(paths), libraries).files
     return [need.name for row in rows for need in row.needs if need.place == "system"]
 
 
 def _needs_of_loader() -> list[str]:
-    """Of the system: libelf, if it was built from source; releases have it."""
+    """Return the loader's needs of the system: libelf, if the loader was built from source; releases have it."""
     return _of_system(glob(f"{PACKAGE_PARENT}/rocm_sdk/*.so"), ())
 
 
 def _is_fixed(path: str) -> bool:
-    """Whether a program is linked to a fixed address (ET_EXEC)."""
+    """Return whether a program is linked to a fixed address (ET_EXEC)."""
     with open(path, "rb") as file:
         return read_elf(file.fileno(), path).type == ET_EXEC
 
 
 @cache
 def _names_in_data(path: str) -> tuple[str, ...]:
-    """Each step of a search asks again, and the data of some libraries is large."""
+    """Return the names of libraries in a file's data, sorted.
+
+    The result is cached: each step of a search asks again, and the data of some libraries is large.
+    """
     return tuple(sorted(library_names(path)))
 
 

@@ -1,4 +1,7 @@
-"""Whether a closure is tried. The proof runs code of the application: a stranger's runs only where the user asks."""
+"""The decision whether a closure is tried.
+
+The proof runs code of the application: a stranger's code runs only where the user asks for it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .roots import Roots
 
-DO, UNSAFE, LEAVE_OUT = "do", "unsafe", "leave out"  # the user's choice; None: what is installed is tried
+DO, UNSAFE, LEAVE_OUT = "do", "unsafe", "leave out"  # the user's choice; None: installed applications are tried
 
 
 def why_untried(choice: str | None, roots: Roots) -> str | None:
-    """Why a closure is not tried; None if it is."""
+    """Return the reason why a closure is not tried, or None if it is tried."""
     if choice == LEAVE_OUT:
         return "--no-proof"
     foreign = [each.name for each in roots.applications if each.kind != "distribution"]

@@ -1,4 +1,4 @@
-"""What the user names: applications, libraries and tools, as the files and names that the rest follows from."""
+"""The roots that the user names: applications, libraries and tools, as files and names."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.members import unpack
 
 _INIT = "_rocm_init.py"
-_DEPTH = 3  # directories below a wheel or directory in which a framework's module is looked for
+_DEPTH = 3  # directories below a wheel or directory that may hold a framework's module
 
 
 class Application(NamedTuple):
-    """A word of `--for`. files are its ELF files; preloads are the libraries that its `_rocm_init.py` lists.
+    """A word of `--for`: an application.
 
-    shown gives a path as the user knows it: that of a wheel's file begins with the wheel.
+    `files` are its ELF files, and `preloads` the libraries that its `_rocm_init.py` lists. `shown` returns a path as
+    the user knows it: the path of a wheel's file begins with the wheel.
     """
 
     name: str
     kind: str  # "file", "wheel", "directory", "distribution"
     files: tuple[str, ...]
     preloads: tuple[str, ...]
-    requires: tuple[str, ...]  # what its metadata requires (Requires-Dist)
-    directory: str | None  # of a wheel that was unpacked
+    requires: tuple[str, ...]  # requirements of its metadata (Requires-Dist)
+    directory: str | None  # directory of a wheel that was unpacked
 
     def shown(self, path: str) -> str:
-        """The path of one of its files as the user knows it."""
+        """Return the path of one of the application's files as the user knows it."""
         if self.directory is not None:
             return f"{self.name}/{os.path.relpath(path, self.directory)}"
         return path
 
 
 class Roots(NamedTuple):
-    """All that the user names. Short names are of the catalog, each once."""
+    """All roots that the user names; short names are of the catalog, each once."""
 
     applications: tuple[Application, ...]
     libraries: tuple[str, ...]
@@ -54,7 +55,7 @@ class Roots(NamedTuple):
 
     @property
     def preloaded(self) -> tuple[str, ...]:
-        """The short names that are preloaded together, in their order: the user's, then those of applications."""
+        """The short names that are preloaded together, in their order: the user's, then the applications'."""
         names = (*self.preloads, *(name for each in self.applications for name in each.preloads))
         return tuple(dict.fromkeys(names))
 
@@ -69,7 +70,7 @@ class Roots(NamedTuple):
         return tuple(dict.fromkeys(path for each in self.applications for path in each.files))
 
     def shown(self, path: str) -> str:
-        """The path of an application's file as the user knows it."""
+        """Return the path of an application's file as the user knows it."""
         return next((each.shown(path) for each in self.applications if path in each.files), path)
 
 
@@ -77,10 +78,10 @@ class Roots(NamedTuple):
 def open_roots(
     words: Iterable[str], libraries: Sequence[str], preloads: Sequence[str], tools: Sequence[str]
 ) -> Iterator[Roots]:
-    """The roots of a command line; wheels are unpacked for the time of the block.
+    """Yield the roots of a command line; wheels are unpacked for the time of the block.
 
-    PackagingError for a short name that is not in the catalog, and if nothing is named; RocmSdkError for a word that
-    is no file and no distribution.
+    Raise WrongUsageError for a short name that is not in the catalog, and if nothing is named. Raise RocmSdkError for a
+    word that is no file and no distribution.
     """
     for name in (*libraries, *preloads):
         _refuse_unknown(name, "")
@@ -106,7 +107,7 @@ def _application(word: str, block: ExitStack) -> Application:
 
 
 def _unpack_rest(wheel: str, directory: Path) -> None:
-    """What a check of a wheel does not read, and its import does: its modules."""
+    """Unpack the members of a wheel that a check does not read, and that its import reads: the modules."""
 
     def refuse(what: str) -> PackagingError:
         return PackagingError(f"{wheel}: {what}", "get the wheel from where it was made")
@@ -116,7 +117,7 @@ def _unpack_rest(wheel: str, directory: Path) -> None:
         return PackagingError(what, "TMPDIR names another place")
 
     def is_there(member: ZipInfo) -> bool:
-        """With its content; a check writes some without."""
+        """Return whether a member is there with its content; a check writes some members without content."""
         path = directory / member.filename
         return path.is_dir() or (path.is_file() and path.stat().st_size == member.file_size)
 
@@ -137,7 +138,7 @@ def _preloads_of(subject: Subject, word: str) -> Iterator[str]:
 
 
 def _init_modules(directories: Iterable[str], kind: str, word: str) -> list[Path]:
-    """The modules in which frameworks list what they preload."""
+    """Return the modules in which frameworks list the libraries that they preload."""
     if kind == "file":
         return []
     if kind == "distribution":

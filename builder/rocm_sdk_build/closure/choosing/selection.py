@@ -1,4 +1,4 @@
-"""Decides for each file of the SDK whether it belongs to the closure, and why."""
+"""The decision for each file of the SDK whether the file belongs to the closure, and the reason."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .roots import Roots
 from .tools import tool_files
 
 _ARCHIVE = ".kpack"
-_TARGET = re.escape("@GFXARCH@")  # in the marker of a library whose code is in archives
-# Small files from which the loader and tools read what this SDK is; patterns below a package's directory.
+_TARGET = re.escape("@GFXARCH@")  # placeholder in the marker of a library whose code is in archives
+# Small files from which the loader and tools read facts of this SDK; patterns below a package's directory.
 _ABOUT = ("__init__.py", ".info/**", "lib/.hipInfo", "share/therock/**")
 
 _TREE = "the development tree"
@@ -34,7 +34,7 @@ _KINDS = {Kind.LIBRARY: "library", Kind.PROGRAM: "program", Kind.STATIC: "progra
 
 
 class Kept(NamedTuple):
-    """A file of the closure. reason is a sentence; kind is a word for a group of files."""
+    """A file of the closure; `reason` is a sentence, and `kind` a word for a group of files."""
 
     file: SdkFile
     kind: str  # "library", "program", "module", a kind of data
@@ -42,7 +42,7 @@ class Kept(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A file of the SDK that is not in the closure. reason is the same for files of one sort."""
+    """A file of the SDK that is not in the closure; `reason` is the same for files of one sort."""
 
     file: SdkFile
     reason: str
@@ -58,12 +58,12 @@ class Selection(NamedTuple):
 
     @property
     def unknown(self) -> tuple[Kept, ...]:
-        """Data that no table knows, and that stays because it lies beside a kept library."""
+        """The data that no table knows, and that stays because it lies beside a kept library."""
         return tuple(each for each in self.kept if each.kind == UNKNOWN)
 
 
 class GpuChoice(NamedTuple):
-    """For which GPUs code and data stay. gpus: targets; (): for all."""
+    """The GPUs for which code and data stay; `gpus` are targets, () stands for all."""
 
     gpus: tuple[str, ...] = ()
     unofficial: bool = False
@@ -71,9 +71,10 @@ class GpuChoice(NamedTuple):
 
 
 def select(sdk: InstalledSdk, roots: Roots, choice: GpuChoice, traced: Mapping[str, str] | None = None) -> Selection:
-    """Errors as of load_plan; PackagingError for a damaged file, and for roots that need nothing of the SDK.
+    """Return the selection of files for the roots.
 
-    traced: paths of files that a run of the application used -> how; they stay.
+    `traced` has the paths of files that a run of the application used, and how; these files stay. Raise PackagingError
+    for a damaged file, and for roots that need nothing of the SDK. All other errors are the same as for load_plan.
     """
     data = _Data(sdk, choice)
     asked = tool_files(sdk, roots.tools)
@@ -88,7 +89,10 @@ def select(sdk: InstalledSdk, roots: Roots, choice: GpuChoice, traced: Mapping[s
 
 
 def _needs_nothing(roots: Roots, needed: Needed) -> PackagingError:
-    """It may need what the SDK does not have, or not be known."""
+    """Return the error for roots that need nothing of the SDK.
+
+    The roots may need libraries that the SDK does not have, or their files may be unreadable.
+    """
     if needed.lacks:
         name, path = next(iter(needed.lacks.items()))
         more = f" and {len(needed.lacks) - 1} more" if len(needed.lacks) > 1 else ""
@@ -113,7 +117,7 @@ def _decide(sdk: InstalledSdk, roots: Roots, data: _Data, asked: Mapping[str, st
 
 
 def _without_rule(sdk: InstalledSdk, data: _Data, path: str, how: str) -> str:
-    """Why a traced file stays, and which rule would have found it."""
+    """Return the reason why a traced file stays, and the rule that would have found the file."""
     kind = sdk.facts(sdk.files[path]).kind
     if path in data.dropped:
         return f"{how} when traced, although it is for other GPUs"
@@ -125,7 +129,10 @@ def _without_rule(sdk: InstalledSdk, data: _Data, path: str, how: str) -> str:
 
 
 def _refuse_lost_tables(sdk: InstalledSdk, selection: Selection, choice: GpuChoice) -> None:
-    """Each table that a kept index leads a GPU to is there, unless the SDK does not have it either."""
+    """Raise PackagingError if a kept index leads a GPU to a table that would be left out.
+
+    A table that the SDK does not have either does not count.
+    """
     kept = {each.file.path for each in selection.kept}
     for site in sdk.sites if choice.gpus else ():
         paths = [file.path for file in sdk.files.values() if file.link is None and file.site == site]
@@ -139,7 +146,7 @@ def _is_elf(sdk: InstalledSdk, file: SdkFile) -> bool:
 
 
 class _Data:
-    """The data files of the SDK, and which of them the GPUs do without."""
+    """The data files of the SDK, and the files among them that the GPUs do without."""
 
     def __init__(self, sdk: InstalledSdk, choice: GpuChoice) -> None:
         self._sdk = sdk
@@ -157,7 +164,7 @@ class _Data:
                 self.held |= {each.file.path: each.why for each in other.held}
 
     def of(self, libraries: Iterable[str]) -> list[DataFile]:
-        """What the libraries, by their paths, read and the GPUs use."""
+        """Return the data files that the libraries, given by their paths, read and the GPUs use."""
         paths = tuple(libraries)
         readers = {linker_name(os.path.basename(path)) for path in paths}
         archives = self._archives_of(paths)
@@ -168,7 +175,7 @@ class _Data:
         ]
 
     def _archives_of(self, libraries: Iterable[str]) -> set[str]:
-        """The kpack archives that the markers of the libraries lead to."""
+        """Return the kpack archives to which the markers of the libraries lead."""
         archives = [path for path in self.files if path.endswith(_ARCHIVE)]
         patterns = [pattern for path in libraries for pattern in self._patterns_of(path)] if archives else []
         return {path for path in archives if any(pattern.fullmatch(path) for pattern in patterns)}
@@ -188,7 +195,7 @@ class _Decision:
         self._development = [glob for part, glob in read_rules().prefix.parts if part == "devel"]
 
     def selection(self) -> Selection:
-        """All files; links follow what they lead to."""
+        """Return the selection of all files; links follow their targets."""
         kept: dict[str, Kept] = {}
         left: dict[str, LeftOut] = {}
         for file in sorted(self.sdk.files.values(), key=lambda each: (each.link is not None, each.path)):
@@ -208,13 +215,13 @@ class _Decision:
         return self._asked_for(file) or "a link to what is left out"
 
     def _asked_for(self, file: SdkFile) -> Kept | None:
-        """A file of a tool, or of a traced run."""
+        """Return a file of a tool or of a traced run, or None for any other file."""
         if file.path not in self.asked:
             return None
         return Kept(file, _KINDS.get(self.sdk.facts(file).kind, "file of a tool"), self.asked[file.path])
 
     def _file(self, file: SdkFile) -> Kept | str:
-        """What is kept, or why a file is left out."""
+        """Return the file if it is kept, or the reason why it is left out."""
         if file.path in self.needed.reasons:
             return Kept(file, "library", self.needed.reasons[file.path])
         if (asked := self._asked_for(file)) is not None:
@@ -244,7 +251,7 @@ class _Decision:
         return "programs" if kind is not Kind.DATA or file.place.startswith("bin/") else self._beside(file)
 
     def _beside(self, file: SdkFile) -> Kept | str:
-        """A file of no table stays in a directory that has a kept library."""
+        """Return a file of no table if its directory has a kept library, or the reason why it is left out."""
         directory = os.path.dirname(file.path)
         neighbours = (path for path in self.needed.reasons if os.path.dirname(path) == directory)
         if (library := next(neighbours, None)) is not None:

@@ -1,4 +1,4 @@
-"""The programs of the SDK that a closure keeps, with what they read (`tools.txt`)."""
+"""The programs of the SDK that a closure keeps, with the files that they read (`tools.txt`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _DIRECTORIES = ("bin", "lib/llvm/bin")
 
 
 def tool_files(sdk: InstalledSdk, names: Iterable[str]) -> dict[str, str]:
-    """Path of each file that the tools consist of -> reason. WrongUsageError for a tool that the SDK does not have."""
+    """Return the reason for each file of the tools, by the path of the file.
+
+    Raise WrongUsageError for a tool that the SDK does not have.
+    """
     rows = [line.split() for line in _TABLE.read_text(encoding="utf-8").splitlines() if line.partition("#")[0].strip()]
     found: dict[str, str] = {}
     for name in names:
@@ -29,18 +32,24 @@ def tool_files(sdk: InstalledSdk, names: Iterable[str]) -> dict[str, str]:
 
 
 def kept_commands(kept: Iterable[SdkFile]) -> dict[str, Script]:
-    """The commands of an environment whose programs are kept, by their names."""
+    """Return the commands of an environment whose programs are kept, by their names."""
     places = {file.place for file in kept}
     return {script.name: script for script in _scripts() if script.path in places}
 
 
 def commands_left_out(kept: Container[str]) -> frozenset[str]:
-    """The commands of an environment that start a program of the SDK which is not kept. kept: names of commands."""
+    """Return the commands of an environment that start a program of the SDK which is not kept.
+
+    `kept` has the names of the commands that stay.
+    """
     return frozenset(script.name for script in _scripts() if script.name not in kept)
 
 
 def _program(sdk: InstalledSdk, name: str) -> str:
-    """Where the program is below a package's directory."""
+    """Return the path of the program below a package's directory.
+
+    Raise WrongUsageError if the SDK has no such program.
+    """
     own = {script.path for script in _scripts() if script.name == name}
     places = {file.place: file for file in sdk.files.values()}
     for place in (*sorted(own), *(f"{directory}/{name}" for directory in _DIRECTORIES)):

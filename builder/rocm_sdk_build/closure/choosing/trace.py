@@ -1,4 +1,4 @@
-"""Which files of the SDK a run of the application uses: strace tells which it maps, starts, opens or looks for.
+"""The files of the SDK that a run of the application uses: strace tells which are mapped, started, opened, looked for.
 
 The application runs in the environment of the user, with the whole SDK. Libraries count if they are mapped: the loader
 reads the headers of many that it does not load. Formats: strace(1), versions 5.3 and later.
@@ -37,9 +37,10 @@ class Use(NamedTuple):
 
 
 def trace(sdk: InstalledSdk, command: Sequence[str], scratch: Path) -> dict[str, str]:
-    """Runs a command; path of each file of the SDK that it uses -> how, in words. Its output goes to standard error.
+    """Run a command; return in words how it uses each file of the SDK that it uses, by the path of the file.
 
-    PackagingError if it cannot be traced, or fails: what a broken run does not reach would be left out.
+    The output of the command goes to standard error. Raise PackagingError if the command cannot be traced, or fails:
+    files that a broken run does not reach would be left out.
     """
     log = scratch / "trace"
     _run(command, log)
@@ -48,7 +49,10 @@ def trace(sdk: InstalledSdk, command: Sequence[str], scratch: Path) -> dict[str,
 
 
 def used_files(sdk: InstalledSdk, found: Iterable[Use]) -> dict[str, str]:
-    """The files of the SDK among those that calls name. Links to a file stay with it."""
+    """Return the files of the SDK among the files that calls name, with the use of each.
+
+    Links to a file stay with it.
+    """
     known: dict[str, SdkFile | None] = {}
     result: dict[str, str] = {}
     for use in found:
@@ -69,7 +73,10 @@ _WORDS = {
 
 
 def uses(lines: Iterable[str]) -> Iterator[Use]:
-    """The successful calls of strace's lines. Those of several processes are mixed, and may be cut in two."""
+    """Yield the successful calls of strace's lines.
+
+    Calls of several processes are mixed, and may be cut in two.
+    """
     begun: dict[str, str] = {}
     for line in lines:
         match = _LINE.match(line.rstrip("\n"))
@@ -100,7 +107,7 @@ def _uses_of(text: str) -> Iterator[Use]:
 
 
 def _plain(text: str) -> str:
-    """A text without strace's escapes, which stand for bytes."""
+    """Return a text without strace's escapes, which stand for bytes."""
     if "\\" not in text:
         return text
 

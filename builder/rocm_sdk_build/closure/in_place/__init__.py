@@ -1,1 +1,1 @@
-"""The SDK of an environment becomes the closure."""
+"""The change of an environment's SDK into the closure."""

@@ -1,4 +1,4 @@
-"""Other distributions of the environment that are made smaller with the SDK: frameworks with GPU code of their own."""
+"""The other distributions that become smaller with the SDK: frameworks with GPU code of their own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIX = "pip list names what is installed"
 
 
 class Also(NamedTuple):
-    """What a distribution becomes: the files with GPU code, and those that go."""
+    """The result of a distribution: the files with GPU code, and the files that go."""
 
     files: tuple[Written, ...]
     left_out: tuple[LeftOut, ...]
@@ -34,13 +34,19 @@ class Also(NamedTuple):
 
 
 def find_others(names: tuple[str, ...], site: str, sdk: InstalledSdk) -> tuple[SdkPackage, ...]:
-    """The distributions of these names in a directory. WrongUsageError for one that is not there or is of the SDK."""
+    """Return the distributions of these names in a directory.
+
+    Raise WrongUsageError for a distribution that is not there or is of the SDK.
+    """
     asked = {canonicalize_name(name): name for name in names}
     return tuple(_find(name, shlex.join(["--also", asked[name]]), site, sdk) for name in asked)
 
 
 def make_smaller(package: SdkPackage, site: str, recipe: Recipe, place: Path) -> Also:
-    """Writes new files into the new directory `place`. Raises PackagingError and OSError."""
+    """Write new files of a distribution into the new directory `place`; return the result.
+
+    Raise PackagingError or OSError if a file cannot be rewritten, read or written.
+    """
     place.mkdir()
     files = {path: file for path, file in package.files.items() if file.link is None}
     regular = tuple(sorted(path for path, file in files.items() if str(file.source) == os.path.join(site, path)))
@@ -78,7 +84,7 @@ def _target_of(site: str, link: str) -> str:
 
 
 def _write_record(package: SdkPackage, site: str, place: Path, changes: Changes) -> Path:
-    """RECORD with the new digests, and without what goes."""
+    """Write RECORD with the new digests, and without the files that go; return its path."""
     record = place / "RECORD"
     rows = read_record(package.distribution.record).rows
     rows = without_files(rows, site, {os.path.join(site, path): None for path in changes.removed})

@@ -1,7 +1,7 @@
-"""What changes in site-packages when it keeps only a closure: new files, files that go, commands that go.
+"""The changes of site-packages for a closure: new files, files that go, commands that go.
 
-Paths are relative to site-packages. What no RECORD lists stays, but for the caches of modules that go and the extracted
-development tree, whose hard links would keep the bytes.
+Paths are relative to site-packages. Files that no RECORD lists stay, except the caches of modules that go and the
+extracted development tree, whose hard links would keep the bytes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ _DEVELOPMENT_NOTES = (".rocm_sdk_devel.lock", ".rocm_sdk_devel.staging-")
 
 
 class Changes(NamedTuple):
-    """new: path -> a complete file, which takes that name. scripts: names in the directory of commands."""
+    """The changes of site-packages.
+
+    `new` maps a path to a complete file, which takes that name. `scripts` are names in the directory of commands.
+    """
 
     new: Mapping[str, Path] = {}
     removed: frozenset[str] = frozenset()
     scripts: tuple[str, ...] = ()
 
     def with_others(self, other: Changes) -> Changes:
-        """These, and those of another distribution."""
+        """Return these changes together with the changes of another distribution."""
         return Changes({**self.new, **other.new}, self.removed | other.removed, (*self.scripts, *other.scripts))
 
     @property
@@ -39,7 +42,10 @@ class Changes(NamedTuple):
 
 
 def changes_of_sdk(environment: Environment, site: str, sdk: InstalledSdk, closure: Site) -> Changes:
-    """What makes the SDK in a directory the closure that was written. Raises OSError."""
+    """Return the changes that make the SDK in a directory the closure that was written.
+
+    Raise OSError if a file cannot be read.
+    """
     kept = {each.kept.file.path for each in closure.files}
     own = dict(_new_metadata(site, closure))
     new = own | {
@@ -62,7 +68,7 @@ def changes_of_sdk(environment: Environment, site: str, sdk: InstalledSdk, closu
 
 
 def _new_metadata(site: str, closure: Site) -> Iterator[tuple[str, Path]]:
-    """The metadata that is not there yet, or differs."""
+    """Yield the metadata that is not there yet, or differs."""
     for path in sorted(_metadata_names(closure)):
         old = os.path.join(site, path)
         is_file = os.path.isfile(old) and not os.path.islink(old)
@@ -76,13 +82,13 @@ def _metadata_names(closure: Site) -> set[str]:
 
 
 def _paths_of(site: str, package: SdkPackage) -> Iterator[str]:
-    """The files of a package, with its metadata and the caches that its installer made."""
+    """Yield the files of a package, with its metadata and the caches that its installer made."""
     yield from package.files
     yield from _files_below(site, os.path.basename(package.distribution.directory))
 
 
 def _caches_of(site: str, removed: Iterable[str]) -> Iterator[str]:
-    """What Python compiled of modules that go."""
+    """Yield the caches that Python compiled from modules that go."""
     for path in removed:
         directory, name = os.path.split(path)
         base, extension = os.path.splitext(name)
@@ -95,7 +101,7 @@ def _caches_of(site: str, removed: Iterable[str]) -> Iterator[str]:
 
 
 def _development_files(site: str, sdk: InstalledSdk) -> Iterator[str]:
-    """All of an extracted development tree, notes and locks included, if its package is installed."""
+    """Yield all files of an extracted development tree, notes and locks included, if its package is installed."""
     if not any(package.name == DEVELOPMENT for package in sdk.packages):
         return
     for name in os.listdir(site):
@@ -104,7 +110,7 @@ def _development_files(site: str, sdk: InstalledSdk) -> Iterator[str]:
 
 
 def _files_below(site: str, name: str) -> Iterator[str]:
-    """The name if it is that of a file, else all files and links below it."""
+    """Yield the name if a file has it, or else all files and links below the directory of that name."""
     top = os.path.join(site, name)
     try:
         if not stat.S_ISDIR(os.lstat(top).st_mode):
@@ -119,7 +125,7 @@ def _files_below(site: str, name: str) -> Iterator[str]:
 
 
 def _command(environment: Environment, site: str, path: str) -> str | None:
-    """The name of a row of RECORD that leads to a command of the environment."""
+    """Return the name of a command of the environment to which a row of RECORD leads, or None."""
     directory, name = os.path.split(os.path.normpath(os.path.join(site, path)))
     is_there = os.path.realpath(directory) == environment.scripts and os.path.lexists(os.path.join(directory, name))
     return name if is_there else None

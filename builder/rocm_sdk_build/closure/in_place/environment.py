@@ -1,4 +1,4 @@
-"""The environment that is made smaller in place: its site-packages, its commands, and why it may not be changed."""
+"""The environment that becomes smaller in place: its site-packages, its commands, and the reasons against a change."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ _NOT_EMPTY = (errno.ENOTEMPTY, errno.EEXIST)
 
 
 class Environment(NamedTuple):
-    """Directories of the environment of this Python, as real paths."""
+    """The directories of this Python's environment, as real paths."""
 
-    sites: tuple[str, ...]  # for packages; mostly one
-    scripts: str  # commands
+    sites: tuple[str, ...]  # directories for packages; mostly one
+    scripts: str  # directory of commands
 
 
 def find_environment() -> Environment:
-    """PackagingError if the system's package manager owns it, or ROCM_SDK_ROOT names another SDK."""
+    """Return the environment of this Python.
+
+    Raise PackagingError if the system's package manager owns it, or ROCM_SDK_ROOT names another SDK.
+    """
     if os.environ.get("ROCM_SDK_ROOT"):
         raise PackagingError("ROCM_SDK_ROOT names the SDK, which is of no environment", "unset ROCM_SDK_ROOT")
     mark = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
@@ -50,7 +53,10 @@ def find_environment() -> Environment:
 
 
 def site_to_prune(environment: Environment, sdk: InstalledSdk) -> str:
-    """The one directory that holds the SDK. PackagingError if there are several, or it may not be changed."""
+    """Return the one directory that holds the SDK.
+
+    Raise PackagingError if there are several, or the directory may not be changed.
+    """
     if len(sdk.sites) != 1:
         raise PackagingError(f"the SDK comes from several directories: {', '.join(sdk.sites)}", _CHOICE)
     site = os.path.realpath(sdk.sites[0])
@@ -65,7 +71,7 @@ def site_to_prune(environment: Environment, sdk: InstalledSdk) -> str:
 
 
 def require_writable(site: str) -> None:
-    """PackagingError for a directory that this user may not change."""
+    """Raise PackagingError for a directory that this user may not change."""
     if os.statvfs(site).f_flag & os.ST_RDONLY:
         raise PackagingError(f"{site} is on a read-only file system", "mount it writable, or use --output PLACE")
     if not os.access(site, os.W_OK | os.X_OK):
@@ -73,9 +79,10 @@ def require_writable(site: str) -> None:
 
 
 def place_for_scratch(site: str, packages: Iterable[str]) -> tuple[Path, bool]:
-    """Where the new files are made, and whether site-packages can be exchanged there as a whole.
+    """Return the directory for the new files, and whether site-packages can be exchanged there as a whole.
 
-    packages: names of directories in it. PackagingError if one of them lies in a lower layer of a container image.
+    `packages` are names of directories in site-packages. Raise PackagingError if one of them lies in a lower layer of a
+    container image.
     """
     with scratch_directory(Path(site)) as scratch:
         for name in packages:
@@ -90,7 +97,10 @@ def place_for_scratch(site: str, packages: Iterable[str]) -> tuple[Path, bool]:
 
 @contextmanager
 def locked(site: str) -> Iterator[None]:
-    """Lets one process at a time change a directory. PackagingError if another one does."""
+    """Let one process at a time change a directory.
+
+    Raise PackagingError if another process changes it.
+    """
     descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         if not _has_lock(descriptor, site):
@@ -101,7 +111,7 @@ def locked(site: str) -> Iterator[None]:
 
 
 def _has_lock(descriptor: int, site: str) -> bool:
-    """Takes the lock, unless another process has it or has exchanged the directory since it was opened."""
+    """Take the lock; return False if another process has it or has exchanged the directory since it was opened."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -127,7 +137,7 @@ def _require_own_layer(package: str, obstacle: str) -> None:
 
 
 def _can_exchange(site: str, scratch: Path) -> bool:
-    """Whether the file system exchanges directories, and moves this one."""
+    """Return whether the file system exchanges directories, and moves this one."""
     one, other = scratch / "one", scratch / "other"
     one.mkdir()
     other.mkdir()

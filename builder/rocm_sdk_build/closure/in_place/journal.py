@@ -1,11 +1,11 @@
-"""The journal of a change of site-packages: with it, a change that was interrupted at any point can be completed.
+"""The journal of a change of site-packages, with which a change that was interrupted at any point can be completed.
 
     .rocm-sdk-closure/journal.json   what is replaced and removed, and the commands that go
     .rocm-sdk-closure/files/0        a complete new file, until it gets its name
 
-It appears by one rename when all of it is on the disk, and goes when all of it is done. The loader's self test reports
-it. Its names come from a disk: they are walked without links, and never lead out of site-packages. A file that is
-neither the one that was there nor the new one stops the work before anything is changed.
+The journal appears by one rename when all of it is on the disk, and goes when all of it is done. The loader's self test
+reports a journal. The names in a journal come from a disk: they are walked without links, and never lead out of
+site-packages. A file that is neither the old file nor the new one stops the work before anything is changed.
 """
 
 from __future__ import annotations
@@ -30,15 +30,18 @@ from .changes import Changes
 
 _FILE, _FILES = "journal.json", "files"
 _SCHEMA = 1
-_LIMIT = 1 << 26  # bytes; some hundred thousand rows
+_LIMIT = 1 << 26  # bytes of some hundred thousand rows
 _CHUNK = 1 << 20
 _DIRECTORY_MODE = 0o755
 
-Facts = tuple[int, int]  # size, time of the last change of the content in nanoseconds
+Facts = tuple[int, int]  # size in bytes, time of the last change of the content in nanoseconds
 
 
 class New(NamedTuple):
-    """A file that takes a name. old: the facts of what has the name; None: nothing has."""
+    """A file that takes a name.
+
+    `old` are the facts of the file that has the name; None: no file has it.
+    """
 
     path: str
     staged: str
@@ -55,7 +58,7 @@ class Removed(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """What is still to be done in a directory."""
+    """The work that is still to be done in a directory."""
 
     site: str
     new: tuple[New, ...] = ()
@@ -68,12 +71,12 @@ class Journal(NamedTuple):
 
 
 def is_interrupted(site: str) -> bool:
-    """Whether a directory has a journal."""
+    """Return whether a directory has a journal."""
     return os.path.lexists(f"{site}/{CLOSURE_JOURNAL}")
 
 
 def write_journal(place: Path, changes: Changes, site: str) -> Path:
-    """A new directory in `place` with the journal and the new files, which are moved there; returns it."""
+    """Write a journal to a new directory in `place`, and move the new files there; return the directory."""
     directory = place / CLOSURE_JOURNAL
     (directory / _FILES).mkdir(parents=True)
     new = []
@@ -89,17 +92,17 @@ def write_journal(place: Path, changes: Changes, site: str) -> Path:
 
 
 def publish(directory: Path, site: str) -> None:
-    """Makes a journal that of the site: from now on the change is completed, whatever happens."""
+    """Make a journal the journal of the site: from now on the change is completed, whatever happens."""
     sync_file_system(str(directory))
     directory.rename(f"{site}/{CLOSURE_JOURNAL}")
     sync_directory(site)
 
 
 def complete(site: str, scripts: str) -> tuple[str, ...]:
-    """Does what the journal of a directory still lists, and removes it; returns the commands that it removed.
+    """Do the work that the journal of a directory still lists, and remove the journal; return the removed commands.
 
-    scripts: the directory of commands. PackagingError for a journal that is not to be trusted, or does not fit what is
-    there; nothing is changed then. OSError leaves the journal, so that it can be tried again.
+    `scripts` is the directory of commands. Raise PackagingError for a journal that is not to be trusted, or does not
+    fit the files; then nothing is changed. An OSError leaves the journal, so that the work can be tried again.
     """
     journal = _read_journal(site)
     if journal is None:
@@ -121,7 +124,10 @@ def complete(site: str, scripts: str) -> tuple[str, ...]:
 
 
 def _read_journal(site: str) -> Journal | None:
-    """None if there is none, or one of which all is done but its own removal."""
+    """Return the journal of a site, or None.
+
+    None also stands for a journal whose work is done, except the removal of its own directory.
+    """
     directory = f"{site}/{CLOSURE_JOURNAL}"
     try:
         data = read_inside(site, f"{CLOSURE_JOURNAL}/{_FILE}", _LIMIT, _require_own)
@@ -154,7 +160,10 @@ def _refusal(site: str, what: str) -> PackagingError:
 
 
 def _parsed(document: Any, site: str) -> Journal:
-    """ValueError, TypeError or KeyError for what is no journal."""
+    """Return the journal in a JSON document.
+
+    Raise ValueError, TypeError or KeyError for a document that is not a journal.
+    """
     if document["schema"] != _SCHEMA:
         raise ValueError(f"schema {document['schema']!r}")
     new = tuple(
@@ -173,7 +182,10 @@ def _text(value: object) -> str:
 
 
 def _name(value: object) -> str:
-    """A path below site-packages."""
+    """Return a path below site-packages.
+
+    Raise ValueError or TypeError for any other value.
+    """
     name = _text(value)
     if parts_of(name)[0] == CLOSURE_JOURNAL:
         raise ValueError(f"{name!r} is the journal itself")
@@ -203,11 +215,14 @@ def _facts(value: Any) -> Facts:
     return _count(size), _count(time)
 
 
-# ---- what is there ----
+# ---- files of the site ----
 
 
 def _facts_of(site: str, path: str) -> Facts | None:
-    """None if nothing has the name. Raises OSError if a directory on the way is a link."""
+    """Return the facts of a file; None if no file has the name.
+
+    Raise OSError if a directory on the way is a link, or if a directory has the name.
+    """
     try:
         with parent_inside(site, path) as (parent, last):
             facts = os.stat(last, dir_fd=parent, follow_symlinks=False)
@@ -219,7 +234,7 @@ def _facts_of(site: str, path: str) -> Facts | None:
 
 
 def _refuse_foreign(journal: Journal) -> None:
-    """PackagingError if something is neither what it was nor what it becomes."""
+    """Raise PackagingError if a file is neither the old file nor the new one."""
     try:
         for row in journal.new:
             if not _is_known(journal, row):
@@ -233,7 +248,7 @@ def _refuse_foreign(journal: Journal) -> None:
 
 def _is_known(journal: Journal, row: New) -> bool:
     now = _facts_of(journal.site, row.path)
-    if _staged_size(journal, row) is None:  # it has its name already
+    if _staged_size(journal, row) is None:  # the file has its name already
         return now is not None and now[0] == row.size
     return now == row.old and _has_digest(journal, row)
 
@@ -244,16 +259,16 @@ def _staged_size(journal: Journal, row: New) -> int | None:
 
 
 def _has_digest(journal: Journal, row: New) -> bool:
-    """Its owner does not matter: it has that of the file which it replaces."""
+    """Return whether a new file has its digest; its owner, which is the replaced file's, does not matter."""
     with open_inside(journal.site, f"{CLOSURE_JOURNAL}/{_FILES}/{row.staged}") as file:
         return digest_text(sha256_of_chunks(iter(lambda: file.read(_CHUNK), b""))) == row.digest
 
 
-# ---- doing ----
+# ---- work ----
 
 
 def _make_directories(site: str, paths: Iterable[str]) -> None:
-    """Makes those that are missing, with the owner of site-packages."""
+    """Make the directories that are missing, with the owner of site-packages."""
     facts = os.stat(site)
     for directory in reversed(directories_of(paths)):
         with suppress(FileExistsError), parent_inside(site, directory) as (parent, last):
@@ -278,20 +293,23 @@ def _unlink(site: str, path: str) -> None:
 
 
 def _remove_empty(site: str, paths: Iterable[str]) -> None:
-    """Removes the directories of files that went, if nothing else is in them."""
+    """Remove the directories of files that went, if nothing else is in them."""
     for directory in directories_of(paths):
         with suppress(OSError), parent_inside(site, directory) as (parent, last):
             os.rmdir(last, dir_fd=parent)
 
 
 def directories_of(paths: Iterable[str]) -> list[str]:
-    """The directories above relative paths, the deepest first."""
+    """Return the directories above relative paths, the deepest first."""
     found = {str(parent) for path in paths for parent in Path(path).parents} - {"."}
     return sorted(found, key=lambda each: (-each.count("/"), each))
 
 
 def _remove_scripts(journal: Journal, directory: str) -> Iterator[str]:
-    """A command that a RECORD lists was installed again meanwhile, and stays."""
+    """Remove the commands of the journal, and yield the name of each.
+
+    A command that a RECORD lists was installed again meanwhile, and stays.
+    """
     listed = {
         os.path.basename(row.path) for found in sdk_distributions(journal.site) for row in found.files
     }  # rows that lead elsewhere can only keep a command

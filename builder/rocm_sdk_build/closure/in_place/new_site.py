@@ -1,7 +1,7 @@
-"""A new site-packages beside the old one: hard links to what stays, new files for what changes.
+"""A new site-packages beside the old one: hard links to files that stay, new files for changes.
 
-Nothing of the old one changes. Links stay links; directories keep owners, modes and attributes, and their times if
-nothing in them changes (Python forgets what it knows of a directory by its time).
+Nothing of the old directory changes. Links stay links; directories keep owners, modes and attributes, and their times
+if nothing in them changes (Python forgets its knowledge of a directory by the time).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FLAGS_OF_NEW = 0o700
 
 
 class _Seen(NamedTuple):
-    """Of a file or directory."""
+    """The state of a file or directory."""
 
     inode: int
     size: int
@@ -38,7 +38,10 @@ Snapshot = Mapping[str, _Seen]
 
 
 def snapshot_of(site: str) -> Snapshot:
-    """All that is in a directory, but for our scratch directories and what Python compiles at any time."""
+    """Return the state of all files in a directory, except our scratch directories and caches of Python.
+
+    Python may compile caches at any time.
+    """
     found: dict[str, _Seen] = {}
     for parent, directories, files in walk(site):
         directories[:] = [name for name in directories if name != _CACHE and not name.startswith(PREFIX)]
@@ -51,7 +54,7 @@ def snapshot_of(site: str) -> Snapshot:
 
 
 def refuse_changed(site: str, before: Snapshot) -> None:
-    """PackagingError if something was installed or removed since."""
+    """Raise PackagingError if something was installed or removed since the snapshot."""
     now = snapshot_of(site)
     if now != before:
         path = next(path for path in sorted({*now, *before}) if now.get(path) != before.get(path))
@@ -59,7 +62,10 @@ def refuse_changed(site: str, before: Snapshot) -> None:
 
 
 def make_new_site(site: str, place: Path, changes: Changes) -> None:
-    """Writes the new directory `place`. The new files are moved there. Raises OSError if links are refused."""
+    """Write the new directory `place`, and move the new files there.
+
+    Raise OSError if links are refused.
+    """
     left_out = changes.removed | changes.new.keys()
     place.mkdir(_FLAGS_OF_NEW)
     for parent, directories, files, descriptor in os.fwalk(site):
@@ -81,7 +87,7 @@ def make_new_site(site: str, place: Path, changes: Changes) -> None:
 
 
 def _finish_directories(site: str, place: Path, changed: set[str]) -> None:
-    """Gives the new directories what the old ones have, the deepest first."""
+    """Give the new directories the attributes of the old ones, the deepest first."""
     for parent in reversed([parent for parent, _, _ in walk(place)]):
         path = os.path.relpath(parent, place)
         new = os.open(parent, _DIRECTORY)
@@ -92,7 +98,10 @@ def _finish_directories(site: str, place: Path, changed: set[str]) -> None:
 
 
 def _finish_directory(path: str, new: int, *, keeps_times: bool) -> None:
-    """A directory that is new has the owner of the one above it, and the mode of any new one."""
+    """Give a directory the owner, mode and times of its old counterpart.
+
+    A directory that is new gets the owner of the directory above, and the mode of any new one.
+    """
     is_new = not os.path.isdir(path)
     old = os.open(os.path.dirname(path) if is_new else path, _DIRECTORY)
     try:
@@ -106,7 +115,7 @@ def _finish_directory(path: str, new: int, *, keeps_times: bool) -> None:
 
 
 def take_owner(new: int, facts: os.stat_result) -> None:
-    """Gives an open file or directory an owner; only root can."""
+    """Give an open file or directory an owner, which only root can do."""
     now = os.fstat(new)
     if os.geteuid() == 0 and (now.st_uid, now.st_gid) != (facts.st_uid, facts.st_gid):
         os.fchown(new, facts.st_uid, facts.st_gid)

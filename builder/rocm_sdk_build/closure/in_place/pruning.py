@@ -1,8 +1,8 @@
-"""`closure --in-place`: the SDK in its environment becomes the closure, in one step or by a journal.
+"""The command `closure --in-place`: the SDK in its environment becomes the closure, in one step or by a journal.
 
-The order: what an earlier run left is completed; the new files are made and tried in a scratch directory; then a new
-site-packages of hard links takes the name of the old one, or a journal appears, which is completed at once. A process
-that is killed leaves the old state, the new one, or a journal.
+The order is fixed: leftovers of an earlier run are completed; the new files are made and tried in a scratch directory;
+then a new site-packages of hard links takes the name of the old one, or a journal appears, which is completed at once.
+A process that is killed leaves the old state, the new one, or a journal.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from .journal import complete, is_interrupted, publish, write_journal
 from .new_site import Snapshot, make_new_site, refuse_changed, snapshot_of, take_owner
 
 _RIGHTS = 0o777
-# Of hard links: too many, of another user's file, to another file system, none at all.
+# Errors of hard links: too many links, another user's file, another file system, no links at all.
 _LINK_REFUSED = (errno.EMLINK, errno.EPERM, errno.EXDEV, errno.ENOTSUP, errno.ENOSYS)
 
 
 class _Subject(NamedTuple):
-    """What is made smaller. others: distributions that are not of the SDK."""
+    """The environment that becomes smaller; `others` are distributions that are not of the SDK."""
 
     environment: Environment
     site: str
@@ -50,23 +50,23 @@ class _Subject(NamedTuple):
 
     @property
     def tops(self) -> list[str]:
-        """The names in site-packages of its files."""
+        """The names in site-packages of the files."""
         names = {path.partition("/")[0] for each in (*self.sdk.packages, *self.others) for path in each.files}
         return sorted(name for name in names if os.path.lexists(f"{self.site}/{name}"))
 
 
 class _Prepared(NamedTuple):
-    """New files in a scratch directory, which are tried; what they are for."""
+    """New files in a scratch directory, which are tried, and the changes that need them."""
 
     made: Made
     changes: Changes
 
 
 def prune_environment(request: Request, also: tuple[str, ...]) -> Made | None:
-    """Makes the SDK of this environment smaller; None if all that was asked for is to complete an interrupted run.
+    """Make the SDK of this environment smaller; return None if only an interrupted run was to complete.
 
-    also: other distributions whose GPU code goes, too. Raises PackagingError, RocmSdkError and OSError; then the
-    environment is what it was, or has a journal.
+    `also` are other distributions whose GPU code goes, too. Raise PackagingError, RocmSdkError or OSError if the SDK
+    cannot be made smaller; then the environment is unchanged, or has a journal.
     """
     sys.dont_write_bytecode = True  # the directory of this program is compared before it is exchanged
     environment = find_environment()
@@ -98,7 +98,7 @@ def _prune(request: Request, subject: _Subject) -> Made:
 
 
 def _complete_interrupted(environment: Environment, site: str) -> bool:
-    """Whether a killed run had left something to do, which is done now."""
+    """Return whether a killed run had left work to do, which is done now."""
     if not is_interrupted(site):
         return False
     require_writable(site)
@@ -154,7 +154,7 @@ def _size_before(smaller: list[Also]) -> int:
 
 
 def _requirements(site: str, sdk: InstalledSdk) -> Iterator[str]:
-    """Those of the distributions that are not of the SDK."""
+    """Yield the requirements of the distributions that are not of the SDK."""
     own = {package.name for package in sdk.packages}
     for each in distributions(path=[site]):
         if canonicalize_name(each.name or "") not in own:
@@ -162,7 +162,7 @@ def _requirements(site: str, sdk: InstalledSdk) -> Iterator[str]:
 
 
 def _take_owners(site: str, changes: Changes) -> None:
-    """New files get the owners of those that they replace, else that of site-packages; as root."""
+    """Give new files the owners of the files that they replace, or else the owner of site-packages; only root can."""
     for path, file in changes.new.items():
         facts = os.stat(site)
         with suppress(FileNotFoundError):
@@ -180,7 +180,7 @@ def _take_owners(site: str, changes: Changes) -> None:
 
 
 def _exchanged(site: str, scratch: Path, changes: Changes, snapshot: Snapshot) -> bool:
-    """Whether a new directory has taken the place of the old one. False if links are refused here."""
+    """Return whether a new directory has taken the place of the old one; False if links are refused here."""
     new = scratch / "new"
     try:
         make_new_site(site, new, changes)

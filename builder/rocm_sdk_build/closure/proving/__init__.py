@@ -1,1 +1,1 @@
-"""Tries a closure where nothing else is."""
+"""The proof of a closure, in a root that has nothing else."""

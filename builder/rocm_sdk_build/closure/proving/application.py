@@ -1,4 +1,4 @@
-"""The application in a proof: which files of it go into the root, and which modules are imported there."""
+"""The application in a proof: its files that go into the root, and its modules that are imported there."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from rocm_sdk_build.closure.writing.metadata import applying
 from rocm_sdk_build.files.scratch import PREFIX
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
-# Endings of extension modules: those of this Python, and those of any.
+# Endings of extension modules: this Python's, and any Python's.
 _OWN = tuple(ending for ending in importlib.machinery.EXTENSION_SUFFIXES if ending != ".so")
 _TAGGED = (".cpython-", ".abi3.", ".pypy")
 
 
 class ApplicationFiles(NamedTuple):
-    """What of the applications goes into the root, at the same places. search_path: for modules.
+    """The files of the applications that go into the root, at the same places.
 
-    trees: directory -> the files in it that go there; the other files are named one by one.
+    `search_path` is the search path of modules. `trees` has for each directory the files in it that go there; the other
+    files are named one by one.
     """
 
     files: tuple[str, ...]
@@ -34,7 +35,7 @@ class ApplicationFiles(NamedTuple):
 
 
 def application_files(roots: Roots) -> ApplicationFiles:
-    """The files of the applications, and of the distributions that they require."""
+    """Return the files of the applications, and of the distributions that they require."""
     found = dict.fromkeys(roots.files)
     trees: dict[str, set[str]] = {}
     places: dict[str, None] = {}
@@ -53,7 +54,10 @@ def application_files(roots: Roots) -> ApplicationFiles:
 
 
 def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
-    """The modules that are imported: packages, and extensions of none by their paths; and remarks."""
+    """Return the modules that are imported, and remarks.
+
+    The modules are packages, and extensions of no package by their paths.
+    """
     modules: dict[str, None] = {}
     remarks: list[str] = []
     for each in roots.applications:
@@ -72,7 +76,7 @@ def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
 
 
 def _package_of(path: str) -> Path | None:
-    """The directory of the top-level package that a module is in."""
+    """Return the directory of the top-level package that has a module, or None."""
     found = None
     for parent in Path(path).parents:
         if not (parent / "__init__.py").is_file():
@@ -82,14 +86,17 @@ def _package_of(path: str) -> Path | None:
 
 
 def _packages_of(application: Application) -> list[str]:
-    """The top-level packages that have ELF files."""
+    """Return the top-level packages that have ELF files."""
     site = str(importlib.metadata.distribution(application.name).locate_file(""))
     tops = dict.fromkeys(os.path.relpath(path, site).split(os.sep)[0] for path in application.files)
     return [top.partition(".")[0] for top in tops if not top.endswith(".libs") and top != ".."]
 
 
 def is_program(path: str) -> bool:
-    """Whether the kernel starts a file, so that nothing can open it as a library. Starting it would be its business."""
+    """Return whether the kernel starts a file, so that nothing can open it as a library.
+
+    The proof does not start programs.
+    """
     return look_at(Path(path)).kind in (Kind.PROGRAM, Kind.STATIC)
 
 
@@ -98,14 +105,14 @@ def _top_of(application: Application) -> str:
 
 
 def _files_below(application: Application) -> Iterator[str]:
-    """The scratch directory of this run may lie there."""
+    """Yield the files below the directory of an application, without scratch directories of this run."""
     for parent, directories, names in walk(_top_of(application)):
         directories[:] = [name for name in directories if not name.startswith(PREFIX)]
         yield from (os.path.join(parent, name) for name in names)
 
 
 def _files_of_distribution(name: str) -> Iterator[tuple[str, str]]:
-    """Pairs of site-packages and file, with those of what it requires.
+    """Yield pairs of site-packages and file, for a distribution and all distributions that it requires.
 
     The SDK's own packages are not among them: the closure takes their place.
     """

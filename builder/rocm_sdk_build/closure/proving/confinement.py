@@ -1,4 +1,4 @@
-"""The ways to run the code of a proof with no rights, and which of them works here."""
+"""The ways to run the code of a proof with no rights, and the choice of a way that works here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _WITHOUT = "--no-proof leaves it out"
 
 
 class Way(NamedTuple):
-    """A row of WAYS. for_root: who may use it. remark: what the proof lacks then; None: nothing."""
+    """A row of WAYS.
+
+    `for_root` says who may use the way. `remark` names the lack of the proof in this way; None: the proof lacks
+    nothing.
+    """
 
     name: str
     for_root: bool
@@ -44,9 +48,10 @@ WAYS = (
 
 
 def find_way(place: Path, *, may_be_unsafe: bool) -> Way:
-    """The first way that works here. PackagingError if there is none; it says what this system refuses.
+    """Return the first way that works here.
 
-    place: an empty directory, where an empty root is mounted.
+    `place` is an empty directory, where an empty root is mounted. Raise PackagingError if there is no way; the error
+    names the steps that this system refuses.
     """
     refusals = []
     for way in WAYS:
@@ -68,7 +73,7 @@ def find_way(place: Path, *, may_be_unsafe: bool) -> Way:
 def run_confined(
     way: Way, place: Path, root: Root, command: tuple[str, ...], variables: dict[str, str]
 ) -> dict[str, Any]:
-    """Runs a command in the root, which appears at `place`, an empty directory; what its last line says, as JSON."""
+    """Run a command in the root, which appears at `place`, an empty directory; return its last line, which is JSON."""
     return _ask(_plan(way, place, root, command, variables), SECONDS)
 
 
@@ -77,12 +82,12 @@ def _plan(way: Way, place: Path, root: Root, command: tuple[str, ...], variables
         "way": way.name,
         "root": os.path.realpath(place),
         "parent": os.getpid(),
-        # What lies deeper is mounted later.
+        # Deeper places are mounted later.
         "parts": sorted(((source, at) for at, source in root.parts.items()), key=lambda each: each[1].count("/")),
         "links": [("dev/shm", "/tmp"), *root.links.items()],
         "texts": list(root.texts.items()),
         "ldconfig": starting.find_program("ldconfig", "/sbin", "/usr/sbin"),
-        "command": command,  # none: whether the way works is the question
+        "command": command,  # without a command the keeper answers whether the way works
         "variables": variables,
         "memory": _MEMORY + _MEMORY_OF_FILES * root.size,
         "seconds": SECONDS,

@@ -1,7 +1,6 @@
-"""The files of this system that the closure uses: what the plan names as outside, with its needs, as the linker finds
-them.
+"""The files of this system that the closure uses: libraries that the plan names as outside, with their needs.
 
-A child opens each name and tells which files came into the process.
+The linker finds the files: a child opens each name and tells which files came into the process.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from rocm_sdk_build.code.dlopen_dependencies import is_elf
 from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
 from rocm_sdk_build.errors import PackagingError
 
-# What the proof's program imports, and one file in /proc that lists what is mapped. argv: the names to open.
+# The imports of the proof's program, and the list of mapped files in /proc. argv: the names to open.
 _CHILD = """
 import ctypes, importlib.util, json, os, subprocess, sys, ast, hashlib, zlib, select, random, tempfile, bz2, lzma, csv
 import rocm_sdk._native, email.parser, concurrent.futures, xml.etree.ElementTree, unicodedata, _posixsubprocess, struct
@@ -41,19 +40,26 @@ print(json.dumps({"own": own, "all": mapped(), "missing": missing}))
 
 
 class HostFiles(NamedTuple):
-    """Absolute paths. links: path of a name by which the linker looks -> the file's name."""
+    """The files of this system, as absolute paths.
+
+    `links` maps the path of a name by which the linker looks to the file's name.
+    """
 
     paths: tuple[str, ...]
     links: dict[str, str]
-    directories: tuple[str, ...]  # of libraries
-    of_libraries: tuple[str, ...]  # the libraries that the closure and the application use; not Python's own
+    directories: tuple[str, ...]  # directories of libraries
+    of_libraries: tuple[str, ...]  # the libraries that the closure and the application use, without Python's own
 
 
 def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterable[str]) -> HostFiles:
-    """PackagingError if the system lacks one of the names. application: its files, and those that come with it."""
+    """Return the files of this system that the closure and the application use.
+
+    `application` are the application's files, and files that come with it. Raise PackagingError if the system lacks a
+    library.
+    """
     libraries = tuple(str(sdk.files[path].source) for path in selection.needed.reasons)
     names = (*selection.needed.outside, *_needs_of_application(application, libraries))
-    # A name with a slash is no name of the system's: it leads to a file, which may be anybody's.
+    # A name with a slash is not a name of the system: the name leads to a file, which may be anybody's.
     document = _ask([name for name in dict.fromkeys(names) if not name.startswith("ld-linux") and "/" not in name])
     if document["missing"]:
         what = f"this system lacks a library: {document['missing'][0]}"
@@ -77,7 +83,7 @@ def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterab
 
 
 def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
-    """DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
+    """Return the DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
     own = tuple(path for path in files if is_elf(path))
     return [
         need.name for file in check_host_files(own, libraries).files for need in file.needs if need.place == "system"
@@ -96,7 +102,7 @@ def _ask(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _interpreter() -> str:
-    """The dynamic linker of this Python."""
+    """Return the path of this Python's dynamic linker."""
     with open(os.path.realpath(sys.executable), "rb") as file:
         elf = read_elf(file.fileno(), sys.executable)
         segment = next(each for each in elf.segments if each.type == PT_INTERP)

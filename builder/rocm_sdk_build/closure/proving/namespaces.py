@@ -1,12 +1,12 @@
-"""Starts the program of a proof in a root with no rights: the keeper, which the builder starts.
+"""The keeper, which the builder starts to run the program of a proof in a root with no rights.
 
-The keeper makes the root of read-only bind mounts on a tmpfs, in a mount namespace of its own. Its child is the first
-process of new namespaces for processes, IPC, network and host name. It goes into the root, gives up all rights, starts
-the program, and ends with it. The kernel kills all that is in its namespace then. It also dies when the keeper dies,
-and that one when the builder dies. So no process and no mount stays.
+The keeper makes the root of read-only bind mounts on a tmpfs, in a mount namespace of its own. The child of the keeper
+is the first process of new namespaces for processes, IPC, network and host name. The child goes into the root, gives up
+all rights, starts the program, and ends with it. Then the kernel kills all processes in the namespace. The child also
+dies when the keeper dies, and the keeper when the builder dies. So no process and no mount stays.
 
-Standard input has the plan as JSON. Prints one line of JSON if this system refuses a step: {"refused": "..."}. Calls
-and constants: namespaces(7), mount(2), pivot_root(2), prctl(2), capset(2), seccomp(2).
+Standard input has the plan as JSON. The keeper prints one line of JSON if this system refuses a step: {"refused":
+"..."}. Calls and constants: namespaces(7), mount(2), pivot_root(2), prctl(2), capset(2), seccomp(2).
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from rocm_sdk.base.namespaces import (
     unshare,
 )
 
-# Ways to have no rights. The first three differ in who the program is.
-MAPPED = "mapped"  # root: a user namespace whose only user is NOBODY
-OWN = "own"  # an ordinary user: a user namespace whose only user is himself
-CHANGED = "changed"  # root where user namespaces are refused: the process becomes NOBODY
-COPIES = "copies"  # root where namespaces are refused: chroot into copies, and NOBODY. Not safe.
+# Ways to have no rights. The first three differ in the user of the program.
+MAPPED = "mapped"  # for root: a user namespace whose only user is NOBODY
+OWN = "own"  # for an ordinary user: a user namespace whose only user is himself
+CHANGED = "changed"  # for root where user namespaces are refused: the process becomes NOBODY
+COPIES = "copies"  # for root where namespaces are refused: chroot into copies, and NOBODY. Not safe.
 NOBODY = 65534
 
 _MNT_DETACH = 2
@@ -66,7 +66,7 @@ _PR_SET_DUMPABLE, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 4, 23, 24
 _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
 _CAPABILITY_VERSION = 0x20080522
 _MOST_CAPABILITIES = 64
-# What a mount has is kept when it becomes read-only: in a user namespace it is locked.
+# The flags of a mount stay when it becomes read-only: in a user namespace they are locked.
 _MOUNT_FLAGS = {
     "nosuid": MS_NOSUID,
     "nodev": MS_NODEV,
@@ -78,7 +78,7 @@ _MOUNT_FLAGS = {
 }
 _DEVICES = {"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9}  # minor numbers
 _MEMORY_DEVICES = 1  # the major number
-_ROOT_BYTES, _TEMPORARY_BYTES = 256 << 20, 1 << 30  # of tmpfs
+_ROOT_BYTES, _TEMPORARY_BYTES = 256 << 20, 1 << 30  # bytes of tmpfs
 _FILE_BYTES, _DESCRIPTORS, _PROCESSES, _PROCESSES_OF_CPU = 1 << 30, 1024, 512, 32
 
 
@@ -86,7 +86,10 @@ _FILE_BYTES, _DESCRIPTORS, _PROCESSES, _PROCESSES_OF_CPU = 1 << 30, 1024, 512, 3
 
 
 class _Machine(NamedTuple):
-    """What of system calls depends on the processor. first_foreign: the first number of calls of another ABI."""
+    """The facts of system calls that depend on the processor.
+
+    `first_foreign` is the first number of calls of another ABI.
+    """
 
     audit: int
     first_foreign: int
@@ -113,7 +116,7 @@ def _machine() -> _Machine:
 
 
 def main() -> NoReturn:
-    """Runs the plan that standard input has. Exit status: that of the program."""
+    """Run the plan from standard input, and exit with the status of the program."""
     plan = json.load(sys.stdin)
     try:
         status = _keep(plan)
@@ -126,7 +129,7 @@ def main() -> NoReturn:
 
 def _keep(plan: dict[str, Any]) -> int:
     way, root = plan["way"], plan["root"]
-    os.umask(0o022)  # another user is to read what is made
+    os.umask(0o022)  # another user is to read the new files
     die_with_parent()
     if os.getppid() != plan["parent"]:
         return 1
@@ -159,10 +162,13 @@ def _keep(plan: dict[str, Any]) -> int:
 
 
 def _count_processes(user: int) -> int:
-    """Threads that a user has already: before Linux 5.14 they count for his limit in each user namespace."""
+    """Return the number of threads that a user has already.
+
+    Before Linux 5.14 these threads count for his limit in each user namespace.
+    """
     total = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             if os.stat(f"/proc/{name}").st_uid == user:
                 total += len(os.listdir(f"/proc/{name}/task"))
     return total
@@ -172,13 +178,13 @@ def _count_processes(user: int) -> int:
 
 
 def _make_root(root: str, plan: dict[str, Any]) -> None:
-    """Mounts a tmpfs there, with all but /proc, and makes it read-only."""
+    """Mount a tmpfs at `root`, with all parts except /proc, and make it read-only."""
     mount("proof", root, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=755,size={_ROOT_BYTES}")
     os.mkdir(f"{root}/proc")
     os.mkdir(f"{root}/tmp")
     mount("tmp", f"{root}/tmp", "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={_TEMPORARY_BYTES}")
     places = [*plan["parts"], *([f"/dev/{name}", f"dev/{name}"] for name in _DEVICES)]
-    for source, place in places:  # all of them before the first one is mounted: nothing is made where a mount leads
+    for source, place in places:  # make all before the first mount: nothing is made where a mount leads
         _make_mount_point(source, f"{root}/{place}")
     for source, place in places:
         mount(source, f"{root}/{place}", "", MS_BIND | MS_REC)
@@ -199,7 +205,7 @@ def _make_mount_point(source: str, target: str) -> None:
 
 
 def _mounts_below(root: str) -> Iterator[tuple[str, int]]:
-    """The mount points below the root, and their flags."""
+    """Yield the mount points below the root, and their flags."""
     for point, options in mounts():
         if point.startswith(f"{root}/"):
             yield point, sum(_MOUNT_FLAGS.get(name, 0) for name in options)
@@ -210,7 +216,7 @@ def _make_read_only(point: str, flags: int) -> None:
 
 
 def _write_own(root: str, plan: dict[str, Any]) -> None:
-    """Writes links and small files. Where a mount has the place, it has the file already."""
+    """Write links and small files; a place that a mount has already has its file."""
     for place, text in plan["links"]:
         if not os.path.lexists(f"{root}/{place}"):
             os.makedirs(os.path.dirname(f"{root}/{place}"), exist_ok=True)
@@ -223,7 +229,7 @@ def _write_own(root: str, plan: dict[str, Any]) -> None:
 
 
 def _fill(root: str, plan: dict[str, Any]) -> None:
-    """Copies what would be bound, where nothing can be mounted."""
+    """Copy all parts that would be bound, where nothing can be mounted."""
     for source, place in plan["parts"]:
         _copy(root, source, f"{root}/{place}")
     os.makedirs(f"{root}/tmp", exist_ok=True)
@@ -233,7 +239,7 @@ def _fill(root: str, plan: dict[str, Any]) -> None:
         with suppress(PermissionError):
             os.mknod(f"{root}/dev/{name}", stat.S_IFCHR, os.makedev(_MEMORY_DEVICES, minor))
             os.chmod(f"{root}/dev/{name}", 0o666)
-    if not os.path.lexists(f"{root}/dev/null"):  # a file stands for it
+    if not os.path.lexists(f"{root}/dev/null"):  # a file stands for the device
         Path(root, "dev/null").touch()
         os.chmod(f"{root}/dev/null", 0o666)
     _write_own(root, plan)
@@ -241,7 +247,10 @@ def _fill(root: str, plan: dict[str, Any]) -> None:
 
 
 def _copy(root: str, source: str, target: str) -> None:
-    """Writes only below the root, wherever links lead that were copied."""
+    """Copy a file or directory, and write only below the root, wherever copied links lead.
+
+    Raise OSError if a link leads out of the root.
+    """
     directory = os.path.dirname(target)
     if not f"{os.path.realpath(directory)}/".startswith(f"{root}/"):
         raise OSError(errno.ELOOP, "a link leads out of the root", target)
@@ -258,11 +267,11 @@ def _copy(root: str, source: str, target: str) -> None:
 
 
 def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, nobodys: int) -> NoReturn:
-    """Goes into the root, gives up all rights, starts the program, and ends with it."""
+    """Go into the root, give up all rights, start the program, and end with it."""
     status = 1
     try:
         die_with_parent()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process has only the signals that it handles
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process gets only the signals that it handles
         _enter(plan["root"], plan["way"])
         _become_user(plan["way"], question, answering)
         os.close(question)
@@ -270,7 +279,7 @@ def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, no
         _filter_calls()
         prctl(_PR_SET_DUMPABLE, 0, "prctl PR_SET_DUMPABLE")
         die_with_parent()  # a change of the user clears it
-        if not select.select([life], [], [], 0)[0]:  # else the keeper has died meanwhile
+        if not select.select([life], [], [], 0)[0]:  # otherwise the keeper has died meanwhile
             status = _run_program(plan, nobodys)
     except OSError as error:
         refuse(error)
@@ -280,7 +289,7 @@ def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, no
 
 def _enter(root: str, way: str) -> None:
     if way != COPIES:
-        unshare(CLONE_NEWNS, "unshare --mount")  # the keeper keeps the root that it has, and its /proc
+        unshare(CLONE_NEWNS, "unshare --mount")  # the keeper keeps its own root and /proc
         mount("proc", f"{root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
         mount(f"{root}/proc/sys", f"{root}/proc/sys", "", MS_BIND | MS_REC)
         _make_read_only(f"{root}/proc/sys", MS_NODEV | MS_NOEXEC)
@@ -298,7 +307,7 @@ def _enter(root: str, way: str) -> None:
 
 
 def _become_user(way: str, question: int, answering: int) -> None:
-    """Becomes the user without rights. The order: what needs a right comes before the step that gives it up."""
+    """Become the user without rights; each step that needs a right comes before the step that gives it up."""
     if way != OWN:
         os.setgroups([])
     if way == MAPPED:
@@ -334,14 +343,14 @@ class _Program(ctypes.Structure):
 
 
 _LOAD, _EQUAL, _NOT_BELOW, _RETURN = 0x20, 0x15, 0x35, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # in struct seccomp_data, little-endian
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data, little-endian
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
-_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: those that have namespaces
+_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: families that have namespaces
 _MODE_FILTER = 2
 
 
 def _filter_calls() -> None:
-    """Refuses what no namespace has: keyrings, and sockets of other families, as those to a hypervisor."""
+    """Refuse the calls that no namespace confines: keyrings, and sockets of other families, as to a hypervisor."""
     machine = _machine()
     refused = (_RETURN, 0, 0, _ERROR | errno.ENOSYS)
     code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, machine.audit), refused, (_LOAD, 0, 0, _NUMBER)]
@@ -361,7 +370,10 @@ def _filter_calls() -> None:
 
 
 def _run_program(plan: dict[str, Any], nobodys: int) -> int:
-    """Starts it, and waits for it; processes that lost their parents are waited for, too."""
+    """Start the program, and wait for its end; return its exit status.
+
+    Processes that lost their parents are waited for, too.
+    """
     if not plan["command"]:
         print(json.dumps({"ready": True}), flush=True)
         return 0
@@ -375,7 +387,7 @@ def _run_program(plan: dict[str, Any], nobodys: int) -> int:
 
 
 def _become_program(command: list[str], variables: dict[str, str], memory: int, seconds: int, nobodys: int) -> NoReturn:
-    """No terminal, no descriptor but the two for output, and limits."""
+    """Become the program, with no terminal, no descriptors except two for output, and with limits."""
     try:
         os.setsid()
         nothing = os.open("/dev/null", os.O_RDONLY)

@@ -1,11 +1,11 @@
-"""Runs in the root of a proof: loads and imports what the closure is for, each in a process of its own.
+"""The program in the root of a proof, which loads and imports the closure's files, each in a process of its own.
 
-argv: a file with the wish (JSON). Prints one line of JSON: what is wrong. It is a program of its own, which imports
-nothing of rocm-sdk-build: that is not in the root. It runs in isolated mode, so that no module of the application is
-imported in it, and its children cannot trace it.
+argv has a file with the wish (JSON). The program prints one line of JSON with the faults. The program stands alone, and
+imports nothing of rocm-sdk-build, which is not in the root. The program runs in isolated mode, so that no module of the
+application is imported in it, and its children cannot trace it.
 
-A child stops once its load has returned: the files must be in its memory then. A process that ends before, with
-whatever status, has loaded nothing.
+A child stops once its load has returned: the files must be in its memory then. A process that ends before, with any
+status, has loaded nothing.
 """
 
 from __future__ import annotations
@@ -25,23 +25,26 @@ from time import monotonic
 from typing import NamedTuple
 
 CLOSURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "closure")
-_SHOWN = 2000  # letters of what a child says
+_SHOWN = 2000  # letters of a child's output
 _PAGE_LIST = "/tmp/rocm-sdk.pages"
-_LIST_LIMIT = 1 << 20  # bytes; the reader takes no longer one
-_SECONDS = 30.0  # that a child may take to load a file
-_SECONDS_OF_MODULES = 600.0  # and to import packages, or to load all libraries
-_STATUSES = range(64, 125)  # of a child that has done what it was to do: code of the libraries does not know which
+_LIST_LIMIT = 1 << 20  # bytes; the reader takes no longer list
+_SECONDS = 30.0  # time for a child to load a file
+_SECONDS_OF_MODULES = 600.0  # time for a child to import packages, or to load all libraries
+_STATUSES = range(64, 125)  # of a child that has done its work: code of the libraries does not know the right one
 
 Wrong = dict[str, str]
 
 
 def set_dumpable(value: int) -> None:
-    """Whether processes of the same user may read this one's memory and descriptors, and trace it (prctl(2))."""
+    """Set whether processes of the same user may read this one's memory and descriptors, and trace it (prctl(2))."""
     ctypes.CDLL(None).prctl(4, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3)
 
 
 class Try(NamedTuple):
-    """What a child does. files: what is in its memory afterwards. becomes: it ends as another program, by status 0."""
+    """The work of a child.
+
+    `files` are in its memory afterwards. With `becomes` the child ends as another program, by status 0.
+    """
 
     what: str
     action: Callable[[], object]
@@ -51,10 +54,10 @@ class Try(NamedTuple):
 
 
 def in_child(each: Try) -> Wrong | None:
-    """What is wrong if an action fails in a child; what it prints is the answer if it dies.
+    """Return the fault if an action fails in a child; the output of a child that dies is the answer.
 
-    The child has no descriptor of ours, and is in a group of its own. What it leaves running can hold nothing open that
-    is waited for.
+    The child has no descriptor of ours, and is in a group of its own. Processes that the child leaves running can hold
+    nothing open that is waited for.
     """
     secret = _STATUSES[os.urandom(1)[0] % len(_STATUSES)]
     with tempfile.TemporaryFile() as log:
@@ -77,7 +80,7 @@ def in_child(each: Try) -> Wrong | None:
 
 
 def _be_child(action: Callable[[], object], log: int, secret: int) -> None:
-    """Stops once the action has returned, until its memory has been looked at; ends by the secret status."""
+    """Run the action, stop until the memory of this process has been looked at, and end by the secret status."""
     status = 1
     try:
         os.setpgid(0, 0)
@@ -97,7 +100,7 @@ def _be_child(action: Callable[[], object], log: int, secret: int) -> None:
 
 
 def _fault_of(each: Try, child: int, secret: int) -> str | None:
-    """Why a child has not loaded what it was to load; None: it has. It has ended then."""
+    """Return the reason why a child has not loaded its files, or None if it has; the child has ended then."""
     deadline = monotonic() + each.seconds
     lacking = list(each.files)
     while True:
@@ -125,26 +128,26 @@ def _fault_of(each: Try, child: int, secret: int) -> str | None:
 
 
 def _is_mapped(child: int, path: str) -> bool:
-    """Whether a process has a file in its memory, under this name or another one; True where no /proc tells it."""
+    """Return whether a process has a file in its memory, under this name or another one; True if no /proc tells."""
     if not os.path.isdir("/proc/self"):
         return True
     try:
         with open(f"/proc/{child}/maps", encoding="utf-8", errors="surrogateescape") as maps:
             found = {name for line in maps for name in line.rstrip("\n").split(maxsplit=5)[4:]}
         return not found.isdisjoint({os.path.realpath(path), str(os.stat(path).st_ino)})
-    except OSError:  # it lets nobody look
+    except OSError:  # the process lets nobody look
         return False
 
 
 def preload(names: Sequence[str]) -> None:
-    """As a framework does it."""
+    """Preload libraries, as a framework does."""
     import rocm_sdk
 
     rocm_sdk.preload_libraries(*names)
 
 
 def libraries_of(names: Sequence[str]) -> list[str]:
-    """The files of shortnames; none of a library that a child will report as missing."""
+    """Return the files of shortnames; [] if a library is missing, which a child will report."""
     import rocm_sdk
 
     try:
@@ -154,7 +157,7 @@ def libraries_of(names: Sequence[str]) -> list[str]:
 
 
 def load(path: str) -> None:
-    """A file behind what it needs; LD_BIND_NOW makes the linker look for every symbol."""
+    """Load a file behind its needs; LD_BIND_NOW makes the linker look for every symbol."""
     import rocm_sdk
 
     rocm_sdk.preload_for(path)
@@ -162,7 +165,7 @@ def load(path: str) -> None:
 
 
 def import_extension(path: str) -> None:
-    """An extension of no package, by its path."""
+    """Import an extension of no package, by its path."""
     import rocm_sdk
 
     rocm_sdk.preload_for(path)
@@ -172,7 +175,7 @@ def import_extension(path: str) -> None:
 
 
 def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
-    """Packages, and then each file of them: what a file needs may come with another package."""
+    """Import packages, and then load each of their files: the needs of a file may come with another package."""
     for name in names:
         importlib.import_module(name)
     for path in files:
@@ -180,7 +183,7 @@ def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
 
 
 def self_test() -> list[Wrong]:
-    """The errors that `rocm-sdk test` has."""
+    """Return the errors that `rocm-sdk test` reports."""
     from rocm_sdk.base import starting
 
     command = starting.module_command("rocm_sdk", "test", "--target", CLOSURE, "--json")
@@ -203,9 +206,10 @@ def self_test() -> list[Wrong]:
 
 
 def record_pages() -> None:
-    """Becomes the process that loads all libraries and writes which pages they touch.
+    """Become the process that loads all libraries and writes the list of the pages that they touch.
 
-    It begins anew: LD_BIND_NOW, by which all symbols of all libraries would be touched, holds for as long as a process.
+    The process begins anew: LD_BIND_NOW, by which all symbols of all libraries would be touched, holds for as long as a
+    process.
     """
     from rocm_sdk.base import starting
     from rocm_sdk.installed.installation import current
@@ -219,7 +223,11 @@ def record_pages() -> None:
 
 
 def recorded_pages() -> str:
-    """The list. What code of the libraries has put into its place is refused, or is judged by who started the proof."""
+    """Return the page list.
+
+    Code of the libraries may have put something into its place: OSError refuses anything else than a file of limited
+    size, and the process that started the proof judges the list.
+    """
     descriptor = os.open(_PAGE_LIST, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -233,7 +241,7 @@ def recorded_pages() -> str:
 
 
 def main() -> None:
-    """Tries all that the wish names."""
+    """Try all that the wish names, and print the faults."""
     set_dumpable(0)
     with open(sys.argv[1], encoding="utf-8") as file:
         wish = json.load(file)

@@ -1,8 +1,10 @@
-"""Tries the closure where nothing else is: in a root with Python and the loader, the application, and the libraries of
-the system that the plan names. What the closure lacks cannot be found elsewhere.
+"""The proof of a closure where nothing else is.
+
+The proof runs in a root with Python and the loader, the application, and the libraries of the system that the plan
+names. Files that the closure lacks cannot be found elsewhere.
 
 The files of this system are at the same places in the root, and nothing there can change them: the code of the
-application runs, with no rights (namespaces.py).
+application runs with no rights (namespaces.py).
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from .host_files import HostFiles, find_host_files
 from .root import Root
 
 _WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
-_OWN = "/.rocm-sdk-proof"  # what is not of this system lies in a directory that no application has
+_OWN = "/.rocm-sdk-proof"  # files that are not of this system lie in a directory that no application has
 _PROGRAM = Path(__file__).with_name("program.py")
 _NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
 _VARIABLES = {
@@ -43,15 +45,15 @@ _VARIABLES = {
     "LOGNAME": "proof",
     "PYTHONDONTWRITEBYTECODE": "1",
     "LC_ALL": "C.UTF-8",
-    "OMP_NUM_THREADS": "1",  # as many threads as processors would take much address space
+    "OMP_NUM_THREADS": "1",  # threads for each processor would take much address space
     "OPENBLAS_NUM_THREADS": "1",
 }
-# What the code of an application says that lacks rights.
+# Messages of application code that lacks rights.
 _LACK_OF_RIGHTS = tuple(map(os.strerror, (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH)))
 
 
 class Attempt(NamedTuple):
-    """How the closure is tried. replaced: files of applications -> what takes their places."""
+    """The way in which the closure is tried; `replaced` maps files of applications to the files in their places."""
 
     way: Way
     place: Path  # an empty directory of the scratch directory, where the root is mounted
@@ -60,21 +62,24 @@ class Attempt(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What was tried. remarks say what was not, and why."""
+    """The result of the proof; `remarks` name files that were not tried, with the reason."""
 
     way: str
     preloaded: tuple[str, ...]
     libraries: tuple[str, ...]  # each loaded alone, with all that it needs, every symbol found
-    files: tuple[str, ...]  # of applications, loaded behind what they need
-    modules: tuple[str, ...]  # imported
+    files: tuple[str, ...]  # files of applications, loaded behind their needs
+    modules: tuple[str, ...]  # modules that were imported
     remarks: tuple[str, ...]
-    host_files: tuple[str, ...]  # of this system, that the libraries use
+    host_files: tuple[str, ...]  # files of this system that the libraries use
     seconds: float
-    page_list: PageList | None  # what a load of all libraries touches, if that was asked for
+    page_list: PageList | None  # the pages that a load of all libraries touches, if requested
 
 
 def find_attempt(scratch: Path, *, may_be_unsafe: bool, records_pages: bool) -> Attempt:
-    """The way that works here. PackagingError if there is none."""
+    """Return the way that works here.
+
+    Raise PackagingError if there is no way, or if pages are to be recorded without namespaces.
+    """
     place = scratch / "root"
     place.mkdir()
     way = find_way(place, may_be_unsafe=may_be_unsafe)
@@ -92,13 +97,16 @@ def prove(  # noqa: PLR0917
     gpus: tuple[str, ...],
     attempt: Attempt,
 ) -> Proof:
-    """Tries the closure. PackagingError says what fails."""
+    """Try the closure; return the result.
+
+    Raise PackagingError, which says what fails.
+    """
     start = time.monotonic()
     modules, remarks = modules_of(roots)
     application = application_files(roots)
     host = find_host_files(sdk, selection, application.files)
     loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
-    # What they need may come from others, which their import loads.
+    # The needs of these files may come from other files, which their import loads.
     of_packages = {path for each in roots.applications if each.kind != "file" for path in each.files}
     search_path = [f"{_OWN}/loader", f"{_OWN}/closure", *application.search_path]
     wish: dict[str, Any] = {
@@ -148,7 +156,7 @@ def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
 
 
 def _root(attempt: Attempt, site: Site, host: HostFiles, application: ApplicationFiles) -> Root:
-    """Python, the loader, the closure, the application and the system's libraries at their places."""
+    """Return the root: Python, the loader, the closure, the application and the system's libraries."""
     root = Root(attempt.place.with_name("copies"), for_others=attempt.way.for_root)
     bases = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
     for name in ("stdlib", "platstdlib"):
@@ -182,7 +190,7 @@ def _python() -> str:
 
 
 def _compare_coverage(sdk: InstalledSdk, selection: Selection, site: Site, gpus: tuple[str, ...]) -> None:
-    """check-gpu must say the same of each kept library as before."""
+    """Raise PackagingError if check-gpu has another verdict on a kept library than before."""
     kept = {os.path.basename(path) for path in selection.needed.reasons}
     before = {
         (library.name, on.gpu): (on.verdict, on.tables)

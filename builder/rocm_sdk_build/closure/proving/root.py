@@ -1,7 +1,8 @@
-"""What the root of a proof consists of: files and whole directories of this system, links, and small files of our own.
+"""The parts of a proof's root: files and whole directories of this system, links, and small files of our own.
 
-Nothing is written here. A directory is taken whole if each file in it is wanted and the program may read it; else its
-files are taken one by one. So a framework of ten thousand files takes few mounts.
+This module writes nothing except copies of files that the program may not read. A directory is taken whole if each file
+in it is wanted and the program may read it; otherwise its files are taken one by one. So a framework of ten thousand
+files takes few mounts.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import NamedTuple
 from rocm_sdk_build.files.scratch import PREFIX
 
 _CACHE = "__pycache__"
-_LINKED = ("bin", "lib", "lib64", "lib32", "sbin")  # of /usr, on most systems
-_FOR_ALL = {False: 0o004, True: 0o005}  # a file, a directory
+_LINKED = ("bin", "lib", "lib64", "lib32", "sbin")  # directories that most systems link to /usr
+_FOR_ALL = {False: 0o004, True: 0o005}  # rights of a file, of a directory
 
 
 class Entry(NamedTuple):
-    """Something in a directory. kind: a file type of stat(2)."""
+    """An entry of a directory; `kind` is a file type of stat(2)."""
 
     name: str
     path: str
@@ -31,9 +32,9 @@ class Entry(NamedTuple):
 
 
 class Root:
-    """The root; places are relative to it.
+    """The root of a proof; places are relative to it.
 
-    for_others: the program runs as another user, for whom files that he may not read are copied to `copies`.
+    With `for_others` the program runs as another user, for whom files that he may not read are copied to `copies`.
     """
 
     def __init__(self, copies: Path, *, for_others: bool) -> None:
@@ -46,12 +47,15 @@ class Root:
         self.links |= self._system_links
 
     def place_of(self, path: str) -> str:
-        """The place of an absolute path. The system's links to directories of /usr are links in the root, too."""
+        """Return the place of an absolute path.
+
+        The system's links to directories of /usr are links in the root, too.
+        """
         first, _, rest = path.lstrip("/").partition("/")
         return f"usr/{first}/{rest}" if first in self._system_links else path.lstrip("/")
 
     def add_file(self, path: str, place: str | None = None) -> None:
-        """A file of this system, at the same place or another one."""
+        """Add a file of this system, at the same place or another one."""
         facts, real = os.stat(path), os.path.realpath(path)
         self.size += facts.st_size
         if not self._may_read(facts.st_mode, is_directory=False):
@@ -70,7 +74,7 @@ class Root:
         chosen: Collection[str] | None = None,
         without: Collection[str] = (),
     ) -> None:
-        """The files of a directory; chosen: only these. without: names in the directory itself."""
+        """Add a directory's files, or with `chosen` only these; `without` are names in the directory itself."""
         tree = _Tree(top, chosen, without, self._may_read)
         base = self.place_of(top) if place is None else place
         for entry in tree.entries():
@@ -89,7 +93,7 @@ class Root:
 
 
 class _Tree:
-    """The files below a directory, and which directories are whole."""
+    """The files below a directory, and the directories that are whole."""
 
     def __init__(
         self,
@@ -110,18 +114,18 @@ class _Tree:
             found = [each for each in _listing(directory) if not (directory == top and each.name in without)]
             self._listed[directory] = found
             waiting += [each.path for each in found if self._is_entered(each)]
-        self._sizes: dict[str, int] = {}  # of directories that are whole
+        self._sizes: dict[str, int] = {}  # sizes of directories that are whole
         for directory in reversed(self._listed):
             if not (directory == top and without):
                 self._look_at(directory)
 
     def _is_entered(self, entry: Entry) -> bool:
         is_chosen = self._chosen is None or entry.path in self._above
-        is_ours = entry.name.startswith(PREFIX)  # a scratch directory, as that of this run
+        is_ours = entry.name.startswith(PREFIX)  # a scratch directory, such as this run's
         return entry.kind == stat.S_IFDIR and entry.name != _CACHE and is_chosen and not is_ours
 
     def _look_at(self, directory: str) -> None:
-        """Whether it is whole; the directories in it were looked at before."""
+        """Note the size of a directory if it is whole; the directories in it were looked at before."""
         total = 0
         for entry in self._listed[directory]:
             if entry.kind == stat.S_IFDIR:
@@ -139,7 +143,7 @@ class _Tree:
         self._sizes[directory] = total
 
     def entries(self) -> Iterator[Entry]:
-        """Directories that are whole, and files and links of others. A link that leads elsewhere is its file."""
+        """Yield whole directories, and files and links of the others; a link that leads elsewhere is its file."""
         facts = os.stat(self._top)
         waiting = [self._top]
         if self._top in self._sizes and self._may_read(facts.st_mode, is_directory=True):
@@ -163,7 +167,7 @@ class _Tree:
         return entry.kind == stat.S_IFREG or (entry.kind == stat.S_IFLNK and os.path.isfile(entry.path))
 
     def _stays_inside(self, path: str) -> bool:
-        """Whether a link is relative, and leads to something below the directory."""
+        """Return whether a link is relative, and leads to something below the directory."""
         text = os.readlink(path)
         top = os.path.realpath(self._top)
         return not os.path.isabs(text) and os.path.exists(path) and os.path.realpath(path).startswith(f"{top}/")

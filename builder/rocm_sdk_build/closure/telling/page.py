@@ -1,4 +1,4 @@
-"""The report of a closure as a page: what it keeps and leaves out as bars of one scale, and the tables behind them."""
+"""The report of a closure as a page: kept and left out parts as bars of one scale, and the tables behind them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from rocm_sdk_build.files.new_file import new_file
 
 from .report import data_of, group_sizes, libraries_of
 
-_SHOWN = 24  # bars; what is smaller shares one
+_SHOWN = 24  # bars; smaller parts share one
 
 
 class Part(NamedTuple):
-    """Something that the SDK had: a library, a kind of data, or what was left out for one reason."""
+    """A part of the SDK: a library, a kind of data, or the files that were left out for one reason."""
 
     name: str
     size: int  # bytes
-    kind: str  # "kept", or "" for what is left out
+    kind: str  # "kept", or "" for a part that is left out
 
 
 def write_page(made: Made, path: Path) -> None:
-    """Writes the page; a file that is there is replaced."""
+    """Write the page; an existing file is replaced."""
     with new_file(str(path)) as new:
         write_all(new, page_of(made).encode(), 0)
 
 
 def page_of(made: Made) -> str:
-    """The page as a text without anything from elsewhere."""
+    """Return the page as a text without anything from elsewhere."""
     gpus = f" for {', '.join(made.request.gpus)}" if made.request.gpus else ""
     about = f"{size_text(made.size_before)} → {size_text(made.size)}{gpus}."
     return "".join(page(f"Closure {made.request.output.name}", about, _parts(made)))
@@ -63,7 +63,7 @@ def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def _sizes(made: Made) -> Iterator[str]:
-    """The largest parts of the SDK as bars: each says how much of the whole it is."""
+    """Yield the largest parts of the SDK as bars; each bar shows the share of the whole."""
     parts = [Part(os.path.basename(each.kept.file.path), each.size, "kept") for each in libraries_of(made)]
     parts += [Part(kind, size, "kept") for kind, (_, size, _) in data_of(made).items()]
     parts += [Part(f"left out: {reason}", size, "") for reason, (_, size) in group_sizes(made).items()]

@@ -1,4 +1,4 @@
-"""The report of a closure: what it has and why, what was left out, what it takes from the system, what was tried."""
+"""The report of a closure: kept files and reasons, files left out, needs of the system, and the proof."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rocm_sdk_build.closure.choosing.proof_choice import why_untried
 from rocm_sdk_build.closure.closure import Made
 from rocm_sdk_build.closure.writing.site import Written
 
-SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+SCHEMA = 1  # version of --json; incremented when the meaning of a field changes
 _NUMBERS = frozenset({"before", "after", "size", "files"})
 _SHOWN = 3  # names of a row that stands for many files
 _LIBC = frozenset({"libc", "libm", "libdl", "libpthread", "librt", "libutil"})
 _SYSTEMS = ("Debian, Ubuntu", "Fedora, RHEL", "SUSE", "Arch", "Gentoo")
-# A library of the system -> a file of the system that it reads. HIP and rocminfo print the names of GPUs in this one.
+# A library of the system -> a file of the system that it reads. HIP and rocminfo print the names of GPUs in the file.
 _READ = {"libdrm_amdgpu.so.1": "amdgpu.ids"}
 # Such a file -> its package in each of the systems.
 _PACKAGES = {"amdgpu.ids": ("libdrm-common", "libdrm", "libdrm_amdgpu1", "libdrm", "x11-libs/libdrm")}
 
 
 def tell_report(made: Made) -> None:
-    """Prints it."""
+    """Print the report."""
     request = made.request
     targets = f" for {', '.join(request.gpus)}" if request.gpus else ""
     image = f", {size_text(made.output_size)} as {request.form}" if request.form != "site" else ""
@@ -54,7 +54,7 @@ def tell_report(made: Made) -> None:
 
 
 def group_sizes(made: Made) -> dict[str, tuple[int, int]]:
-    """Reason -> number and bytes of the files that are left out for it, the largest first."""
+    """Return for each reason the number and bytes of the files that are left out for it, the largest first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for each in made.selection.left_out:
         sums[each.reason][0] += 1
@@ -63,13 +63,13 @@ def group_sizes(made: Made) -> dict[str, tuple[int, int]]:
 
 
 def libraries_of(made: Made) -> list[Written]:
-    """The libraries and programs, the largest first."""
+    """Return the libraries and programs, the largest first."""
     found = [each for each in made.site.files if each.kept.kind in ("library", "program")]
     return sorted(found, key=lambda each: (-each.size, each.kept.file.path))
 
 
 def data_of(made: Made) -> dict[str, tuple[int, int, str]]:
-    """Kind of data -> number and bytes of files, and the first one's reason; the largest first."""
+    """Return for each kind of data the number and bytes of files, and the first one's reason; the largest first."""
     sums: dict[str, tuple[int, int, str]] = {}
     for each in made.site.files:
         kind = each.kept.kind
@@ -136,7 +136,7 @@ def _trace_lines(made: Made) -> Iterator[str]:
 
 
 def _unread_line(made: Made) -> str:
-    """Files of applications that were not looked at, of one sort."""
+    """Return a line about files of applications that were not looked at; the first one stands for its sort."""
     files = made.selection.needed.unread
     first, why = next(iter(files.items()))
     more = f", and {len(files) - 1} more files" if len(files) > 1 else ""
@@ -144,7 +144,7 @@ def _unread_line(made: Made) -> str:
 
 
 def _host_lines(made: Made) -> Iterator[str]:
-    """What must be installed on a system, by its packages."""
+    """Yield lines about the libraries and files that a system must have, with its packages."""
     names = [name for name in made.selection.needed.outside if not _is_of_libc(name)]
     if not names:
         return
@@ -166,7 +166,7 @@ def _is_of_libc(name: str) -> bool:
 
 
 def report_json(made: Made) -> str:
-    """The same for programs (docs/closure-proof.md)."""
+    """Return the report for programs (docs/closure-proof.md)."""
     proof = made.proof
     document: dict[str, Any] = {
         "schema": SCHEMA,

@@ -1,1 +1,1 @@
-"""The directory of a closure, and what it becomes."""
+"""The directory of a closure, and its forms."""

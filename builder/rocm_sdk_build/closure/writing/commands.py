@@ -1,7 +1,8 @@
-"""The commands of a closure's packages that are programs (`packages/trampoline.py`), in `bin` as `pip install --target`
-leaves them. They look for the dist-info directory, whose name changes with the version, so they are compiled again.
+"""The commands of a closure's packages that are programs (`packages/trampoline.py`).
 
-Commands that are entry points need nothing: installers write them.
+The commands lie in `bin`, as `pip install --target` leaves them. The commands look for the dist-info directory,
+whose name changes with the version, so they are compiled again. Commands that are entry points need nothing: installers
+write them.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ DIRECTORY = "bin"
 
 
 def write_commands(site: Path, package: SdkPackage, dist_info: Path, kept: Mapping[str, Script]) -> list[str]:
-    """Writes the programs of those commands that the package has and that are kept; returns their paths in the site.
+    """Write the programs of the package's commands that are kept; return their paths in the site.
 
-    Without a compiler a command becomes an entry point of the package's module, as in packages that are made without.
+    If there is no compiler, a command becomes an entry point of the package's module, as in packages that are made
+    without a compiler.
     """
     path = dist_info / "entry_points.txt"
     points = read_entry_points(path.read_bytes(), dist_info) if path.exists() else {}

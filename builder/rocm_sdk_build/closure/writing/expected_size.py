@@ -1,4 +1,4 @@
-"""How much of a file a closure will write, as far as its list of GPU code tells before anything is rewritten."""
+"""The size of a file in a closure, as far as its list of GPU code tells before anything is rewritten."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rocm_sdk_build.code.rewrite import Wish
 def expected_size(path: str, size: int, wish: Wish) -> int:
     """Return the bytes of a library or program of this size without the code that no GPU of the wish runs.
 
-    All bytes of what cannot be read.
+    A file that cannot be read counts with all its bytes.
     """
     if not wish.gpus:
         return size
     try:
         code = device_code(path)
-    except (OSError, RocmSdkError):  # its writing says what is wrong
+    except (OSError, RocmSdkError):  # the writing of the file will tell the fault
         return size
     whole = sum(target.size for target in code.targets)
     if whole == 0:
@@ -27,7 +27,7 @@ def expected_size(path: str, size: int, wish: Wish) -> int:
 
 
 def _is_kept(target: str, wish: Wish) -> bool:
-    """What no name tells of stays."""
+    """Return whether code for a target stays; code for an unknown target stays."""
     try:
         return any(compatibility(target, gpu, unofficial=wish.unofficial).fit != "none" for gpu in wish.gpus)
     except RocmSdkError:

@@ -1,7 +1,8 @@
-"""The dist-info directories of a closure's packages: a version of their own, and RECORDs of what is there.
+"""The dist-info directories of a closure's packages: a version of their own, and RECORDs of the files that are there.
 
-The version says for which GPUs the package is (`7.10.0+closure.gfx942`), so that nobody takes it for the whole one. pip
-and uv accept it where `==7.10.0` is required. `_dist_info.py` stays as it is: programs compare the SDK's version.
+The version names the GPUs of the package (`7.10.0+closure.gfx942`), so that nobody takes it for the whole package. pip
+and uv accept the version where `==7.10.0` is required. `_dist_info.py` stays as it is: programs compare the SDK's
+version.
 """
 
 from __future__ import annotations
@@ -32,22 +33,25 @@ from rocm_sdk_build.files.text_files import write_text
 NOTE = "closure.json"
 _AGAIN = "install the package again"
 _SCHEMA = 1
-_MATERIALS = "sboms/"  # of the whole package
+_MATERIALS = "sboms/"  # directory of the whole package's bill of materials
 _OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure elsewhere has not been installed
 COMMAND_GROUPS = ("console_scripts", "gui_scripts")
-_NAMED = 4  # GPUs; more become a digest in the version
+_NAMED = 4  # number of GPUs; more become a digest in the version
 
-EntryPoints = dict[str, dict[str, str]]  # group -> name -> what it starts
+EntryPoints = dict[str, dict[str, str]]  # group -> name -> the object that it starts
 
 
 class ClosureVersion(NamedTuple):
-    """What a closure adds to the versions of its packages."""
+    """The addition to the versions of a closure's packages."""
 
     gpus: tuple[str, ...]  # targets; (): all
     is_kept: bool  # the versions stay as they are
 
     def of(self, version: str) -> str:
-        """The version of a package, or of a closure of it. PackagingError for a version that is none."""
+        """Return the version of a closure of a package; the package's own version if versions are kept.
+
+        Raise PackagingError for an invalid version.
+        """
         if self.is_kept:
             return version
         version = without_closure(version)
@@ -63,24 +67,25 @@ class ClosureVersion(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What `closure.json` in a dist-info directory says."""
+    """The facts of `closure.json` in a dist-info directory."""
 
     command: str
     gpus: tuple[str, ...]
-    version: str  # of the package that it was made of
+    version: str  # version of the original package
 
     @property
     def text(self) -> str:
-        """JSON, as documented in docs/closure.md."""
+        """The note as JSON, as documented in docs/closure.md."""
         return json.dumps({"schema": _SCHEMA, **self._asdict()}, indent=2) + "\n"
 
 
 def write_dist_info(
     site: Path, package: SdkPackage, version: ClosureVersion, note: Note, left_out: frozenset[str], *, in_place: bool
 ) -> Path:
-    """Writes the dist-info directory without RECORD; returns it.
+    """Write the dist-info directory without RECORD; return the directory.
 
-    left_out: commands that go. in_place: the closure takes the place of the package, and stays as it was installed.
+    `left_out` are commands that go. With `in_place` the closure takes the place of the package, and stays as it was
+    installed.
     """
     old = Path(package.distribution.directory)
     new = version.of(package.distribution.version)
@@ -91,7 +96,7 @@ def write_dist_info(
         directory, _, name = row.path.partition("/")
         if directory != old.name or not name or name == "RECORD" or (name in _OF_INSTALLATION and not in_place):
             continue
-        if name.startswith(_MATERIALS):  # it names a version and files that are others now
+        if name.startswith(_MATERIALS):  # the bill of materials names a version and files that have changed
             continue
         text: bytes | None = _read(old / name)
         if name == "METADATA":
@@ -110,9 +115,9 @@ def write_dist_info(
 def write_record(
     site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row], digests: Mapping[str, str]
 ) -> None:
-    """Writes RECORD: the given files, relative to the site, those of the dist-info directory, and more rows.
+    """Write RECORD: the given files, relative to the site, the files of the dist-info directory, and more rows.
 
-    digests: those that are known.
+    `digests` are the digests that are known.
     """
     own = [str(path.relative_to(site)) for path in dist_info.rglob("*") if path.is_file()]
     paths = {name: site / name for name in sorted({*files, *own})}
@@ -125,7 +130,7 @@ def write_record(
 
 
 def add_file(site: Path, package: str, name: str, content: bytes) -> None:
-    """A further file of a package: its name is relative to the site."""
+    """Add a further file to a package; its name is relative to the site."""
     (info,) = site.glob(f"{package.replace('-', '_')}-*.dist-info")
     record = info / "RECORD"
     *rows, own = read_record(str(record)).rows
@@ -136,7 +141,7 @@ def add_file(site: Path, package: str, name: str, content: bytes) -> None:
 
 
 def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> frozenset[str]:
-    """The names of those packages that the requirements lead to, extras included."""
+    """Return the names of the packages to which the requirements lead, extras included."""
     by_name = {package.name: package for package in packages}
     pending = list(applying(requirements))
     found: set[str] = set()
@@ -158,9 +163,10 @@ def _requires(package: SdkPackage, extras: frozenset[str]) -> list[tuple[str, fr
 
 
 def applying(lines: Iterable[str], extras: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:
-    """The normalised names, and the extras, of those requirements that apply here. What is no requirement is left out.
+    """Yield the normalised names, and the extras, of the requirements that apply here.
 
-    lines: values of Requires-Dist. extras: those that are asked for.
+    A text that is not a requirement is left out. `lines` are values of Requires-Dist, and `extras` the extras that are
+    asked for.
     """
     for line in lines:
         with suppress(InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
@@ -186,7 +192,10 @@ def _with_version(text: bytes, old: str, new: str, place: Path) -> bytes:
 
 
 def read_entry_points(text: bytes, place: Path) -> EntryPoints:
-    """What an entry_points.txt has. PackagingError for one that cannot be read."""
+    """Return the entry points of an entry_points.txt.
+
+    Raise PackagingError for a text that cannot be read.
+    """
     points = configparser.ConfigParser(delimiters="=", interpolation=None, strict=False)
     points.optionxform = str  # type: ignore[assignment,method-assign]  # names are not lowered
     try:
@@ -198,7 +207,7 @@ def read_entry_points(text: bytes, place: Path) -> EntryPoints:
 
 
 def entry_points_text(points: EntryPoints) -> str:
-    """The text of entry_points.txt; groups without entries are left out."""
+    """Return the text of entry_points.txt; groups without entries are left out."""
     lines: list[str] = []
     for group, rows in points.items():
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in rows.items()), ""] if rows else []
@@ -206,7 +215,7 @@ def entry_points_text(points: EntryPoints) -> str:
 
 
 def _without_commands(text: bytes, left_out: frozenset[str], place: Path) -> bytes | None:
-    """entry_points.txt without the commands that go; None if nothing is left."""
+    """Return entry_points.txt without the commands that go; None if nothing is left."""
     points = {
         group: {name: value for name, value in rows.items() if group not in COMMAND_GROUPS or name not in left_out}
         for group, rows in read_entry_points(text, place).items()

@@ -1,4 +1,4 @@
-"""Writes the closure as a directory like site-packages: files with the GPU code that stays, links, dist-info."""
+"""The writer of the closure as a directory like site-packages: files with the GPU code that stays, links, dist-info."""
 
 from __future__ import annotations
 
@@ -29,18 +29,21 @@ _WITHOUT_CODE = "E-CODE-012"
 
 
 class Written(NamedTuple):
-    """A file of the closure. Sizes are in bytes. dropped: targets whose code went; remark: why it stays whole."""
+    """A file of the closure; sizes are in bytes.
+
+    `dropped` are targets whose code went, and `remark` is the reason why the file stays whole.
+    """
 
     kept: Kept
     size: int
     dropped: tuple[str, ...] = ()
     remark: str | None = None
-    digest: str = ""  # as RECORD has it, if it is known without reading the file
-    has_no_code: bool = False  # for the GPUs, though for others
+    digest: str = ""  # digest of RECORD, if it is known without reading the file
+    has_no_code: bool = False  # no code for the GPUs, only for others
 
     @property
     def is_rewritten(self) -> bool:
-        """Whether it is another file than that of the SDK."""
+        """The answer whether the file differs from the SDK's."""
         return bool(self.dropped)
 
 
@@ -49,25 +52,28 @@ class Site(NamedTuple):
 
     place: Path
     files: tuple[Written, ...]
-    packages: tuple[tuple[str, str], ...]  # name, version
-    scripts: frozenset[str] = frozenset()  # commands of the environment that RECORDs list, as they name them
-    left_alone: frozenset[str] = frozenset()  # distributions of the SDK that stay as they are
-    code: Coverage | None = None  # what check-gpu says of it for the GPUs; None without GPUs
+    packages: tuple[tuple[str, str], ...]  # (name, version)
+    scripts: frozenset[str] = frozenset()  # commands of the environment, as RECORDs name them
+    left_alone: frozenset[str] = frozenset()  # distributions of the SDK without changes
+    code: Coverage | None = None  # verdicts of check-gpu for the GPUs; None without GPUs
 
 
 class Recipe(NamedTuple):
-    """What files and packages become. command: of the user, for the note in each package."""
+    """The recipe for files and packages; `command` is the user's, for the note in each package."""
 
     wish: Wish
     version: ClosureVersion
     command: str
-    requires: tuple[str, ...]  # what the applications require, and in place what else is installed
-    in_place: bool = False  # it takes the place of the SDK
-    may_link: bool = False  # the same files wherever they do not change
+    requires: tuple[str, ...]  # of the applications; with in_place also of other installed distributions
+    in_place: bool = False  # the closure takes the place of the SDK
+    may_link: bool = False  # files without changes become hard links
 
 
 def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
-    """Writes the new directory `place`. Raises OSError; ChangedInputError for a file that changes meanwhile."""
+    """Write the new directory `place`; return the site.
+
+    Raise OSError if a file cannot be read or written, and ChangedInputError for a file that changes meanwhile.
+    """
     place.mkdir()
     names, left_alone = _package_names(sdk, selection, recipe)
     packages = [package for package in sdk.packages if package.name in names - left_alone]
@@ -108,9 +114,10 @@ def _expected(kept: Kept, recipe: Recipe) -> int:
 
 
 def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> tuple[set[str], frozenset[str]]:
-    """The packages that have a kept file that is more than their module, and those that they or others require.
+    """Return the names of the packages of the closure, and of the packages that stay as they are.
 
-    With those that stay as they are: the development tree, where something that is installed requires it.
+    The closure has packages with a kept file that is more than their module, and packages that these or others require.
+    The development tree stays as it is where an installed distribution requires it.
     """
     own = {each.file.distribution for each in selection.kept if each.kind != "module"}
     own |= {package.name for package in sdk.packages if package.name in ("rocm", "rocm-sdk-core")}
@@ -121,7 +128,7 @@ def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> t
 
 
 def _rows_of_installation(package: SdkPackage, kept: set[str], left_out: frozenset[str]) -> Iterator[Row]:
-    """The rows of what the installer made: commands that stay, and caches of modules that do."""
+    """Yield the rows of files that the installer made: commands that stay, and caches of modules that stay."""
     for file in package.distribution.files:
         name = os.path.basename(file.path)
         is_command = file.path in package.scripts and name not in left_out
@@ -130,13 +137,16 @@ def _rows_of_installation(package: SdkPackage, kept: set[str], left_out: frozens
 
 
 def _module_of(cache: str) -> str:
-    """The source of pkg/__pycache__/module.cpython-312.pyc."""
+    """Return the source of pkg/__pycache__/module.cpython-312.pyc."""
     directory, name = os.path.split(cache)
     return os.path.join(os.path.dirname(directory), f"{name.partition('.')[0]}.py")
 
 
 def write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
-    """Writes a file of the closure, with the GPU code that stays, below `place`."""
+    """Write a file of the closure, with the GPU code that stays, below `place`.
+
+    Raise PackagingError if the file cannot be rewritten.
+    """
     target = place / kept.file.path
     target.parent.mkdir(parents=True, exist_ok=True)
     if kept.file.link is not None:

@@ -1,1 +1,1 @@
-"""Packages from an installed ROCm: one directory or several, which become artifacts as a ROCm build leaves them."""
+"""The packages of an installed ROCm: one directory or several, which become artifacts as a ROCm build leaves them."""

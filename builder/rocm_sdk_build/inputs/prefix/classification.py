@@ -1,4 +1,4 @@
-"""Which package gets which file of the tree."""
+"""The assignment of the tree's files to packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Classification:
         self.known: dict[str, str | None] = {}
 
     def part_of(self, place: str) -> str | None:
-        """The package that a row names, or "devel"; None: no row takes the file."""
+        """Return the package that a row names, or "devel"; None: no row takes the file."""
         if place not in self.known:
             self.known[place] = self._first(place)
         return self.known[place]
@@ -32,5 +32,5 @@ class Classification:
         return None
 
     def is_of_rocm(self, place: str) -> bool:
-        """Whether only a part of ROCm has such a file."""
+        """Return whether only a part of ROCm has such a file."""
         return self.part_of(place) in _OF_ROCM or any(matches(place, glob) for glob in self.members)

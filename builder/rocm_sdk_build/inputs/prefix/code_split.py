@@ -1,4 +1,4 @@
-"""Libraries without GPU code, and kpack archives that have it, one for each processor."""
+"""Libraries without GPU code, and kpack archives with the code, one for each processor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RUNTIME, _READER = "libamdhip64.so", "librocm_kpack.so"
 
 
 def reads_archives(core: Iterable[Entry]) -> bool:
-    """Whether HIP's runtime is one that finds code in kpack archives."""
+    """Return whether HIP's runtime finds code in kpack archives."""
     runtimes = (entry.source for entry in core if entry.kind == "file" and f"/{_RUNTIME}" in entry.path)
     return any(name.startswith(_READER) for path in runtimes for name in read_dynamic_section(path).needed)
 
@@ -31,12 +31,15 @@ class SplitCode(NamedTuple):
     """Files without the code that can be taken out of them."""
 
     entries: tuple[Entry, ...]
-    archives: dict[str, Entry]  # by processor
-    whole: tuple[str, ...]  # which libraries keep their code, and why
+    archives: dict[str, Entry]  # archive by processor
+    whole: tuple[str, ...]  # libraries that keep their code, with the reason
 
 
 def split_code(entries: Sequence[Entry], scratch: Path) -> SplitCode:
-    """Writes the libraries and archives below the new directory `scratch`."""
+    """Write the libraries and archives below the new directory `scratch`; return the files.
+
+    Raise PackagingError if an archive cannot be made.
+    """
     scratch.mkdir()
     libraries = [entry for entry in entries if _is_fat(entry)]
     bundles = (bundle for entry in libraries for bundle in code_of(entry.source).bundles)
@@ -62,7 +65,7 @@ def split_code(entries: Sequence[Entry], scratch: Path) -> SplitCode:
 
 
 def _is_fat(entry: Entry) -> bool:
-    """Whether it is a library or program that has code."""
+    """Return whether an entry is a library or program that has code."""
     path = entry.source
     return (
         entry.kind == "file"
@@ -73,7 +76,7 @@ def _is_fat(entry: Entry) -> bool:
 
 
 def _place(entry: Entry) -> Place:
-    """The path in the package, where the name of a library is its SONAME."""
+    """Return the path in the package, where a library's name is its SONAME, and the path of the archive from there."""
     path = PurePosixPath(entry.path)
     path = path.with_name(look_at(entry.source).soname or path.name)
     return Place(str(path), os.path.relpath(f"{_DIRECTORY}/{_GROUP}_@GFXARCH@.kpack", path.parent))

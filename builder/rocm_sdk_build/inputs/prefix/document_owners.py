@@ -1,4 +1,4 @@
-"""Which packages a document of a prefix is for, so that each gets the licences of what it has, and no others."""
+"""The packages of a prefix's documents, so that each package gets the licences of its own files, and no others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from .tree import Tree
 
 
 class DocumentOwners:
-    """The package that the first fitting row names; if none fits, all packages with files of the document's root.
+    """The owner of a document: the package that the first fitting row names.
 
-    The second answer is exact if each component has a root of its own.
+    If no row fits, the owners are all packages with files of the document's root. The second answer is exact if each
+    component has a root of its own.
     """
 
     def __init__(self, tree: Tree, rows: Iterable[tuple[str, str]], roots: Sequence[Path]) -> None:
-        """rows: package or "devel", pattern."""
+        """Note the packages of each root; `rows` have a package or "devel", and a pattern."""
         self._rows, self._roots = tuple(rows), roots
         self._of_root: dict[Path | None, set[str]] = defaultdict(set)
         for part, entries in tree.parts.items():
@@ -29,7 +30,7 @@ class DocumentOwners:
                     self._of_root[self._root_of(entry.source)].add(part)
 
     def of(self, document: Entry) -> set[str]:
-        """Names of packages; "devel": of none of the others."""
+        """Return the names of packages; "devel" stands for none of the others."""
         named = next((part for part, glob in self._rows if matches(document.path, glob)), None)
         return {named} if named is not None else self._of_root[self._root_of(document.source)]
 

@@ -1,4 +1,4 @@
-"""Lists of files as package managers print them: `dpkg -L`, `rpm -ql`, `qlist`, `nix-store -qR`."""
+"""The lists of files that package managers print: `dpkg -L`, `rpm -ql`, `qlist`, `nix-store -qR`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-# Lines that are not paths: those of dpkg on diverted files, and that of rpm on a package without files.
+# Lines that are not paths: dpkg's lines on diverted files, and rpm's line on a package without files.
 _DIVERTED = re.compile(r"(?:locally diverted|diverted by \S+) to: (/.*)")
 _IGNORED = re.compile(r"package diverts others to: /.*|\(contains no files\)|\s*")
-_LINK = " -> "  # qlist --verbose: what a link leads to
+_LINK = " -> "  # qlist --verbose: before the target of a link
 # Files that a system may be configured not to install, as container images are. Packages still list them.
 _OPTIONAL = re.compile(r"/share/(?:doc|info|licenses|lintian|locale|man)/")
 
 
 class Listed(NamedTuple):
-    """A line of a list that names something."""
+    """A line of a list that names a file, link or directory."""
 
-    path: str  # absolute
+    path: str  # absolute path
     line: str  # LIST:NUMBER, for messages
 
 
 def read_list(path: Path) -> list[Listed]:
-    """The files, links and directories that a list names; `-` is standard input.
+    """Return the files, links and directories that a list names; `-` is standard input.
 
-    PackagingError for a line that is not a path, or names what is not there.
+    Raise PackagingError for a line that is not a path, or names a path that does not exist.
     """
     try:
         data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
@@ -39,7 +39,7 @@ def read_list(path: Path) -> list[Listed]:
     for number, raw in enumerate(data.split(b"\n"), 1):
         text = os.fsdecode(raw)
         if diverted := _DIVERTED.fullmatch(text):
-            # What the line before names is another package's; this package's file is here.
+            # The path in the line before is another package's; the file of this package is here.
             found[-1:] = [Listed(diverted[1], f"{path}:{number}")]
         elif not _IGNORED.fullmatch(text):
             found.append(Listed(text, f"{path}:{number}"))
@@ -49,7 +49,7 @@ def read_list(path: Path) -> list[Listed]:
 
 
 def _checked(listed: Listed) -> Listed | None:
-    """The line with the path alone; None if the path may be missing, and is."""
+    """Return the line with the path alone; None if the path may be missing, and is."""
     path = listed.path
     if not path.startswith("/") or "\0" in path:
         raise PackagingError(f"{listed.line}: {path!r} is not an absolute path")
@@ -64,6 +64,6 @@ def _checked(listed: Listed) -> Listed | None:
 
 
 def read_lists(paths: list[Path]) -> Iterator[Listed]:
-    """The lines of several lists."""
+    """Yield the lines of several lists."""
     for path in paths:
         yield from read_list(path)

@@ -1,4 +1,4 @@
-"""Libraries that are not part of ROCm, and without which its libraries do not load."""
+"""The libraries that are not part of ROCm, and without which ROCm's libraries do not load."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 _DIRECTORY = "lib/rocm_sysdeps/lib"
 
-# SONAME patterns of what every glibc system with a C++ runtime has: no SDK contains it.
+# SONAME patterns of the libraries that every glibc system with a C++ runtime has: no SDK contains them.
 _BASE_LIBRARIES = (
     "ld-linux*.so.*",
     "ld64.so.*",
@@ -33,16 +33,17 @@ _BASE_LIBRARIES = (
 
 
 def is_base_library(soname: str) -> bool:
-    """Whether every system has this library."""
+    """Return whether every system has this library."""
     return any(fnmatchcase(soname, pattern) for pattern in _BASE_LIBRARIES)
 
 
 def host_libraries(users: Iterable[Path], others: Iterable[Path], *, is_complete: bool = False) -> dict[str, Path]:
-    """Place -> file of each library that the users need, directly or through others, and only the others have.
+    """Return by its place each library that the users need, directly or through others, and only the others have.
 
-    Of several files with one SONAME, the one to which the search path of the user leads counts, then the one that lies
-    highest: builds for single kinds of processors lie below it. PackagingError if neither decides, and, with
-    is_complete, if nobody has a library that the users need.
+    Of several files with one SONAME, the file to which the search path of the user leads counts, then the file that
+    lies highest: builds for single kinds of processors lie below.
+
+    Raise PackagingError if neither decides, and, with `is_complete`, if nobody has a library that the users need.
     """
     pending = list(users)
     own = {soname for path in pending if (soname := look_at(path).soname)}
@@ -99,5 +100,5 @@ def _searched(facts: DynamicSection, user: Path) -> Iterator[Path]:
 
 
 def needs_libraries(path: Path) -> bool:
-    """Whether the dynamic linker reads the file."""
+    """Return whether the dynamic linker reads the file."""
     return look_at(path).kind in (Kind.LIBRARY, Kind.PROGRAM)

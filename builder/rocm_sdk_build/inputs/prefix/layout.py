@@ -1,4 +1,4 @@
-"""Where the tree of a package has the files of a prefix, and what texts must say there."""
+"""The places of a prefix's files in the tree of a package, and the changes of texts there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocm_sdk_build.inputs.rules import PrefixRules
 
 
 def place_of(rules: PrefixRules, path: str) -> str:
-    """The path in the tree of a file or directory with this path in a prefix."""
+    """Return the path in the tree of a file or directory with this path in a prefix."""
     for before, after in rules.places:
         if found := _directory(before).match(path):
             return after + path[found.end() :]
@@ -18,12 +18,15 @@ def place_of(rules: PrefixRules, path: str) -> str:
 
 
 def is_skipped(rules: PrefixRules, place: str) -> bool:
-    """Whether no package gets the file."""
+    """Return whether no package gets the file."""
     return any(matches(place, glob) for glob in rules.skipped)
 
 
 def rewritten(rules: PrefixRules, place: str, is_moved: bool, content: bytes) -> bytes | None:
-    """What a file says in the tree; None: no row is about it. is_moved: it has another place than in the prefix."""
+    """Return the content of a file in the tree; None: no row is about the file.
+
+    `is_moved` says that the file has another place than in the prefix.
+    """
     rows = [row for row in rules.rewrites if matches(place, row.files) and (is_moved or row.when == "any")]
     if not rows:
         return None
@@ -34,11 +37,11 @@ def rewritten(rules: PrefixRules, place: str, is_moved: bool, content: bytes) ->
 
 
 def has_rewrites(rules: PrefixRules, place: str) -> bool:
-    """Whether a row is about the file, wherever it was."""
+    """Return whether a row is about the file, wherever it was."""
     return any(matches(place, row.files) for row in rules.rewrites)
 
 
 @cache
 def _directory(pattern: str) -> re.Pattern[str]:
-    """Matches the beginning of a path; `*` is a part of a name."""
+    """Return the pattern of the beginning of a path; `*` is a part of a name."""
     return re.compile("[^/]*".join(map(re.escape, pattern.split("*"))) + "(?=/|$)")

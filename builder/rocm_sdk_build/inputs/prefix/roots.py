@@ -1,4 +1,4 @@
-"""Which files of which directories are packaged: whole prefixes, store paths, and what lists name in a system."""
+"""The files of directories that are packaged: whole prefixes, store paths, and files that lists name in a system."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rocm_sdk_build.inputs.catalog import refuse_name, scan
 
 from .file_list import Listed
 
-USR = "usr/"  # of the image of a system, or of a package: the same as what is beside it
+USR = "usr/"  # of the image of a system, or of a package: the same as the directory beside it
 _LLVM, _COMPILER = "lib/llvm", "bin/clang"
-# A directory with one of them is a system, with files of all its packages.
+# A directory with one of these files is a system, with files of all its packages.
 _OF_SYSTEM = ("etc/os-release", "usr/lib/os-release", "lib/os-release", "os-release")
 
 
@@ -24,30 +24,30 @@ class Found(NamedTuple):
     """A file or link."""
 
     root: Path
-    path: str  # below the root, or below its usr; of LLVM's root, in a prefix that has it
-    source: Path  # without links in its directories
+    path: str  # path below the root, or below its usr; for LLVM's root, the path in a prefix
+    source: Path  # path without links in its directories
     is_link: bool
 
 
 class Search(NamedTuple):
-    """What there is, and what lists name elsewhere."""
+    """The files that were found, and the files that lists name elsewhere."""
 
     roots: tuple[Path, ...]
-    whole: tuple[Path, ...]  # those of which no list names anything
+    whole: tuple[Path, ...]  # roots in which no list names a file
     found: tuple[Found, ...]
     outside: tuple[str, ...]
     llvm: Path | None  # the root that is LLVM's alone
 
     def path_of(self, root: Path, source: Path) -> str:
-        """The path of what is in a root, as `Found` has it."""
+        """Return the path of a file in a root, as `Found` has it."""
         return _path_of(root, source, self.llvm)
 
 
 def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | None = None) -> Search:
-    """The files of all roots; of a root in which a list names something, those that are named.
+    """Return the files of all roots; of a root in which a list names files, only the named ones.
 
-    Without roots, each directory that a list names is one. llvm: one more root, of AMD's LLVM alone. PackagingError for
-    a root that is missing, is below another one, or is a whole system without a list.
+    Without roots, each directory that a list names is a root. `llvm` is one more root, with AMD's LLVM alone. Raise
+    PackagingError for a root that is missing, is below another one, or is a whole system without a list.
     """
     named = list(listed)
     given = [Path(os.path.realpath(root)) for root in directories_of(roots)]
@@ -63,7 +63,10 @@ def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | Non
 
 
 def directories_of(roots: Iterable[Path]) -> Iterator[Path]:
-    """The roots. PackagingError for one that is not a directory."""
+    """Yield the roots.
+
+    Raise PackagingError for a root that is not a directory.
+    """
     for root in roots:
         require_directory(root, "name the directory that has bin, lib, include")
         yield root
@@ -109,7 +112,7 @@ def _refuse_to_swallow(root: Path, roots: list[Path]) -> None:
 
 
 def _real(path: str) -> Path:
-    """The place of a file or link: links in its directories are followed, and it is not."""
+    """Return the place of a file or link: links in its directories are followed, and the link itself is not."""
     parent, name = os.path.split(path.rstrip("/") or "/")
     if name in ("", ".", ".."):
         return Path(os.path.realpath(path))
@@ -121,7 +124,10 @@ def _whole(root: Path) -> Iterator[Path]:
 
 
 def _named(root: Path, sources: Iterable[Path]) -> Iterator[Path]:
-    """Those of the paths that are files or links, each once, sorted."""
+    """Yield the paths that are files or links, each once, sorted.
+
+    Raise PackagingError for a path of another kind that is not a directory.
+    """
     for source in sorted(set(sources)):
         kind = source.lstat().st_mode
         refuse_name(str(source.relative_to(root)), root)

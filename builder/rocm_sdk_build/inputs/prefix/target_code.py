@@ -1,4 +1,4 @@
-"""GPU code for single targets: which loose files are for which, and libraries with the code of a family alone."""
+"""GPU code for single targets: the targets of loose files, and libraries with the code of a family alone."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _NOT_REWRITTEN = "E-CODE-010"
 
 
 def target_of(place: str) -> str | None:
-    """The target that the name of a file carries, or that of one of its directories, with features."""
+    """Return the target in the name of a file or else of one of its directories, with features; None without one."""
     parts = reversed(PurePosixPath(place).parts)
     return next((target for part in parts if (target := target_in_name(part)) is not None), None)
 
 
 def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
-    """The entries for all targets, and base target -> the entries for it alone."""
+    """Return the entries for all targets, and for each base target the entries for this target alone."""
     neutral: list[Entry] = []
     single: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -41,7 +41,7 @@ def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]
 
 
 def targets_of(paths: Iterable[Path]) -> frozenset[str]:
-    """The processors for which one of the files has code, without features."""
+    """Return the processors for which one of the files has code, without features."""
     return frozenset[str]().union(*(read_offload_targets(path) for path in paths if may_have_code(path)))
 
 
@@ -49,11 +49,11 @@ class ForFamily(NamedTuple):
     """Files with the code of one family."""
 
     entries: tuple[Entry, ...]
-    whole: tuple[str, ...]  # which libraries keep all their code, and why
+    whole: tuple[str, ...]  # libraries that keep all their code, with the reason
 
 
 def for_family(libraries: Sequence[Entry], single: Sequence[Entry], gpus: tuple[str, ...], scratch: Path) -> ForFamily:
-    """The libraries with the code that one of the GPUs runs, and the loose files for these GPUs.
+    """Return the libraries with the code that one of the GPUs runs, and the loose files for these GPUs.
 
     The libraries are written below the new directory `scratch`.
     """
@@ -64,7 +64,7 @@ def for_family(libraries: Sequence[Entry], single: Sequence[Entry], gpus: tuple[
 class _ForFamily:
     def __init__(self, gpus: tuple[str, ...], scratch: Path) -> None:
         self.gpus, self.scratch = gpus, scratch
-        self.new: dict[Path, Path | None] = {}  # file -> what takes its place; None: nothing does
+        self.new: dict[Path, Path | None] = {}  # file -> file in its place; None: the file goes
         self.whole: list[str] = []
 
     def run(self, libraries: Sequence[Entry], single: Sequence[Entry]) -> ForFamily:
@@ -101,7 +101,10 @@ class _ForFamily:
 
 
 def why_not(path: Path, write: Callable[..., object], *arguments: object) -> str | None:
-    """Writes the file anew; returns why it cannot be. PackagingError if something else is wrong."""
+    """Write the file anew; return the reason if the file cannot be rewritten, or None.
+
+    Raise PackagingError for any other error.
+    """
     try:
         write(str(path), *arguments)
     except RocmSdkError as error:
@@ -112,18 +115,24 @@ def why_not(path: Path, write: Callable[..., object], *arguments: object) -> str
 
 
 def renewed(entries: Iterable[Entry], new: Mapping[Path, Path | None]) -> tuple[Entry, ...]:
-    """The entries with new files, to which links lead, too. new: file -> what takes its place; None: nothing does."""
+    """Return the entries with new files, to which links lead, too.
+
+    `new` has for each changed file the file in its place; None: the file goes.
+    """
     found = ((entry, new.get(entry.source, entry.source)) for entry in entries)
     return tuple(entry._replace(source=source) for entry, source in found if source is not None)
 
 
 def runs(code: str, gpu: str) -> bool:
-    """Whether the GPU runs code for a target."""
+    """Return whether the GPU runs code for a target."""
     return compatibility(code, gpu, None, False).fit in _RUNS
 
 
 def code_of(path: Path) -> DeviceCode:
-    """What code the file has; PackagingError if that cannot be read."""
+    """Return the code of the file.
+
+    Raise PackagingError if the file cannot be read.
+    """
     try:
         return device_code(path)
     except RocmSdkError as error:

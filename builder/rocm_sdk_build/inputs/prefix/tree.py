@@ -23,20 +23,20 @@ _RUNTIME = ("core", "libraries", "device", "profiler")
 
 
 class Tree(NamedTuple):
-    """What there is to package, and what a user should know of it."""
+    """The files to package, and the facts that a user should know of them."""
 
     parts: dict[str, list[Entry]]  # package or "devel" -> files and links
-    unclassified: tuple[str, ...]  # places of what no row takes
+    unclassified: tuple[str, ...]  # places of files that no row takes
     lost_links: tuple[str, ...]  # links that lead to nothing in the tree
     other_roots: tuple[Path, ...]  # roots that are not part of ROCm
-    host_documents: tuple[Entry, ...]  # of these roots, where a library is taken from them
+    host_documents: tuple[Entry, ...]  # documents of these roots, if a library is taken from them
 
 
 def lay_out(search: Search, rules: Rules, scratch: Path, *, is_complete: bool = False) -> Tree:
-    """Puts files into a tree, and into packages. Texts that change are written below `scratch`.
+    """Put files into a tree, and into packages; return the tree.
 
-    PackagingError if two different files go to one place, if there is no ROCm, and if libraries are missing
-    (is_complete, see `host_libraries`).
+    Texts that change are written below `scratch`. Raise PackagingError if two different files go to one place, if there
+    is no ROCm, and if libraries are missing (`is_complete`, see `host_libraries`).
     """
     return _Layout(search, rules, scratch, is_complete).run()
 
@@ -86,7 +86,7 @@ class _Layout:
     # ---- files ----
 
     def _rewrite(self, each: Found) -> None:
-        """Replaces a file whose text must differ in the tree."""
+        """Replace a file whose text must differ in the tree."""
         place = self.places[each.source]
         if self.entries[place].source != each.source or not has_rewrites(self.rules, place):
             return
@@ -111,7 +111,7 @@ class _Layout:
                 self._add_link(
                     each, target, self.entries[self.sources[final]].source if final in self.sources else final
                 )
-            elif final not in self.hosts.values():  # these have one name, the SONAME
+            elif final not in self.hosts.values():  # such a library has one name, the SONAME
                 pending.append(each)
         while found := [each for each in pending if self._place_among_roots(each) in self.entries]:
             for each in found:
@@ -127,12 +127,15 @@ class _Layout:
             add_entry(self.entries, Entry(place, source, "link", text))
 
     def _place_among_roots(self, each: Found) -> str:
-        """Where a link leads if all roots are laid over each other, as packages are that are installed."""
+        """Return the place to which a link leads if all roots are laid over each other, as installed packages are."""
         text = PurePosixPath("/", each.path).parent / each.source.readlink()
         return place_of(self.rules, os.path.normpath(text).lstrip("/").removeprefix(USR))
 
     def _place_of_target(self, link: Path, final: Path) -> str | None:
-        """The place in the tree of what a link leads to: the next link if that is there, else the file or directory."""
+        """Return the place in the tree to which a link leads, or None.
+
+        The place is the next link if that is in the tree, or else the file or directory.
+        """
         if final in self.sources:
             following = link.parent / link.readlink()
             return self.links.get(Path(os.path.realpath(following.parent), following.name), self.sources[final])

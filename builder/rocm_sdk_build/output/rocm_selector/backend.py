@@ -1,8 +1,8 @@
-"""Builds the wheel of the selector package `rocm`: which target family this machine needs is decided here.
+"""The build backend of the selector package `rocm`, which decides which target family this machine needs.
 
-A build backend (PEP 517) that needs no network. The family comes from the variable ROCM_SDK_TARGET_FAMILY, else from
-the GPUs of this machine, of which the loader tells, else it is the default of the SDK. The wheel says in `family.json`
-of its dist-info what was chosen and why.
+The backend (PEP 517) needs no network. The family comes from the variable ROCM_SDK_TARGET_FAMILY, or else from the GPUs
+of this machine, which the loader names; otherwise the family is the default of the SDK. The wheel states in
+`family.json` of its dist-info the choice and the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent.parent
 MODULES = ("rocm_selector/__init__.py", "rocm_selector/backend.py")
-SBOM = "rocm.cdx.json"  # PEP 770 has a place for it in wheels alone, to which it goes
+SBOM = "rocm.cdx.json"  # PEP 770 has a place for it only in wheels, which get it there
 FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", *MODULES, SBOM)
 VARIABLE = "ROCM_SDK_TARGET_FAMILY"
 LOADER = "rocm-sdk-loader"
@@ -33,7 +33,10 @@ Sdk = Mapping[str, Any]
 
 
 def facts() -> Sdk:
-    """What the builder has written beside this package: version, families, requirements, and what fits which GPU."""
+    """Return the facts that the builder has written beside this package.
+
+    The facts are version, families, requirements, and the families that fit each GPU.
+    """
     found: Sdk = json.loads((HERE / "selector.json").read_text(encoding="utf-8"))
     return found
 
@@ -42,7 +45,7 @@ def facts() -> Sdk:
 
 
 def get_requires_for_build_wheel(config_settings: object = None) -> list[str]:
-    """PEP 517: the loader, as the package itself requires it, where the GPUs decide."""
+    """Return the loader, as the package itself requires it, if the GPUs decide; [] otherwise (PEP 517)."""
     del config_settings
     if not _gpus_decide():
         return []
@@ -54,7 +57,10 @@ def _gpus_decide() -> bool:
 
 
 def choose(sdk: Sdk) -> tuple[str | None, str]:
-    """The family, and why it is the one; None where the SDK has none for this machine."""
+    """Return the family and the reason of the choice; the family is None if the SDK has none for this machine.
+
+    Raise ValueError if the variable names a family that the SDK does not have.
+    """
     wanted = os.environ.get(VARIABLE)
     if wanted:
         if wanted not in sdk["families"]:
@@ -83,7 +89,10 @@ def choose(sdk: Sdk) -> tuple[str | None, str]:
 
 
 def requirements(sdk: Sdk, family: str | None) -> list[str]:
-    """Lines of METADATA: what the package needs, and its extras. One that needs a family is left out without one."""
+    """Return lines of METADATA: the requirements of the package, and its extras.
+
+    An extra that needs a family is left out if there is no family.
+    """
     lines = [f"Requires-Dist: {each}" for each in sdk["requires"]]
     for extra, required in sdk["extras"].items():
         if family is None and any("{family}" in each for each in required):
@@ -97,7 +106,10 @@ def requirements(sdk: Sdk, family: str | None) -> list[str]:
 
 
 def metadata(sdk: Sdk, family: str | None, dynamic: Sequence[str] = ()) -> str:
-    """METADATA of the wheel, PKG-INFO of the source distribution. dynamic: fields that only the wheel decides."""
+    """Return METADATA of the wheel, or PKG-INFO of the source distribution.
+
+    `dynamic` are the fields that only the wheel decides.
+    """
     head = ["Metadata-Version: 2.4", "Name: rocm", f"Version: {sdk['version']}", f"Summary: {sdk['summary']}"]
     head += ["Description-Content-Type: text/markdown", "Keywords: ROCm,HIP,AMD,GPU", "Requires-Python: >=3.10"]
     head += [f"Dynamic: {field}" for field in dynamic]
@@ -105,7 +117,7 @@ def metadata(sdk: Sdk, family: str | None, dynamic: Sequence[str] = ()) -> str:
 
 
 def build_wheel(wheel_directory: str, config_settings: object = None, metadata_directory: object = None) -> str:
-    """PEP 517."""
+    """Build the wheel for this machine, and return its name (PEP 517)."""
     del config_settings, metadata_directory
     sdk = facts()
     family, why = choose(sdk)
@@ -135,7 +147,7 @@ def build_wheel(wheel_directory: str, config_settings: object = None, metadata_d
 
 
 def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
-    """PEP 517: the files beside this one."""
+    """Build a source distribution of the files beside this one, and return its name (PEP 517)."""
     del config_settings
     base = f"rocm-{facts()['version']}"
     with tarfile.open(Path(sdist_directory, f"{base}.tar.gz"), "w:gz") as archive:

@@ -1,1 +1,1 @@
-"""What the directory of a closure becomes: a directory, wheels, images of file systems and containers."""
+"""The forms of a closure's directory: a directory, wheels, images of file systems and containers."""

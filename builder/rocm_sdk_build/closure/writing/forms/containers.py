@@ -1,7 +1,7 @@
-"""Containers: a layer with the closure as /opt/rocm-sdk, and an image of that layer on a given one.
+"""The containers: a layer with the closure as /opt/rocm-sdk, and an image of that layer on a given one.
 
-skopeo and umoci make an image of the files of the base, which they do not unpack: that needs no rights. buildah unpacks
-it. Storage and temporary files are in a scratch directory.
+skopeo and umoci make an image from the files of the base, which they do not unpack: that needs no rights. buildah
+unpacks the base. Storage and temporary files are in a scratch directory.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from .images import finish
 from .programs import ImageError, has_program, program
 from .tree import Writer, in_order, normalise, size_of
 
-_PLACE = "opt/rocm-sdk"  # in a container
+_PLACE = "opt/rocm-sdk"  # place in a container
 _VARIABLE = f"ROCM_SDK_ROOT=/{_PLACE}"
 _SCRATCH = "scratch"  # the base without files
 _TAG = "latest"
 _BEGINNING = "1970-01-01T00:00:00Z"
 _HISTORY = ("--history.created", _BEGINNING, "--history.created_by", "rocm-sdk-build closure")
-# A name with and without the transport, of which skopeo and buildah know more than these.
+# A name with and without the transport; skopeo and buildah know more transports than these.
 _TRANSPORT = re.compile(r"(docker|oci|oci-archive|docker-archive|docker-daemon|containers-storage|dir):[^\s\0]+")
 _NAME = re.compile(r"[a-z0-9][\w.:/@-]*", re.ASCII)
 
 
 def as_layer(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
-    """A tar file with the directory as /opt/rocm-sdk; returns its size."""
+    """Write a tar file with the directory as /opt/rocm-sdk; return its size."""
     return finish(_write_layer(site, scratch, wait), output)
 
 
 def image_writer(base: str) -> Writer:
-    """What writes an image on a base.
+    """Return the writer of an image on a base.
 
-    WrongUsageError for what is no name of an image; PackagingError without the programs that make images.
+    Raise WrongUsageError for a text that does not name an image, and PackagingError without the programs that make
+    images.
     """
     if base != _SCRATCH and not _TRANSPORT.fullmatch(base):
         if not _NAME.fullmatch(base) or base.endswith(":"):
@@ -58,7 +59,7 @@ def image_writer(base: str) -> Writer:
 
 def _image_writer_with(make: Callable[[str, Path, Path, Path], None], base: str) -> Writer:
     def as_image(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
-        """A directory in the OCI image layout; returns its size."""
+        """Write a directory in the OCI image layout; return its size."""
         image = scratch / "image"
         layer = _write_layer(site, scratch, wait)
         make(base, layer, image, scratch)
@@ -102,7 +103,10 @@ def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> No
 
 @contextmanager
 def _taking(base: str) -> Iterator[None]:
-    """An error of the program is one of the base: the words of the program say which."""
+    """Yield to a block that takes the base, and give an error of the program a fix about the base.
+
+    The words of the program name the error.
+    """
     try:
         yield
     except ImageError as error:
@@ -132,7 +136,7 @@ def _write_layer(site: Path, scratch: Path, wait: Wait) -> Path:
 
 
 def _entry(name: str, mode: int, size: int) -> tarfile.TarInfo:
-    """An entry of root's, of the beginning of time."""
+    """Return an entry of root's, with the date 1970-01-01."""
     entry = tarfile.TarInfo(name)
     entry.mode = stat.S_IMODE(mode)
     entry.type = tarfile.DIRTYPE if stat.S_ISDIR(mode) else tarfile.REGTYPE

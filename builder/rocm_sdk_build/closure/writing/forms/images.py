@@ -1,4 +1,7 @@
-"""Images of file systems: squashfs and EROFS. The same directory gives the same bytes with the same programs."""
+"""The images of file systems: squashfs and EROFS.
+
+The same directory gives the same bytes with the same programs.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from rocm_sdk.terminal.progress import Wait
 from .programs import ImageError, program
 from .tree import digest_of, normalise
 
-_COMPRESSORS = ("zstd", "lz4hc", "lz4")  # of EROFS, the best first; older programs have lz4 alone
+_COMPRESSORS = ("zstd", "lz4hc", "lz4")  # compressors of EROFS, the best first; older programs have lz4 alone
 _SQUASHFS = ("-mkfs-time", "0", "-all-time", "0", "-all-root", "-no-xattrs", "-no-progress", "-quiet")
 
 
 def as_squashfs(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
-    """An image that the kernel and squashfuse mount; returns its size."""
+    """Write an image that the kernel and squashfuse mount; return its size."""
     normalise(site)
     image = scratch / "image"
     program("mksquashfs", scratch).run(site, image, "-comp", "zstd", "-noappend", *_SQUASHFS, reading=wait.reach)
@@ -24,10 +27,10 @@ def as_squashfs(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
 
 
 def as_erofs(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
-    """An image that the kernel mounts; returns its size."""
+    """Write an image that the kernel mounts; return its size."""
     normalise(site)
     image = scratch / "image"
-    name = str(uuid.UUID(bytes=digest_of(site)[:16]))  # of the image: from its content
+    name = str(uuid.UUID(bytes=digest_of(site)[:16]))  # UUID of the image, from its content
     maker = program("mkfs.erofs", scratch)
     for compressor in _COMPRESSORS:
         image.unlink(missing_ok=True)
@@ -44,7 +47,10 @@ def as_erofs(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
 
 
 def finish(image: Path, output: Path) -> int:
-    """Gives a complete image its name, which must be free; returns its size. FileExistsError: it is taken."""
+    """Give a complete image its name, which must be free; return its size.
+
+    Raise FileExistsError if the name is taken.
+    """
     image.chmod(0o644)
     sync_file(str(image))
     move_to_free_name(str(image), str(output))

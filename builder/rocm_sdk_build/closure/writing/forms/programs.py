@@ -1,6 +1,7 @@
-"""The programs of the system that write images: where they are, and what to install where they are not.
+"""The programs of the system that write images: their places, and the packages that have them.
 
-They get the environment without what would change their output, and a scratch directory for their temporary files.
+The programs get the environment without variables that would change their output, and a scratch directory for their
+temporary files.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _PACKAGES = {
     "umoci": "umoci",
     "buildah": "buildah",
 }
-_CHANGING = ("SOURCE_DATE_EPOCH",)  # mksquashfs refuses its own options for times where it is set
-# Becomes a program that the kernel kills when this process dies, which argv names: PR_SET_PDEATHSIG of prctl(2).
+_CHANGING = ("SOURCE_DATE_EPOCH",)  # mksquashfs refuses its own options for times if the variable is set
+# Becomes a program that the kernel kills when this process, whose number argv has, dies: PR_SET_PDEATHSIG of prctl(2).
 _ENDING_WITH_US = """
 import ctypes, os, signal, sys
 from rocm_sdk.base import starting
@@ -30,11 +31,11 @@ ctypes.CDLL(None).prctl(1, ctypes.c_ulong(signal.SIGKILL), *[ctypes.c_ulong(0)] 
 if os.getppid() == int(sys.argv[1]):
     starting.become(sys.argv[2:], dict(os.environb))
 """
-_SHOWN = 1000  # letters of what a program says
+_SHOWN = 1000  # letters of a program's output
 
 
 class ImageError(PackagingError):
-    """A program that writes images failed. told is what it said."""
+    """The error of a program that writes images; `told` is the program's message."""
 
     def __init__(self, program: str, told: str) -> None:
         super().__init__(
@@ -47,12 +48,13 @@ class Program(NamedTuple):
     """A program that was found."""
 
     path: str
-    scratch: Path  # for temporary files
+    scratch: Path  # directory for temporary files
 
     def run(self, *words: str | Path, reading: Callable[[int], None] | None = None) -> str:
-        """Runs it; returns what it prints. ImageError if it fails.
+        """Run the program; return its output.
 
-        reading: is told every half second how many bytes it has read, its own libraries with them.
+        `reading` is told every half second how many bytes the program has read, including its own libraries. Raise
+        ImageError if the program fails.
         """
         environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
         environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}
@@ -66,7 +68,7 @@ class Program(NamedTuple):
 
 
 def _bytes_read(process: int) -> int:
-    """By a process, since it began: rchar of proc_pid_io(5). 0 where /proc does not tell."""
+    """Return the bytes that a process has read since it began: rchar of proc_pid_io(5); 0 if /proc does not tell."""
     try:
         text = Path(f"/proc/{process}/io").read_text(encoding="ascii")
     except OSError:
@@ -75,12 +77,12 @@ def _bytes_read(process: int) -> int:
 
 
 def has_program(name: str) -> bool:
-    """Whether this system has it."""
+    """Return whether this system has a program."""
     return _place_of(name) is not None
 
 
 def find_program(*names: str) -> None:
-    """PackagingError if this system lacks one of them."""
+    """Raise PackagingError if this system lacks one of the programs."""
     if lacking := [name for name in names if not has_program(name)]:
         packages = " ".join(_PACKAGES[name] for name in lacking)
         fix = f"install it: apt-get install {packages}, or dnf install {packages}"
@@ -88,7 +90,10 @@ def find_program(*names: str) -> None:
 
 
 def program(name: str, scratch: Path) -> Program:
-    """A program that is there."""
+    """Return a program.
+
+    Raise PackagingError if this system lacks it.
+    """
     find_program(name)
     return Program(str(_place_of(name)), scratch)
 

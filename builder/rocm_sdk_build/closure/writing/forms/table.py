@@ -1,4 +1,4 @@
-"""The forms by their names. What a form needs is looked for before the work begins."""
+"""The table of the forms by their names; programs that a form needs are looked for before the work begins."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .wheels import as_wheels
 
 
 def as_directory(site: Path, output: Path, _scratch: Path, _wait: Wait) -> int:
-    """Moves the directory to its place; returns the size of its files."""
+    """Move the directory to its place; return the size of its files."""
     site.rename(output)
     return size_of(output)
 
 
-# Name -> what writes it, and the program of the system that it needs.
+# Name -> writer of the form, and the program of the system that it needs.
 _FORMS: dict[str, tuple[Writer, str]] = {
     "site": (as_directory, ""),
     "wheels": (as_wheels, ""),
@@ -31,9 +31,9 @@ _FORMS: dict[str, tuple[Writer, str]] = {
 
 
 def writer_of(form: str, base: str | None) -> Writer:
-    """What writes a form. base: the image below that of the form oci.
+    """Return the writer of a form; `base` is the base image of the form oci.
 
-    PackagingError without the programs that it needs.
+    Raise WrongUsageError for a base of another form, and PackagingError without the programs that the form needs.
     """
     if base is not None:
         if form != "oci":

@@ -12,13 +12,13 @@ from rocm_sdk.base.walking import walk
 from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.files.digest import sha256_of
 
-# Writes a form: the closure's directory, the output, a scratch directory, what is told how many bytes of the directory
+# Writer of a form: closure's directory, output, scratch directory, receiver of the number of the directory's bytes that
 # have been read -> the bytes of the output.
 Writer = Callable[[Path, Path, Path, Wait], int]
 
 
 def normalise(directory: Path) -> None:
-    """Modes that depend on nothing but whether a file is a program."""
+    """Give files and directories modes that depend on nothing except whether a file is a program."""
     for path in [directory, *in_order(directory)]:
         if not path.is_symlink():
             is_open = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
@@ -26,12 +26,12 @@ def normalise(directory: Path) -> None:
 
 
 def in_order(directory: Path) -> list[Path]:
-    """All that is below a directory, a directory before what is in it."""
+    """Return all paths below a directory, each directory before its members."""
     return sorted(directory.rglob("*"), key=lambda path: path.parts)
 
 
 def digest_of(directory: Path) -> bytes:
-    """SHA-256 of names, modes, links and content."""
+    """Return the SHA-256 of a directory's names, modes, links and content."""
     found = hashlib.sha256()
     for path in in_order(directory):
         found.update(f"{path.relative_to(directory)}\0{path.lstat().st_mode}\0".encode())
@@ -43,7 +43,7 @@ def digest_of(directory: Path) -> bytes:
 
 
 def size_of(directory: Path) -> int:
-    """The sum of the sizes of its files."""
+    """Return the sum of the sizes of a directory's files."""
     return sum(_sizes(directory))
 
 

@@ -1,7 +1,8 @@
-"""Wheels of a closure, from which pip and uv install: one for each dist-info directory, with the files of its RECORD.
+"""The wheels of a closure, from which pip and uv install.
 
-A wheel has no links. Other names of a library are left out, as in packages of an SDK: the loader gives libraries their
-names without version. Another link becomes a copy of its file.
+Each dist-info directory becomes a wheel, with the files of its RECORD. A wheel has no links. Other names of a library
+are left out, as in packages of an SDK: the loader gives libraries their names without version. Another link becomes a
+copy of its file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .tree import normalise, size_of
 
 
 def as_wheels(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
-    """A directory with a wheel of each package; returns their size."""
+    """Write a directory with a wheel of each package; return its size."""
     normalise(site)
     directory = scratch / "wheels"
     directory.mkdir()
@@ -31,7 +32,7 @@ def as_wheels(site: Path, output: Path, scratch: Path, wait: Wait) -> int:
 
 
 def _members(site: Path, info: Path) -> Iterator[tuple[str, Path]]:
-    """Names in the wheel and files; those of dist-info are the last."""
+    """Yield names in the wheel and files; files of dist-info are the last."""
     base = info.name.removesuffix(".dist-info")
     rows = sorted(row.path for row in read_record(str(info / "RECORD")).rows)
     for row in sorted(rows, key=lambda row: row.startswith(f"{info.name}/")):
@@ -43,7 +44,7 @@ def _members(site: Path, info: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _is_other_name(path: Path) -> bool:
-    """Whether a path is a link to a library, and not the name by which others need it."""
+    """Return whether a path is a link to a library, and not the name by which others need it."""
     if not path.is_symlink():
         return False
     facts = look_at(Path(os.path.realpath(path)))
