@@ -179,6 +179,7 @@ mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(if $(filter first,$(TIER)),--first-tier) $(WORD)
 
 generate: ## write what is generated from tables: values of codes, types of results, options in the manual (scripts/generated.py)
+	@python3 scripts/generated.py --tables
 	@$(MAKE) develop
 	@build/venv-develop/bin/python scripts/generated.py
 

@@ -1,6 +1,6 @@
 """The writer of all text that is generated from tables, for a Python that has rocm_sdk.
 
-usage: python scripts/generated.py [--check]
+usage: python scripts/generated.py [--check] [--tables]
 
 | generated | from |
 |---|---|
@@ -10,7 +10,8 @@ usage: python scripts/generated.py [--check]
 | the commands and options in builder/man/rocm-sdk-build.1 | the table of its commands, and their parsers |
 | completions/ in rocm_sdk/cli, rocm_sdk_build/commands | the parsers of both programs (completion_scripts.py) |
 
-With --check the script writes nothing, and fails where a file differs.
+With --check the script writes nothing, and fails where a file differs. With --tables it writes the text from tables of
+C alone, for which no package need be built: a new code is a row, and the extension is built of what the row says.
 """
 
 from __future__ import annotations
@@ -23,12 +24,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-from completion_scripts import build_parser, scripts
-
-from rocm_sdk.cli.parser import make_parser
-from rocm_sdk.terminal.output_options import add_output_options
-from rocm_sdk_build.commands.table import COMMANDS as BUILD_COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "csrc/diagnosis/code_table.c"
@@ -60,14 +55,23 @@ class Region(NamedTuple):
     content: str
 
 
-def regions() -> Iterator[Region]:
-    """Yield every region that is generated."""
+def regions_of_tables() -> Iterator[Region]:
+    """Yield every region that is generated from tables of C."""
     yield Region(HEADER, "typedef enum rsdk_code {\n", "} rsdk_code;\n", _enumerators())
     yield Region(STUB, "Code = Literal[\n", "]\n", "".join(f'    "{name}",\n' for name in _codes().values()))
-    yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
-    yield Region(BUILD_MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(_commands(BUILD_COMMANDS)))
-    yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(build_parser())))
     yield Region(STUB, "# The results:\n", "# The functions:\n", "".join(_types()))
+
+
+def regions_of_parsers() -> Iterator[Region]:
+    """Yield every region that is generated from the parsers of the commands."""
+    from completion_scripts import build_parser
+
+    from rocm_sdk.cli.parser import make_parser
+    from rocm_sdk_build.commands.table import COMMANDS
+
+    yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
+    yield Region(BUILD_MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(_commands(COMMANDS)))
+    yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(build_parser())))
 
 
 # ---- codes ----
@@ -163,6 +167,8 @@ def _manual(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 @cache
 def _common() -> list[argparse.Action]:
+    from rocm_sdk.terminal.output_options import add_output_options
+
     parser = argparse.ArgumentParser(add_help=False)
     add_output_options(parser)
     return parser._actions
@@ -213,25 +219,30 @@ def _text(file: str) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def generated() -> dict[str, str]:
+def generated(of_tables_alone: bool) -> dict[str, str]:
     """Return the content that each file is to have.
 
     Raise SystemExit if a file lacks the lines around a region.
     """
     files: dict[str, str] = {}
-    for region in regions():
+    for region in (*regions_of_tables(), *(() if of_tables_alone else regions_of_parsers())):
         text = files.get(region.file, _text(region.file))
         before, first, rest = text.partition(region.first)
         _, last, after = rest.partition(region.last)
         if not first or not last:
             raise SystemExit(f"{region.file}: there are no lines {region.first!r} and {region.last!r}")
         files[region.file] = before + first + region.content + last + after
+    if of_tables_alone:
+        return files
+    from completion_scripts import scripts
+
     return files | dict(scripts())
 
 
 def main() -> int:
     """Write the files that differ; with --check compare the files only, and return 1 if one differs."""
-    differing = {file: text for file, text in generated().items() if text != _text(file)}
+    texts = generated(of_tables_alone="--tables" in sys.argv[1:])
+    differing = {file: text for file, text in texts.items() if text != _text(file)}
     for file, text in differing.items():
         if "--check" in sys.argv[1:]:
             sys.stderr.writelines(difflib.unified_diff(_text(file).splitlines(True), text.splitlines(True), file, file))

@@ -95,6 +95,17 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
     assert generate(root, "--check").returncode == 0
 
 
+def test_a_new_code_needs_no_build(tmp_path: Path) -> None:
+    """A Python without the package writes what the extension is built of."""
+    root = copy(tmp_path)
+    count = len(re.findall(r"^    ROW\(\d", (root / TABLE).read_text(), re.MULTILINE))
+    change(root / TABLE, "    ROW(1, E, SDK, 001,", f"    ROW({count + 1}, E, NEW, 001, NULL)\n    ROW(1, E, SDK, 001,")
+    command = [sys.executable, "-I", "-S", str(root / "scripts/generated.py"), "--tables"]
+    assert completed(command).returncode == 0
+    assert f"    RSDK_E_NEW_001 = {count + 1},\n" in (root / HEADER).read_text()
+    assert '    "E-NEW-001",\n' in (root / "rocm_sdk/_native.pyi").read_text()
+
+
 @pytest.mark.parametrize(
     ("file", "before", "after", "why"),
     [
