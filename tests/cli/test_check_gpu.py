@@ -79,7 +79,7 @@ def test_a_library_that_loads_and_has_no_kernels(call: Call, lib: Path) -> None:
 
 @pytest.mark.parametrize("target", ["gfx1100", None], ids=["for another target", "a stub"])
 def test_a_library_that_is_not_built_for_the_gpu(call: Call, lib: Path, target: str | None) -> None:
-    """hipBLASLt has no kernels for RDNA2: what is there is a stub, or for the one target that its build needs."""
+    """The SDK has no kernels of hipBLASLt for RDNA2: the library is a stub, or for a target that a build needs."""
     for path in lib.iterdir():
         if path.is_file():
             path.unlink()

@@ -42,7 +42,10 @@ BUDGETS = {
 
 @pytest.mark.parametrize("command", BUDGETS)
 def test_opens(packaged: Site, script: Path, tmp_path: Path, command: str) -> None:
-    """What a status says is not asked here, and nothing of what the programs do that a test starts."""
+    """The files are opened within the budget of the command.
+
+    The budget has nothing for failed openings, and nothing for programs that a test starts.
+    """
     words = ["sh", "-c", 'exec "$0" "$@"', str(script), *command.split()]
     env = clean_environment() | {"PYTHONPATH": str(packaged.path)}
     found = opened(words, packaged.path, tmp_path / "calls", env, alone=True, status=None)

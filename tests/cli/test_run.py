@@ -104,7 +104,10 @@ def test_directories_only_where_rpaths_do_not_lead(script: Path, tmp_path: Path)
 
 
 def test_the_process_becomes_the_program(script: Path, sdk: Site) -> None:
-    """Its process ID, its signals, its descriptors: a pipe that closes ends it as it would without us."""
+    """The program has the process ID, the signals and the descriptors of the command.
+
+    A pipe that closes ends the program as it would without us.
+    """
     environment = {**os.environ, "PYTHONPATH": str(sdk.path)}
     loop = 'trap "exit 5" TERM; echo $$; while :; do sleep 0.05; done'
     command = [str(script), "run", "sh", "-c", loop]
