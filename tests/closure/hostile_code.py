@@ -1,6 +1,7 @@
-"""Libraries whose constructors attack: each is a row. One that gets what it wants says so and ends the process.
+"""Libraries whose constructors attack: each is a row.
 
-What shows only outside (a file, a signal, a message) the test looks for. Names in capitals are values of a test.
+A library that gets the thing it wants says so and ends the process. The test looks for effects that show only outside
+(a file, a signal, a message). Names in capitals are values of a test.
 """
 
 import os
@@ -188,7 +189,7 @@ ATTACKS = {
         printf("{\"wrong\": []}\n"); fflush(stdout); printf("%0100000d", 7); fflush(stdout); return 0;""",
 }
 
-# Those that only some tests want.
+# Attacks that only some tests want.
 _OTHERS = {"sleeps": "prctl(PR_SET_NAME, PROCESS_NAME); sleep(600); return 0;"}
 
 _REST = """

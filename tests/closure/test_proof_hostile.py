@@ -40,7 +40,7 @@ _LIBC = ctypes.CDLL(None)
 
 
 class Outside:
-    """What an attack can reach outside of the proof, and whether it did."""
+    """The targets of attacks outside of the proof, with a record whether an attack reached them."""
 
     def __init__(self, directory: Path, block: ExitStack) -> None:
         self.directory = directory / "outside"
@@ -74,7 +74,7 @@ class Outside:
         }
 
     def touched(self) -> list[str]:
-        """What was reached."""
+        """Return the names of the targets that were reached."""
         found = [path.name for path in self.directory.iterdir() if path.name not in {"socket", "inherited"}]
         found += ["inherited"] if (self.directory / "inherited").stat().st_size else []
         found += ["victim"] if self.victim.poll() is not None else []
@@ -88,7 +88,10 @@ class Outside:
 
 
 def processes(name: str) -> list[int]:
-    """Those of a name that have not ended: the first process of a machine may leave them in the table for a while."""
+    """Return the processes of a name that have not ended.
+
+    The first process of a machine may leave ended processes in the table for a while.
+    """
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -99,7 +102,7 @@ def processes(name: str) -> list[int]:
 
 
 def commands(text: str) -> list[int]:
-    """Processes with a text in their command, which are not those that start them."""
+    """Return the processes with a text in their command, except the processes that start them."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -126,7 +129,7 @@ def outside(open_directory: Path) -> Iterator[Outside]:
 
 @pytest.fixture
 def application(open_directory: Path, outside: Outside) -> Path:
-    """A directory with a library for each attack."""
+    """Return a directory with a library for each attack."""
     directory = open_directory / "application"
     directory.mkdir()
     for name in ATTACKS:
@@ -135,7 +138,7 @@ def application(open_directory: Path, outside: Outside) -> Path:
 
 
 def with_terminal(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs a command whose controlling terminal is a new one."""
+    """Run a command whose controlling terminal is a new one."""
     main, terminal = pty.openpty()
 
     def take() -> None:
@@ -234,7 +237,7 @@ def need_namespaces_of(way: str) -> None:
 
 
 def begun(way: str, words: Words, variables: Variables, outside: Outside, other: OtherUser) -> threading.Thread:
-    """Runs a command in the background."""
+    """Run a command in the background, and return its thread."""
     thread = threading.Thread(target=WAYS[way], args=(words, variables, outside, other))
     thread.start()
     return thread
@@ -352,7 +355,7 @@ def test_where_nothing_takes_the_rights(
 
 @as_root
 def test_the_unsafe_proof(sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser) -> None:
-    """It runs in copies: what belongs to root, it cannot reach."""
+    """The unsafe proof runs in copies: things that belong to root are out of its reach."""
     site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
     outside.directory.chmod(0o755)
     application = open_directory / "application"
