@@ -9,7 +9,7 @@ from sample_devel import DevelSite, sample_members
 
 @pytest.fixture
 def make_site(tmp_path: Path) -> Callable[..., DevelSite]:
-    """Makes an empty site-packages directory."""
+    """Return a function that makes an empty site-packages directory."""
 
     def make(nonce: str = "", name: str = "site-packages") -> DevelSite:
         return DevelSite(tmp_path / name, nonce)
@@ -19,7 +19,7 @@ def make_site(tmp_path: Path) -> Callable[..., DevelSite]:
 
 @pytest.fixture
 def devel_site(make_site: Callable[..., DevelSite]) -> DevelSite:
-    """A site-packages directory with an SDK whose development tree is not extracted yet."""
+    """Return a site-packages directory with an SDK whose development tree is not extracted yet."""
     site = make_site()
     site.install_sdk()
     return site
@@ -27,7 +27,7 @@ def devel_site(make_site: Callable[..., DevelSite]) -> DevelSite:
 
 @pytest.fixture
 def open_site(open_directory: Path) -> DevelSite:
-    """A site-packages directory that other users can reach, unlike pytest's own directories."""
+    """Return a site-packages directory that other users can reach, unlike pytest's own directories."""
     return DevelSite(open_directory / "site-packages")
 
 

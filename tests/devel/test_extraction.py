@@ -82,7 +82,7 @@ def test_again_is_nothing(devel_site: DevelSite) -> None:
 
 
 def test_installed_files_are_not_touched(devel_site: DevelSite) -> None:
-    """uv's are hard links to its cache."""
+    """Installed files of uv are hard links to its cache."""
     installed = {path: path.lstat() for path in devel_site.path.rglob("*") if path.is_file()}
     record = devel_site.record("rocm-sdk-devel")
     os.link(record, devel_site.path.parent / "cached-record")
@@ -257,7 +257,7 @@ def test_a_terminal_that_has_no_bar(make_site: MakeSite, variable: dict[str, str
 
 
 def shown_by_init(site: DevelSite, **variables: str) -> str:
-    """What it shows on a terminal, where a bar moves with each file."""
+    """Return the text that `init` shows on a terminal, where a bar moves with each file."""
     terminal, end = pty.openpty()
     command = init_with("from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN = 0.0")
     environment = site.environment() | {"TERM": "xterm"} | variables
@@ -305,7 +305,7 @@ def test_modes_follow_the_umask(devel_site: DevelSite) -> None:
 
 
 def test_archive_of_a_clean_build_is_byte_for_byte(make_site: MakeSite) -> None:
-    """What tarfile itself makes of a directory is accepted, whatever names are in it."""
+    """The archive that tarfile itself makes of a directory is accepted, with any names in it."""
     import tarfile
 
     site = make_site()

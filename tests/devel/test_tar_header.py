@@ -28,7 +28,7 @@ def blocks(form: int) -> list[bytes]:
 
 
 def taken(kind: type[tarfile.TarInfo], block: bytes) -> object:
-    """What is looked at of a header, or the class of the exception."""
+    """Return the fields of a header that are looked at, or the class of the exception."""
     try:
         header = kind.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:
