@@ -1,6 +1,6 @@
-"""What the corpus shares: broken installations are built for real, and the ordinary calls must name what is wrong.
+"""The fixtures of the corpus: broken installations are built for real, and ordinary calls must name the fault.
 
-One test for each failure that users met, in a file of its kind.
+Each failure that users met has a test, in a file of its kind.
 """
 
 import json
@@ -53,7 +53,7 @@ def attempt() -> Callable[..., Outcome]:
 
 @pytest.fixture
 def linked_site(tmp_path: Path) -> Site:
-    """A site-packages directory whose libraries find each other by RPATH, as AMD's do."""
+    """Return a site-packages directory whose libraries find each other by RPATH, as AMD's do."""
     return Site(tmp_path / "site-packages", rpath="rpath")
 
 
@@ -82,13 +82,13 @@ def c_program() -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine with no GPU yet: pass its root as ROCM_SDK_ROOTFS."""
+    """Return a machine with no GPU yet: pass its root as ROCM_SDK_ROOTFS."""
     return Machine(tmp_path / "machine")
 
 
 @pytest.fixture
 def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
-    """The output of `rocm-sdk test WORDS` as another user."""
+    """Return a function whose result is the output of `rocm-sdk test WORDS` as another user."""
 
     def run(site: Site, *words: str, **environment: str) -> str:
         result = other_user.run("-m", "rocm_sdk", "test", *words, PYTHONPATH=str(site.path), **environment)
@@ -100,6 +100,9 @@ def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
 
 @pytest.fixture
 def program() -> Iterator[Callable[..., int]]:
-    """Starts Python code that goes on until the end of the test; its process, once it has said that it is ready."""
+    """Yield a function that starts Python code, which goes on until the end of the test.
+
+    The function returns the process, once the code has said that it is ready.
+    """
     with waiting_programs() as start:
         yield start

@@ -18,7 +18,7 @@ TEMPORARY, CACHE = "W-ENV-014", "W-ENV-015"
 
 @pytest.fixture
 def comgr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """An SDK with a comgr that has a cache, which is the installed one."""
+    """Return an SDK with a comgr that has a cache, which is the installed one."""
     site = Site(tmp_path / "site-packages")
     site.library("libamd_comgr.so.3")
     monkeypatch.syspath_prepend(str(site.path))

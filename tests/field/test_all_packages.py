@@ -29,7 +29,7 @@ def call(site: Site) -> Call:
 
 
 def program_with(library: Path, path: Path) -> Path:
-    """A program without RPATH that needs a library."""
+    """Compile a program without RPATH that needs a library."""
     return compile_file(["cc", "-x", "c", "-", "-x", "none", "-Wl,--allow-shlib-undefined", library], path, PROGRAM)
 
 

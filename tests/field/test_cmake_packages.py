@@ -262,7 +262,7 @@ def test_check_before_they_are_shipped(tmp_path: Path, text: str, said: str | No
 
 
 def test_a_package_of_a_prefix(tmp_path: Path) -> None:
-    """What the build root has, and what CMake is told to search, counts."""
+    """The packages of the build root, and of places that CMake is told to search, count."""
     prefix = Made(tmp_path / "rocm")
     prefix.file("include/hip/hip_runtime.h", "")
     prefix.file("lib/cmake/rocrand/rocrand-config.cmake", DEPENDENCY + "find_dependency(hip)\n")

@@ -70,7 +70,7 @@ def ask(tmp_path: Path) -> Ask:
 
 
 def write_sdk(folder: Path, *targets: str) -> None:
-    """An SDK with packages for targets."""
+    """Write an SDK with packages for targets."""
     needed = ["rocm-sdk-core==10.0.0", 'rocm-sdk-libraries==10.0.0; extra == "libraries"']
     needed += [f'rocm-sdk-device-{each}==10.0.0; extra == "device-{each}"' for each in targets]
     extras = ",".join(["libraries", *(f"device-{each}" for each in targets)])

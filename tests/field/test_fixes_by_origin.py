@@ -36,7 +36,7 @@ PACKAGES = ("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-d
 
 
 class Wish(NamedTuple):
-    """What a fix is to install."""
+    """The packages that a fix is to install."""
 
     requirement: str
     brings: tuple[str, ...]
@@ -71,8 +71,10 @@ def write_release(directory: Path, version: str, *, with_selector: bool) -> None
 
 
 class Places(NamedTuple):
-    """Where packages are: all of AMD's (`amd`), placeholders (`public`), one release without what builds a selector
-    (`directory`, `served`), a source tree of core.
+    """The places of packages: `amd`, `public`, `directory`, `served` and `tree`.
+
+    All of AMD's packages are at `amd`, and placeholders at `public`. A release without the packages that build a
+    selector is in `directory` and at `served`. A source tree of core is in `tree`.
     """
 
     directory: Path
@@ -104,7 +106,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
 
 
 def write_tree(directory: Path, wheel: Path) -> Path:
-    """A source tree, whose build takes a wheel that is there."""
+    """Write a source tree, whose build takes a wheel that is there."""
     directory.mkdir()
     backend = f"""
 import shutil
@@ -173,7 +175,7 @@ class Environments:
             note.unlink()
 
     def resolved(self, fix: str, *, is_configured: bool) -> set[str]:
-        """What a command would install, by the installer itself."""
+        """Return the packages that a command would install, by the installer itself."""
         if (fix, is_configured) not in self._seen:
             index = self.places.amd if is_configured else self.places.public
             environment = clean_environment() | NO_CONFIGURATION | {"PIP_INDEX_URL": index, "UV_INDEX_URL": index}
@@ -206,7 +208,7 @@ def fixes_of(wish: Wish, site: Path) -> set[str]:
         return found
     names = (wish.requirement.partition("==")[0], *wish.brings, TREE)
     installs = {each for each in found if any(name in each for name in names)}
-    # What is there in this version needs no installation: the reports are of commands that replace it.
+    # A package of this version that is there needs no installation: the reports are of commands that replace it.
     again = ("--force-reinstall", "--ignore-installed", "--reinstall-package")
     is_there = wish.brings == ("rocm-sdk-core",)
     found = {each for each in installs if not is_there or any(option in each for option in again)}

@@ -50,7 +50,7 @@ def command(site: Site, *words: str, **variables: str) -> subprocess.CompletedPr
 
 
 def seen_by_program(site: Site, name: str, **variables: str) -> tuple[str, str]:
-    """The variable in a program that `rocm-sdk run` starts ("unset" without it), and what the command says."""
+    """Return a variable's value in a program that `rocm-sdk run` starts, or "unset", and the command's messages."""
     done = command(site, "run", "sh", "-c", f'echo "${{{name}-unset}}"', **variables)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr

@@ -50,12 +50,12 @@ def call(sdk: Site) -> Call:
 
 
 def opens(name: str) -> str:
-    """The source of a library that opens another by name."""
+    """Return the source of a library that opens another by name."""
     return f'#include <dlfcn.h>\nvoid *opened(void) {{ return dlopen("{name}", RTLD_NOW); }}'
 
 
 def is_found_by_a_plain_dlopen(binding: Path, **environment: str) -> bool:
-    """The judge: the linker, in a process that has loaded nothing else."""
+    """Return whether the judge, the linker, finds the name in a process that has loaded nothing else."""
     code = f"import ctypes; own = ctypes.CDLL({str(binding)!r}); own.opened.restype = ctypes.c_void_p"
     return "True" in run_interpreter("-c", f"{code}; print(bool(own.opened()))", **environment).stdout
 
@@ -98,7 +98,7 @@ def test_a_link_answers(call: Call, sdk: Site, tmp_path: Path, place: str) -> No
 
 
 def test_a_package_of_pure_python(call: Call, sdk: Site) -> None:
-    """amdsmi has no library: its Python opens the name."""
+    """The package amdsmi has no library: its Python opens the name."""
     sdk.write("amdsmi-7.0.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: amdsmi\nVersion: 7.0.2\n")
     sdk.write("amdsmi-7.0.2.dist-info/RECORD", "amdsmi/__init__.py,,\n")
     sdk.write("amdsmi/__init__.py")

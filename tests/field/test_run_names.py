@@ -55,13 +55,13 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Opens each of its arguments, and prints what that answers."""
+    """Return a program that opens each of its arguments, and prints the answer of each."""
     return compile_file(["cc", "-x", "c", "-"], tmp_path / "opens", PROGRAM)
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """The directory of temporary files, which is empty when the run has ended."""
+    """Yield the directory of temporary files, which is empty when the run has ended."""
     made = tmp_path / "temporary"
     made.mkdir()
     yield made
@@ -79,12 +79,15 @@ def run(sdk: Site, place: Path) -> Run:
 
 
 def variables(sdk: Site, place: Path) -> dict[str, str]:
-    """The environment of a run."""
+    """Return the environment of a run."""
     return clean_environment() | {"PYTHONPATH": str(sdk.path), "TMPDIR": str(place)}
 
 
 def assert_emptied(directory: Path) -> None:
-    """The process that removes the links has a moment after the program's end."""
+    """Check that a directory becomes empty.
+
+    The process that removes the links has a moment after the program's end.
+    """
     end = time.monotonic() + 20
     while list(directory.iterdir()) and time.monotonic() < end:
         time.sleep(0.01)
@@ -170,7 +173,7 @@ def test_the_process_that_removes_is_killed(sdk: Site, place: Path) -> None:
 
 
 def keeper_of(place: Path) -> int:
-    """The process that has locked the directory of links."""
+    """Return the process that has locked the directory of links."""
     lock = next(place.glob("rocm-sdk-run-*/lock")).stat().st_ino
     lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[4]) for line in lines if line.split()[5].endswith(f":{lock}"))

@@ -1,4 +1,4 @@
-"""What newcomers saw on a terminal of 80 columns: words that were broken, pages of dashes, one reason eight times."""
+"""The faults that newcomers saw on a terminal of 80 columns: broken words, pages of dashes, one reason eight times."""
 
 import fcntl
 import os
@@ -94,7 +94,10 @@ Show = Callable[..., Terminal]
 
 
 def _broken(line: str) -> list[str]:
-    """The words of a line without the label in front of it, which stays beside its value: "place    /a/path"."""
+    """Return the words of a line without the label in front of it.
+
+    The label stays beside its value: "place    /a/path".
+    """
     return re.sub(r"^[a-z]+ {2,}(?=\S)", "", line).split()
 
 
@@ -129,7 +132,7 @@ def test_eight_gpus_are_eight_rows(show: Show, command: str) -> None:
 
 
 def test_the_health_of_eight_gpus_says_once_what_they_share(show: Show) -> None:
-    """It was a row for each check of each GPU: 42."""
+    """The report is short: a row for each check of each GPU made 42."""
     lines = show("gpus", "--health").lines
     assert len(lines) < 24
     assert [line.split()[:2] for line in lines if line.startswith("each ")] == [

@@ -27,7 +27,7 @@ def call(site: Site, tmp_path: Path) -> Call:
     return run
 
 
-# What the SDK has -> what is said, and what to do.
+# The SDK's state -> the statement, and the fix.
 @pytest.mark.parametrize(
     ("kind", "said", "fix"),
     [
