@@ -81,7 +81,7 @@ def _mutations(node: ast.AST, text: str) -> Iterator[tuple[ast.expr | ast.stmt, 
 
 
 def _comparisons(node: ast.Compare, text: str) -> Iterator[str]:
-    """The comparison with each of its signs changed."""
+    """Yield the comparison with each of its signs changed."""
     left, *others = [ast.get_source_segment(text, side) or "" for side in (node.left, *node.comparators)]
     for i, changed in enumerate(node.ops):
         signs = [_SIGNS[type(sign)] for sign in node.ops]
@@ -90,7 +90,10 @@ def _comparisons(node: ast.Compare, text: str) -> Iterator[str]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node but those of texts, annotations, default values of types and what only a type checker sees."""
+    """Yield the nodes of code that runs.
+
+    Texts, annotations, default values of types and code for type checkers alone are left out.
+    """
     if isinstance(node, (ast.JoinedStr, ast.arg)):
         return
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":

@@ -1,4 +1,4 @@
-"""What a row of the tables is."""
+"""The type of a row of the tables."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The commands `rocm-sdk` and `rocm-sdk-build`: subcommands, arguments, options; exit statuses; environment variables.
 
-Exit statuses are those of the table in docs/commands.md, and a test compares that table with the programs.
+Exit statuses come from the table in docs/commands.md, and a test compares that table with the programs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def commands() -> Table:
 
 
 def _add(table: Table, parser: argparse.ArgumentParser) -> None:
-    """Adds the rows of a command and of its subcommands."""
+    """Add the rows of a command and of its subcommands."""
     table[parser.prog] = "command"
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -50,7 +50,7 @@ def _add(table: Table, parser: argparse.ArgumentParser) -> None:
 
 
 def _value(action: argparse.Action) -> str:
-    """What its help calls the value of an argument, or the values that it may have; "" if it takes none."""
+    """Return the name of an argument's value in the help, or its choices; "" if the argument takes no value."""
     if action.nargs == 0:
         return ""
     if action.choices is not None:
@@ -65,13 +65,13 @@ def _count(action: argparse.Action) -> str:
 
 
 def exit_statuses() -> Table:
-    """The table of docs/commands.md: `rocm-sdk check 3` -> when."""
+    """Return the table of docs/commands.md: `rocm-sdk check 3` -> when."""
     text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
     return {f"{command} {status}": when for command, status, when in _STATUS.findall(text)}
 
 
 def returned_statuses() -> dict[str, set[int]]:
-    """The numbers that functions of each subcommand's module return, as `rocm-sdk check`."""
+    """Return the numbers that functions of each subcommand's module return, by command, as `rocm-sdk check`."""
     found: dict[str, set[int]] = {}
     for name in COMMANDS:
         stem = name.replace("-", "_")
@@ -89,7 +89,7 @@ def _numbers(value: ast.expr | None) -> list[int]:
 
 
 def problem_codes() -> Table:
-    """Codes with their severity, and those of earlier releases with what took their place."""
+    """Return codes with their severity, and codes of earlier releases with their replacements."""
     return {code: entry.severity for code, entry in ENTRIES.items()} | {
         code: f"replaced by {others}" for code, others in ALIASES.items()
     }
