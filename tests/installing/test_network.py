@@ -1,4 +1,4 @@
-"""What is said of an index that cannot be reached or lacks something, within seconds: a cause and a fix of its own."""
+"""Errors of an index that cannot be reached or lacks something, within seconds: a cause and a fix for each."""
 
 import ssl
 import subprocess
@@ -25,7 +25,10 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int, int]]:
-    """A directory, and the ports of its servers: without encryption, and with a certificate that nobody knows."""
+    """Yield a directory, and the ports of its servers.
+
+    The first server has no encryption, and the second a certificate that nobody knows.
+    """
     directory = tmp_path_factory.mktemp("served")
     words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
     words += ["-keyout", "key.pem", "-out", "certificate.pem"]

@@ -1,4 +1,4 @@
-"""What the packages of an index say of their GPUs: read in small parts, and hostile."""
+"""The statements of an index's packages about their GPUs: read in small parts, and hostile."""
 
 import gzip
 import io
@@ -27,7 +27,7 @@ def ask(address: str) -> Offer | str:
 
 
 def archive(text: str | bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
-    """rocm's source distribution with this selector.json."""
+    """Return rocm's source distribution with this selector.json."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as made:
         member = tarfile.TarInfo(f"rocm-{VERSION}/selector.json")
@@ -93,7 +93,7 @@ def test_extras_that_are_none(address: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Iterator[Pages]:
-    """An index with a large rocm-sdk-core, and with rocm as a wheel."""
+    """Yield an index with a large rocm-sdk-core, and with rocm as a wheel."""
     for name in ("rocm", "rocm_sdk_core"):
         with zipfile.ZipFile(tmp_path / f"{name}-{VERSION}-py3-none-any.whl", "w") as wheel:
             wheel.writestr(f"{name}-{VERSION}.dist-info/METADATA", "")
