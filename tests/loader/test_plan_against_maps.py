@@ -34,7 +34,7 @@ def rpath(text: str) -> tuple[str, ...]:
 
 
 def decoy(directory: Path) -> None:
-    """A library of the same name somewhere else."""
+    """Make a library of the same name somewhere else."""
     directory.mkdir(parents=True, exist_ok=True)
     compile_library(directory / DEPENDENCY, DEPENDENCY, "int decoy;")
 

@@ -55,7 +55,7 @@ def has_block_device(path: Path) -> bool:
 
 @pytest.fixture
 def memory() -> Iterator[Path]:
-    """A directory on a file system without a block device, as those of file servers are."""
+    """Yield a directory on a file system without a block device, as file servers have."""
     place = Path("/dev/shm")
     if not os.access(place, os.W_OK) or has_block_device(place):
         pytest.skip("/dev/shm is not a writable tmpfs")
@@ -85,7 +85,10 @@ def test_a_local_disk_is_read_as_it_is(tmp_path: Path) -> None:
 def opens(
     site: Site, code: str, environment: dict[str, str], directory: Path
 ) -> tuple[list[tuple[str, Path, bool]], str]:
-    """Opens of libraries of the SDK: thread, path, whether there is such a file. And the thread that loads."""
+    """Return the opens of libraries of the SDK, and the thread that loads.
+
+    An open has its thread, the path, and whether there is such a file.
+    """
     if shutil.which("strace") is None:
         pytest.skip("strace is not on this system: make setup")
     lines = traced([sys.executable, "-c", code], "openat", directory / "strace", environment)
