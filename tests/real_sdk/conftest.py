@@ -25,7 +25,7 @@ def debian_sdk() -> Callable[[str], Path]:
 
 @pytest.fixture(params=[shape.value for shape in Shape])
 def each_debian_sdk(request: pytest.FixtureRequest, debian_sdk: Callable[[str], Path]) -> Path:
-    """The SDK in each shape in turn."""
+    """Return the SDK in each shape in turn."""
     return debian_sdk(request.param)
 
 
