@@ -1,4 +1,4 @@
-"""What takes bundles apart trusts nothing that the extension has told about them: the file may be another by now."""
+"""The reader of bundles trusts nothing that the extension has told: the file may be another by now."""
 
 import struct
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def header(*entries: tuple[int, int, bytes]) -> bytes:
 
 
 def read(tmp_path: Path, content: bytes, found_in: bytes = PLAIN, **changes: int) -> Bundle:
-    """Takes `content` apart after the extension has looked at another file."""
+    """Take `content` apart after the extension has looked at another file."""
     path = tmp_path / "x.co"
     path.write_bytes(found_in)
     (found,) = device_code(path).bundles
@@ -36,7 +36,7 @@ def read(tmp_path: Path, content: bytes, found_in: bytes = PLAIN, **changes: int
 
 
 def both(content: bytes) -> tuple[tuple[bytes, bytes], ...]:
-    """A bundle and the file that it takes the place of: as it is, and compressed."""
+    """Return a bundle and the file that the bundle takes the place of: as it is, and compressed."""
     return (content, PLAIN), (compressed(content, 3), compressed(PLAIN, 3))
 
 

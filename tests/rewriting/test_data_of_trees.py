@@ -26,7 +26,7 @@ INFO = "rocm_sdk_libraries-7.0.dist-info"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A directory like site-packages, with a library of two targets and data of every form, and RECORD."""
+    """Return a directory like site-packages, with a library of two targets and data of every form, and RECORD."""
     forms = {**flat(BLAS), **by_directory(f"{LIB}/rocblas/library"), **hipblaslt(f"{LIB}/hipblaslt/library")}
     root = write(tmp_path / "site", {**forms, **merged(f"{LIB}/hipsparselt/library"), **OTHER_DATA})
     (root / LIB / "librocblas.so.5").unlink()

@@ -20,7 +20,10 @@ PT_GNU_STACK = 0x6474E551
 
 
 def by_mistake(path: Path) -> Path:
-    """A library with an assembler file that has no .note.GNU-stack. Debian 13's linker wants the option, too."""
+    """Make a library with an assembler file that has no .note.GNU-stack.
+
+    Debian 13's linker wants the option, too.
+    """
     source = ".text\n.globl answer\nanswer: mov $42, %eax\nret\n"
     return compile_file(["gcc", "-shared", "-Wl,-z,execstack", "-x", "assembler", "-"], path, source)
 

@@ -31,7 +31,7 @@ def prefix(tmp_path: Path) -> Path:
 
 
 def split(path: Path, prefix: Path, is_compressed: bool = False) -> tuple[Path, list[Path]]:
-    """The new library, and the archives."""
+    """Split a library, and return the new library and the archives."""
     output = prefix / "lib" / path.name
     with CodeArchives(str(prefix / ".kpack"), "math", is_compressed) as archives:
         split_file(str(path), str(output), PLACE, archives)
@@ -41,7 +41,10 @@ def split(path: Path, prefix: Path, is_compressed: bool = False) -> tuple[Path, 
 
 
 def kernels(paths: Iterable[Path]) -> dict[tuple[str, str], bytes]:
-    """What archives hold: (key, target) -> code object. Our writer and reader have no part in it."""
+    """Return the content of archives: (key, target) -> code object.
+
+    Our writer and reader have no part in it.
+    """
     found = {}
     for path in paths:
         data = path.read_bytes()
@@ -94,7 +97,7 @@ for number, wrapper in enumerate((Wrapper * 3).in_dll(library, "wrappers")):
 
 
 def works(path: Path) -> None:
-    """It loads, unwinds, has its thread-local data, and its wrappers lead to the marker."""
+    """Check that a library loads, unwinds, has its thread-local data, and that its wrappers lead to the marker."""
     subprocess.run([sys.executable, "-c", CHECK, str(path), PLACE.marker().hex()], check=True)
 
 
