@@ -55,7 +55,7 @@ def test_a_link_to_a_terminal_is_written_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
 def test_a_standard_stream(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """What was written before comes first, also if the stream is a file; pytest's is one."""
+    """Earlier output of the stream comes first, also if the stream is a file; pytest's is one."""
     stream = getattr(sys, name)
     (tmp_path / "link").symlink_to(f"/dev/{name}")
     stream.write("before, ")

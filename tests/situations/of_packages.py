@@ -69,7 +69,7 @@ def _killed_extraction(environment: Environment) -> None:
 
 
 def _zipped(environment: Environment) -> None:
-    """The packages of core in an archive, and nowhere else."""
+    """Put the packages of core into an archive, and nowhere else."""
     with zipfile.ZipFile(environment.root / "sdk.zip", "w") as archive:
         for path in sorted(environment.site.rglob("*")):
             name = path.relative_to(environment.site)

@@ -29,7 +29,7 @@ def _moved_apart(environment: Environment) -> None:
 
 
 def _moved_environment(environment: Environment) -> None:
-    """What a script names as its interpreter is gone."""
+    """Let a script name an interpreter that is gone."""
     script = environment.root / "bin/rocm-smi"
     lines = script.read_text().splitlines(keepends=True)
     script.write_text("".join(["#!/nowhere/venv/bin/python\n", *lines[1:]]))
@@ -47,7 +47,7 @@ def links_to_cache(environment: Environment) -> None:
 
 
 def _stale(environment: Environment) -> None:
-    """An unchecked .pyc of a module of core that is not what the source says."""
+    """Make an unchecked .pyc of a module of core that differs from the source."""
     import py_compile
 
     place = environment.site / "rocm_sdk_core/_cli.py"
