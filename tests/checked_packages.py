@@ -65,7 +65,7 @@ def path_of(dist: Path, name: str) -> Path:
 def rewritten(
     wheel: Path, change: Callable[[dict[str, tuple[zipfile.ZipInfo, bytes]]], None], *, is_recorded: bool = True
 ) -> None:
-    """The wheel with other members; with a RECORD of what they are, if asked."""
+    """Change the members of a wheel, and write its RECORD anew if `is_recorded` asks for that."""
     with zipfile.ZipFile(wheel) as archive:
         members = {each.filename: (each, archive.read(each)) for each in archive.infolist()}
     change(members)

@@ -1,4 +1,4 @@
-"""What a run of a part of the suite leaves out, and which rows of its table found nothing."""
+"""The tests that a run of a part of the suite leaves out, and the rows of its table that found nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -16,7 +16,7 @@ Call = Callable[..., Result]
 
 @pytest.fixture
 def script() -> Path:
-    """The command, as installed."""
+    """Return the command, as installed."""
     return SCRIPT
 
 

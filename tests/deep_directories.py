@@ -9,7 +9,7 @@ from rocm_sdk.base.removing import remove_directory
 
 
 def make_deep(directory: Path, depth: int) -> None:
-    """A chain of directories with a file in each, longer than any path may be."""
+    """Make a chain of directories with a file in each, longer than any path may be."""
     directory.mkdir(parents=True)
     descriptor = os.open(directory, os.O_RDONLY)
     for _ in range(depth):

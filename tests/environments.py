@@ -16,7 +16,7 @@ _SCRIPT = "#!/bin/sh\nexec '{python}' -m pip \"$@\"\n"
 
 
 def empty_environment(directory: Path) -> Path:
-    """Makes an environment without a package; the interpreter in it."""
+    """Make an environment without a package, and return its interpreter."""
     venv.create(directory, symlinks=True)
     return directory / "bin/python"
 
@@ -36,7 +36,7 @@ def installer_command(installer: str, python: str | Path, action: str) -> list[s
 
 
 def environment_with_pip(directory: Path) -> Path:
-    """Makes an environment with the pip that Python brings, which is unpacked once; the interpreter in it."""
+    """Make an environment with the pip that Python brings, which is unpacked once; return its interpreter."""
     python = empty_environment(directory)
     (site,) = directory.glob("lib/python*/site-packages")
     site.rmdir()

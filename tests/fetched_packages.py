@@ -13,7 +13,7 @@ TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "network
 
 
 def install_torch() -> tuple[Path, str | None]:
-    """The directory with torch, and pip's words where it could not be installed."""
+    """Return the directory with torch, and pip's words where torch could not be installed, or None."""
     directory = BUILD / f"torch-{tag()}"
     return directory, install(directory, *TORCH, module="torch")
 

@@ -1,6 +1,6 @@
 """A site-packages directory with SDK packages of tiny libraries, compiled for one test, and programs run on it.
 
-What is loaded stays loaded, so each test runs its program in a process of its own.
+Loaded libraries stay loaded, so each test runs its program in a process of its own.
 """
 
 import os
@@ -75,11 +75,11 @@ class Site:
         return (f"-Wl,{tags}", f"-Wl,-rpath,$ORIGIN:{':'.join(places)}")
 
     def run(self, code: str, *options: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs Python code with the directory on sys.path; `check` demands exit status 0."""
+        """Run Python code with the directory on sys.path; `check` demands exit status 0."""
         return run_python(code, *options, check=check, PYTHONPATH=str(self.path), **environment)
 
     def output(self, code: str, *options: str, **environment: str) -> str:
-        """What the code prints."""
+        """Return the output of Python code with the directory on sys.path."""
         return self.run(code, *options, **environment).stdout.strip()
 
 
@@ -93,12 +93,12 @@ def compile_library(
 
 
 def run_python(code: str, *options: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs code in a fresh interpreter of the kind that runs the tests."""
+    """Run code in a fresh interpreter of the kind that runs the tests."""
     return run_interpreter(*options, "-c", textwrap.dedent(code), check=check, **environment)
 
 
 def run_interpreter(*words: str | Path, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs an interpreter of the kind that runs the tests."""
+    """Run an interpreter of the kind that runs the tests."""
     result = subprocess.run(
         [sys.executable, *words],
         env=clean_environment() | environment,
@@ -113,7 +113,7 @@ def run_interpreter(*words: str | Path, check: bool = True, **environment: str) 
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without what would change how libraries are found, or how progress is shown."""
+    """Return the environment without variables that change how libraries are found, or how progress is shown."""
     foreign = ("LD_", "ROCM_", "ROCR_", "HIP_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(foreign)}
     return kept | {"TERM": "xterm"}

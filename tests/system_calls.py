@@ -1,4 +1,4 @@
-"""What a program asks of the kernel."""
+"""The system calls of a program."""
 
 import os
 import re
@@ -15,9 +15,9 @@ _BEGUN = re.compile(r"\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b.* = (\d+)$")
 def traced(
     command: list[str], calls: str, record: Path, env: Mapping[str, str] | None = None, *, status: int | None = 0
 ) -> list[str]:
-    """The system calls (`rename,fsync`) of a command, one line each; `record` is overwritten.
+    """Return the system calls (`rename,fsync`) of a command, one line each; `record` is overwritten.
 
-    status: the exit status that it must have; None: any.
+    The command must end with `status`; None stands for any status.
     """
     assert shutil.which("strace"), "strace is needed: make setup"
     strace = ["strace", "-f", "-y", "-o", str(record), "-e", f"trace={calls}"]

@@ -99,7 +99,7 @@ SEAM: dict[str, set[str] | None] = {
 
 
 def is_of_seam(module: tuple[str, ...]) -> bool:
-    """Whether the builder may import this: a public name of rocm_sdk, a row of SEAM or a name of one."""
+    """Return whether the builder may import a module: a public name of rocm_sdk, a row of SEAM or a name of one."""
     if len(module) <= 1 and not "".join(module).startswith("_"):
         return True
     for end in range(1, len(module) + 1):
