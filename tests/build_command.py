@@ -43,7 +43,7 @@ class Server:
         atexit.register(self.end)
 
     def ask(self, request: Mapping[str, object], stdin: int) -> tuple[int, str, str]:
-        """Status and output of a command."""
+        """Return the status and the output of a command."""
         pipes = [os.pipe(), os.pipe()]
         streams = array("i", [stdin, *(written for _, written in pipes)])
         with self._lock:

@@ -40,7 +40,7 @@ def check(*words: object) -> Result:
 
 
 def problems(dist: Path) -> list[tuple[str, str, str]]:
-    """File, what, fix."""
+    """Return the problems of `check`: the file, the fault and the fix of each."""
     done = check(dist, "--json")
     assert "Traceback" not in done.stderr, done.stderr
     document = json.loads(done.stdout)

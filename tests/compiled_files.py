@@ -76,7 +76,7 @@ def _facts_of_files(compiler: str) -> Iterator[str]:
 
 
 def _keep(file: Path, store: Path, key: str) -> None:
-    """Whole or not at all, whoever else keeps the same."""
+    """Keep a result as a whole or not at all, whoever else keeps the same."""
     store.mkdir(parents=True, exist_ok=True)
     descriptor, partial = tempfile.mkstemp(dir=store)
     with os.fdopen(descriptor, "wb") as target:

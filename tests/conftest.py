@@ -182,7 +182,10 @@ def _wheel_is_built() -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Programs started with `-c` or `-m` look into the current directory first: the sources are not what is tested."""
+    """Leave the sources: programs started with `-c` or `-m` look into the current directory first.
+
+    The installed package is tested, and not the sources.
+    """
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     yield

@@ -19,9 +19,10 @@ def install_torch() -> tuple[Path, str | None]:
 
 
 def install(directory: Path, *requirements: str, alone: bool = True, module: str | None = None) -> str | None:
-    """Installs into a directory that later runs find again; returns pip's words where it could not.
+    """Install into a directory that later runs find again; return pip's words where it could not, else None.
 
-    alone: without what the requirements require. module: only what its import needs is compiled to bytecode.
+    With `alone` the requirements of the requirements are left out. With `module` only the modules that its import needs
+    are compiled to bytecode.
     """
     done = directory / ".complete"
     if done.exists() and done.read_text() == " ".join(requirements):

@@ -151,7 +151,7 @@ def indexed(wheels: Path) -> Iterator[Index]:
 
 
 def install(target: Path, *words: str) -> None:
-    """Installs wheels by pip, from nowhere but where the words say."""
+    """Install wheels by pip, from nowhere else than from where the words say."""
     options = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check", "--no-cache-dir"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *words]
     environment = clean_environment() | {"PIP_CONFIG_FILE": os.devnull}

@@ -108,7 +108,7 @@ class LinkedSet:
     # ---- the SDK
 
     def _make_sdk(self) -> None:
-        """Libraries of which some need others, with and without RPATHs."""
+        """Make the libraries of an SDK, of which some need others, with and without RPATHs."""
         rpath = self.random.choice(["", "--disable-new-dtags", "--enable-new-dtags"])
         left_out = self.random.choice([None, None, None, "libhsa-runtime64.so.1", "librocblas.so.5", "libhelper.so.2"])
         names = [name for name in OF_SDK if name != left_out]
@@ -302,7 +302,7 @@ def in_child(work: "object", *arguments: "object") -> bytes:
 
 
 def opens(path: Path) -> bytes:
-    """In a child: whether dlopen(RTLD_NOW) accepts a library in this process; else why not."""
+    """Return b"loads" if dlopen(RTLD_NOW) accepts a library in this process, which is a child, else the reason."""
     import ctypes
 
     try:

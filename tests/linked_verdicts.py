@@ -36,7 +36,7 @@ def compare_set(seed: int, directory: Path) -> Compare:
 
 
 def _compared(made: LinkedSet) -> bytes:
-    """In a child that sees the set's SDK."""
+    """Compare all files and directories of a set, in a child that sees the set's SDK."""
     sys.path.insert(0, str(made.site.path))
     os.environ.pop("ROCM_SDK_ROOT", None)
     comparison = _Comparison(made)
@@ -67,7 +67,7 @@ class _Comparison:
             self.differences.append(f"{kind}: said {said}, the linker: {done}; {detail}")
 
     def file(self, file: File) -> None:
-        """The verdict of `check FILE`, the warnings of preload_for, and what `tree FILE` calls missing."""
+        """Compare the verdict of `check FILE`, the warnings of preload_for, and the answer of `tree FILE`."""
         from rocm_sdk.doctor.verdicts import judge
 
         verdict = judge(str(file.path), self.question)
@@ -141,7 +141,7 @@ class _Comparison:
         self.expect("tree finds all", f"{file.path.name}: {tree.missing}", not tree.missing, found)
 
     def whole(self, directory: Path) -> None:
-        """`check DIR` says that all loads, by itself, where the linker takes each file."""
+        """Compare the verdict of `check DIR`, that all loads by itself, with the linker's on each file."""
         from rocm_sdk.doctor.verdicts import judge
 
         verdict = judge(str(directory), self.question)

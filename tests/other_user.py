@@ -29,7 +29,7 @@ class OtherUser:
         self.python = python
 
     def run(self, *words: str | Path, check: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`python WORDS` with a clean environment and these variables."""
+        """Run `python WORDS` with a clean environment and these variables, as the other user."""
         return subprocess.run(
             [self.python, *words],
             env=clean_environment() | {"HOME": "/nonexistent"} | variables,
@@ -83,7 +83,10 @@ def has_user_namespaces() -> bool:
 
 
 def need_user_namespaces() -> None:
-    """Skips a test. On a machine that is no chroot, the same tests run on other interpreters."""
+    """Skip a test where the kernel refuses user namespaces.
+
+    The same tests run on other interpreters of a machine that is no chroot.
+    """
     if not has_user_namespaces():
         pytest.skip("this system refuses user namespaces, as the kernel does in a chroot")
 

@@ -141,7 +141,7 @@ def write_application(directory: Path, sdk: Path, *names: str) -> Path:
 
 
 def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
-    """`rocm-sdk-build closure WORDS` in an environment with the SDK; without the proof, unless PROVED is a word."""
+    """Run `rocm-sdk-build closure WORDS` in an environment with the SDK; without the proof, unless PROVED is a word."""
     done = completed(
         [sys.executable, "-m", "rocm_sdk_build", "closure", *_with_proof(words)],
         env=clean_environment() | {"PYTHONPATH": str(sdk)} | variables,
@@ -181,7 +181,7 @@ def names_in(directory: Path) -> set[str]:
 
 
 def _move(path: Path, directory: Path) -> None:
-    """Leaves no bundle beside the library."""
+    """Remove the bundles beside a library."""
     for scrap in directory.glob("*.bundle"):
         scrap.unlink()
     assert path.is_file()

@@ -140,7 +140,7 @@ class DevelSite:
             return [row[0] for row in csv.reader(file)]
 
     def names(self) -> set[str]:
-        """Everything in the directory."""
+        """Return the names of everything in the directory."""
         return {str(path.relative_to(self.path)) for path in self.path.rglob("*") if path.name != "__pycache__"}
 
     def command(self, *words: str, check: bool = True, **options: Any) -> Result:

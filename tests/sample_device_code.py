@@ -46,7 +46,7 @@ def described_object(description: bytes, owner: bytes = b"AMDGPU", kind: int = 3
 
 
 def objects(*targets: str, size: int = 200) -> dict[str, bytes]:
-    """Entries of a bundle."""
+    """Return entries of a bundle for these targets."""
     return {f"hipv4-amdgcn-amd-amdhsa--{target}": code_object(FLAGS[target], size=size) for target in targets}
 
 
@@ -128,7 +128,7 @@ def message(value: object) -> bytes:
 
 
 def kernel_index(rows: Mapping[str, Sequence[str]]) -> bytes:
-    """Tensile's index of kernels: {condition: names of the tables}.
+    """Return Tensile's index of kernels: {condition: names of the tables}.
 
     A condition is a processor, "gfx90a CU104" for one with a number of compute units, or "" for any GPU.
     """

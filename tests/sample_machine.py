@@ -11,7 +11,10 @@ COHERENT_HOST_ACCESS = 1 << 31  # of the property `capability`
 
 
 def version_of(target: str) -> int:
-    """gfx_target_version of a target: the stepping is its last digit in base 16, the minor version the one before."""
+    """Return gfx_target_version of a target.
+
+    The stepping is the last digit of the target in base 16, and the minor version the digit before.
+    """
     digits = target.removeprefix("gfx").partition("-")[0]
     return int(digits[:-2]) * 10000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
 

@@ -75,5 +75,5 @@ def sound_stage(destdir: Path) -> Stage:
 
 
 def run_on_prefix(root: Path, *words: str, **variables: str) -> Said:
-    """`rocm-sdk test --sdk` with its answer taken apart."""
+    """Run `rocm-sdk test --sdk`, and return its answer taken apart."""
     return ask_test("--sdk", str(root), *words, **variables)

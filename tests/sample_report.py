@@ -87,7 +87,7 @@ def command(site: Site, *words: str, **environment: str) -> subprocess.Completed
 
 
 def break_library(site: Site) -> Path:
-    """Cuts one off, which RECORD has whole."""
+    """Cut off a library, which RECORD has whole, and return its path."""
     path = site.path / CORE / "lib/libamdhip64.so.7"
     path.write_bytes(path.read_bytes()[:100])
     return path

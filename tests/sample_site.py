@@ -61,7 +61,7 @@ class Site:
         directory: str = "lib",
         flags: tuple[str, ...] = (),
     ) -> Path:
-        """Compiles a library to PACKAGE/DIRECTORY/SONAME."""
+        """Compile a library to PACKAGE/DIRECTORY/SONAME, and return its path."""
         path = self.path / package / directory / soname
         path.parent.mkdir(parents=True, exist_ok=True)
         return compile_library(path, soname, source, needed, (*self._rpath_flags(path), *flags))
@@ -86,7 +86,7 @@ class Site:
 def compile_library(
     path: Path, soname: str | None, source: str = "", needed: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
 ) -> Path:
-    """Compiles C source to a shared library that needs all of `needed`, used or not."""
+    """Compile C source to a shared library that needs all of `needed`, used or not."""
     words = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed,--allow-shlib-undefined", "-x", "c", "-", "-x", "none"]
     name = [f"-Wl,-soname,{soname}"] if soname else []
     return compile_file([*words, *needed, *name, *flags], path, source or "extern int nothing;")

@@ -144,7 +144,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
     """Serves files and says nothing."""
 
     def log_message(self, *_arguments: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @contextmanager

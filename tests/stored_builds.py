@@ -52,7 +52,7 @@ def stored(directory: Path, wish: object, make: Callable[[Path], object], store:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """With the times of files; blocks are shared where the file system can."""
+    """Copy with the times of files; blocks are shared where the file system can."""
     target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
 
@@ -73,7 +73,7 @@ def _digest_of_builders() -> str:
 
 @cache
 def _digest_of(directory: Path, pattern: str = "*.py") -> str:
-    """Of the files in a directory, and their names."""
+    """Return a digest of the files in a directory, and of their names."""
     digest = hashlib.sha256()
     for path in sorted(_files(directory, pattern)):
         digest.update(f"{path.relative_to(directory)}\0{path.stat().st_size}\0".encode())

@@ -37,9 +37,10 @@ def opened(
     alone: bool = False,
     status: int | None = 0,
 ) -> Counter[str]:
-    """How often a command opens each file below a directory, by its path there, in all threads and by whatever name.
+    """Return the number of times that a command opens each file below a directory, by its path there.
 
-    alone: without the programs that it starts. status: as of `traced`.
+    All threads and all names of a file count. With `alone` the programs that the command starts do not count. `status`
+    is as in `traced`.
     """
     lines = traced(command, "open,openat,openat2,vfork,fork,clone,clone3", record, env, status=status)
     begun = [found[1] for line in lines if (found := _BEGUN.match(line)) and "CLONE_THREAD" not in line]

@@ -114,7 +114,7 @@ def is_of_seam(module: tuple[str, ...]) -> bool:
 
 
 def private_imports(builder: Path) -> Iterator[str]:
-    """Each import of the builder that is not of the seam, as "file: name"."""
+    """Yield each import of the builder that is not of the seam, as "file: name"."""
     for source in sorted(builder.rglob("*.py")):
         for module in imported_modules(source, ROOT / "rocm_sdk", folder=()):
             if not is_of_seam(module):

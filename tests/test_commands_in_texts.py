@@ -22,7 +22,7 @@ _PROSE = {"of", "with", "writes"}  # words of sentences about the program itself
 
 
 def known() -> dict[str, dict[str, set[str]]]:
-    """Program -> subcommand -> its options."""
+    """Return the options of each subcommand of each program."""
     builder = argparse.ArgumentParser(prog="rocm-sdk-build")
     add_commands(builder)
     found = {parser.prog: dict(_subcommands(parser)) for parser in (make_parser(COMMANDS), builder)}

@@ -130,7 +130,7 @@ def lines_of(ran: Path) -> list[str]:
 def run_in(
     directory: Path, *words: str | Path, given: str | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """With the directory in PATH, by an empty entry."""
+    """Run a program in the directory, which is in PATH by an empty entry."""
     environment = {**clean_environment(), "PATH": f":{SCRIPTS}:{os.environ['PATH']}", **variables}
     options = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
     return subprocess.run(

@@ -97,7 +97,10 @@ def include_violation(directory: str, source: Path, kind: str, target: str) -> s
 
 
 def cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
-    """Each pair of files that depend on each other, directly or through others, as "file: depends on itself: ..."."""
+    """Yield each pair of files that depend on each other, directly or through others.
+
+    The text is "file: depends on itself: ...".
+    """
     for start in sorted(needs):
         pending, via = [start], {start: ""}
         while pending:
@@ -117,7 +120,7 @@ def cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def c_needs(csrc: Path) -> dict[str, set[str]]:
-    """Which C files include which; a source and its header are one: "loader/plan"."""
+    """Return the files that each C file includes; a source and its header are one: "loader/plan"."""
     needs: dict[str, set[str]] = {}
     for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
         name = source.relative_to(csrc).with_suffix("").as_posix()
@@ -130,7 +133,7 @@ def c_needs(csrc: Path) -> dict[str, set[str]]:
 
 
 def c_violations(csrc: Path, shortnames: set[str]) -> Iterator[str]:
-    """Each violation in the C sources, as "file: what"."""
+    """Yield each violation in the C sources, as "file: violation"."""
     words = "|".join(re.escape(name) for name in sorted(shortnames))
     rocm_names = re.compile(rf"(?<!\w)(?:(?:lib)?(?:{words})|{PACKAGE_NAMES})(?!\w)")
     for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
@@ -176,7 +179,10 @@ def imported_modules(
 
 
 def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
-    """Which modules import which, at any time: "cli/init" or, for a package's own file, "cli/__init__"."""
+    """Return the modules that each module imports, at any time.
+
+    A module is "cli/init" or, for a package's own file, "cli/__init__".
+    """
     names = {source.relative_to(package).with_suffix("").as_posix() for source in package.rglob("*.py")}
     needs: dict[str, set[str]] = {}
     for source in sorted(package.rglob("*.py")):
@@ -191,7 +197,7 @@ def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
 
 
 def folder_cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
-    """Each pair of parts of a folder, files or folders, that depend on each other. The package itself is none here."""
+    """Yield each pair of parts of a folder, files or folders, that depend on each other; the package itself is none."""
     inside: dict[str, dict[str, set[str]]] = {}
     for name, other in ((name, other) for name, others in needs.items() for other in others):
         if folder := os.path.commonpath([name, other]):
@@ -202,7 +208,7 @@ def folder_cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def python_violations(package: Path) -> Iterator[str]:
-    """Each violation in the Python package, as "file: what"."""
+    """Yield each violation in the Python package, as "file: violation"."""
     for source in sorted(package.rglob("*.py")):
         relative = source.relative_to(package)
         if len(relative.parts) > 1 and relative.parts[0] not in PYTHON_MAY_IMPORT:
@@ -226,7 +232,7 @@ TABLES = {
 
 
 def long_files(root: Path) -> Iterator[str]:
-    """Each file of source in a project that has too many lines, as its path."""
+    """Yield the path of each file of source in a project that has too many lines."""
     folders = (each for each in root.iterdir() if each.is_dir() and each.name not in {".git", ".venv", "build"})
     for folder in sorted(folders):
         for source in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file()):

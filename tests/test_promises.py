@@ -38,7 +38,7 @@ def test_the_page_names_each_table() -> None:
 
 
 def unraised(was: Table, now: Table) -> list[str]:
-    """Documents that lost or changed a key under the same schema."""
+    """Return the documents that lost or changed a key under the same schema."""
     found = [each for each in differences(was, now) if each.kind != "added" and not each.was.startswith("schema")]
     documents = {each.name.partition(" --json")[0] + " --json" for each in found if " --json " in each.name}
     return sorted(name for name in documents if was.get(name) == now.get(name))

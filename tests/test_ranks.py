@@ -24,7 +24,7 @@ OURS, ESTABLISHED = "rocm_sdk", "reference_loader"
 
 @pytest.fixture(scope="module")
 def benchmarks(benchmarks_parent: Path) -> SimpleNamespace:
-    """Modules of the benchmarks."""
+    """Return the modules of the benchmarks."""
     assert benchmarks_parent.is_dir()
     names = ("stage", "simulated_nodes", "cluster_cost", "observation")
     found = SimpleNamespace(**{name: importlib.import_module(f"benchmarks.{name}") for name in names})
@@ -151,7 +151,7 @@ def ask(  # noqa: PLR0917
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """300,000 bytes in a file, a link, a directory."""
+    """Return a directory with 300,000 bytes in a file, a link, a directory."""
     place = tmp_path / "sources"
     (place / "directory").mkdir(parents=True)
     (place / "directory/file").write_bytes(bytes(range(250)) * 1200)
@@ -252,7 +252,7 @@ def test_options_that_are_missing_or_wrong(cluster: Any, sources: Path, options:
 
 
 def processes_of(directory: Path) -> list[str]:
-    """Command lines that name the directory: of nodes, servers and ranks."""
+    """Return command lines that name the directory: of nodes, servers and ranks."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):

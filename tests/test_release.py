@@ -139,7 +139,10 @@ def write_source_distribution(directory: Path, name: str) -> None:
 
 
 def write_release(directory: Path, sbom: str, own: Callable[..., str]) -> Made:
-    """All files of release 1.2.3. The wheels of the loader have a command, and no compiled code."""
+    """Write all files of release 1.2.3.
+
+    The wheels of the loader have a command, and no compiled code.
+    """
     directory.mkdir(parents=True)
     command = b"[console_scripts]\nrocm-sdk = rocm_sdk_loader_stand_in:main\n"
     for architecture in ("x86_64", "aarch64"):
@@ -232,7 +235,7 @@ METADATA = "rocm_sdk_loader-1.2.3.dist-info/METADATA"
 
 
 def spoil(made: Made, how: str) -> None:
-    """Damages the files in one way."""
+    """Damage the files in one way."""
     if how == "lacks":
         made.loader.unlink()
     elif how == "more":

@@ -29,7 +29,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def steps() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Each step, with the name of its job and the job."""
+    """Yield each step, with the name of its job and the job."""
     for path in WORKFLOWS:
         for name, job in document(path)["jobs"].items():
             yield from ((f"{path.stem}: {name}", job, step) for step in job["steps"])

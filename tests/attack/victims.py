@@ -201,7 +201,7 @@ def require_clear(answer: Answer, statuses: tuple[int, ...] = (0, 1)) -> None:
 
 
 def require_same(before: dict[str, tuple[object, ...]], after: dict[str, tuple[object, ...]], when: str) -> None:
-    """Files of others are as they were."""
+    """Require that files of others are as they were; raise WrongError if not."""
     changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     if changed:
         told = [f"{name}: {after.get(name)} instead of {before.get(name)}" for name in changed[:5]]

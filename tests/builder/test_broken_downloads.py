@@ -48,7 +48,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Nobody waits between two tries."""
+    """Yield a server, and let nobody wait between two tries."""
     monkeypatch.setattr(time, "sleep", lambda _: None)
     found = Server()
     with serving(found.server):

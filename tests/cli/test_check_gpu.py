@@ -19,7 +19,7 @@ GENERIC = {"hipv4-amdgcn-amd-amdhsa--gfx11-generic": code_object(0x54 | 1 << 24,
 
 @pytest.fixture
 def lib(sdk: Site) -> Path:
-    """Libraries with exact code for gfx1151, generic code, and none."""
+    """Return a directory of libraries with exact code for gfx1151, generic code, and none."""
     directory = sdk.path / LIBRARIES / "lib"
     library(directory / "librocblas.so.5", [bundle(GFX1151 | objects("gfx90a:xnack-"))])
     library(directory / "librocsparse.so.1", [bundle(GENERIC)])

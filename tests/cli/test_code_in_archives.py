@@ -34,7 +34,7 @@ def ask(*paths: Path, **variables: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Two libraries with code, one in a lower directory, and files without."""
+    """Return a directory with two libraries with code, one in a lower directory, and with files without code."""
     directory = tmp_path / "files"
     (directory / "lib/sub").mkdir(parents=True)
     library(directory / "lib/liba.so", [CONTENT])

@@ -120,7 +120,7 @@ def test_values_in_fish(scripts: Path, with_tool: Path, words: tuple[str, ...]) 
 
 @pytest.fixture(scope="module")
 def zsh(scripts: Path, with_tool: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
-    """Types into the line editor of a zsh, on a terminal, and completes; the line that it makes of it.
+    """Yield a function that types into the line editor of a zsh, on a terminal, completes, and returns the line.
 
     A key of its own writes the line to a file and empties it.
     """

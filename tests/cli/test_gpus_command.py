@@ -267,7 +267,7 @@ def test_the_condition_of_no_gpu(tmp_path: Path) -> None:
 
 
 def add_process(machine: Machine, number: int, name: str, queue: int | None = None, **memory: int) -> None:
-    """As KFD shows it: the memory that it has of each GPU, and its queues."""
+    """Add a process as KFD shows it: its memory of each GPU, and its queues."""
     place = f"sys/class/kfd/kfd/proc/{number}"
     for gpu, size in memory.items():
         machine.write(f"{place}/vram_{gpu.removeprefix('gpu')}", f"{size}\n")

@@ -38,7 +38,7 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def shell(script: Path, sdk: Site) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`shell(words, redirection)` runs the command in a shell that does nothing else."""
+    """Return a function that runs the command in a shell, which does nothing else, with a redirection."""
 
     def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
         environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}

@@ -159,7 +159,10 @@ ANSWER = '#include <stdio.h>\nint sparse(void);\nint main(void) { printf("%d\\n"
 
 
 def sparse_site(path: Path, number: int, sparse_file: str = "librocsparse.so.1") -> tuple[Site, Path]:
-    """Libraries that answer with their number, without RPATHs; the first may have another name than its SONAME."""
+    """Make libraries that answer with their number, without RPATHs.
+
+    The file of librocsparse may have another name than its SONAME.
+    """
     site = Site(path)
     hip = site.library("libamdhip64.so.7", f"int hip(void) {{ return {number}; }}")
     roc = site.library(

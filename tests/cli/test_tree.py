@@ -180,7 +180,7 @@ WHO = 'const char *who(void) { return "%s"; } const char *ask_%s(void) { return 
 
 @pytest.fixture
 def twins(sdk: Site) -> Site:
-    """Two libraries that both have, and call, the same function; which is no library of a row of collisions."""
+    """Return an SDK with two libraries that both have, and call, the same function, in no row of collisions."""
     sdk.library("libroctx64.so.4", WHO % ("roctx64", "roctx64"))
     sdk.library("libhiprtc.so.7", WHO % ("hiprtc", "hiprtc"))
     return sdk

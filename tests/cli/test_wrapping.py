@@ -14,7 +14,7 @@ WIDTHS = (40, 60, 80)
 
 
 def words_of(text: str) -> list[str]:
-    """Without the marks that keep the lines of a command together."""
+    """Return the words without the marks that keep the lines of a command together."""
     return [word for word in text.split() if word not in {"\\", "#"}]
 
 

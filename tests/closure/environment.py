@@ -106,7 +106,7 @@ class Environment:
 
 
 def write_wheels(sdk: Path, folder: Path) -> Path:
-    """Wheels of the sample SDK, with a development package, and of a framework with GPU code."""
+    """Write wheels of the sample SDK, with a development package, and of a framework with GPU code."""
     wheels = folder / "wheels"
     for name, tops in (
         ("rocm-sdk-core", (CORE, "rocm_sdk_core")),

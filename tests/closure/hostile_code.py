@@ -200,7 +200,7 @@ __attribute__((constructor)) static void harm(void) {
 
 
 def write_attack(directory: Path, name: str, values: dict[str, Any]) -> Path:
-    """Compiles a library that attacks when it is loaded."""
+    """Compile a library that attacks when it is loaded, and return its path."""
     texts = {key: f'"{value}"' if isinstance(value, str) else str(value) for key, value in values.items()}
     texts["PROCESS_NAME"] = f'"{PROCESS_NAME}"'
     defined = "".join(f"#define {key} {text}\n" for key, text in texts.items())

@@ -49,7 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each of the ways to make an image, alone in PATH."""
+    """Put each of the ways to make an image alone into PATH, and return its name."""
     need(*WAYS[request.param])
     if request.param == "buildah" and os.geteuid() != 0:
         pytest.skip("buildah unpacks the base, as root")

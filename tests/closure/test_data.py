@@ -17,7 +17,7 @@ LIB = f"{LIBRARIES}/lib"
 
 @pytest.fixture
 def extend(sdk: Path, tmp_path: Path) -> Callable[..., Path]:
-    """`extend(write, names...)`: a copy of the SDK to which write(directory) adds libraries and files."""
+    """Return a function that copies the SDK, adds files by `write(directory)`, and puts their names into a RECORD."""
 
     def extended(write: Callable[[Path], object], *names: str) -> Path:
         site = Path(shutil.copytree(sdk, tmp_path / "own/site", symlinks=True))

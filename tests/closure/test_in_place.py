@@ -28,7 +28,7 @@ def targets(path: Path) -> list[str]:
 
 
 def wrong_rows(site: Path) -> list[str]:
-    """Rows of RECORDs that do not say what is there."""
+    """Return the rows of RECORDs that do not fit their files."""
     rows = [row for record in site.glob("*.dist-info/RECORD") for row in read_record(str(record)).rows]
     missing = [row.path for row in rows if not (site / row.path).exists()]
     return missing + [row.path for row in rows if row.digest and digest_text(sha256_of(site / row.path)) != row.digest]

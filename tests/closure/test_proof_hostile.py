@@ -206,7 +206,7 @@ def as_root_user(words: Words, variables: Variables, outside: Outside, _: OtherU
 
 
 def in_a_chroot(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
-    """Where the kernel refuses user namespaces."""
+    """Run a closure in a chroot, where the kernel refuses user namespaces."""
     place = outside.directory.parent / "chroot"
     place.mkdir()
     script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
@@ -231,7 +231,7 @@ WAYS: dict[str, Run] = {"mapped": as_root_user, "changed": in_a_chroot, "own": a
 
 
 def need_namespaces_of(way: str) -> None:
-    """Skips a test."""
+    """Skip a test whose way needs user namespaces, where there are none."""
     if way != "changed":
         need_user_namespaces()
 
@@ -305,7 +305,7 @@ def test_attacks_of_constructors(  # noqa: PLR0917
 
 
 def without_namespaces(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
-    """As root of a container, which may not mount."""
+    """Run a closure as root of a container, which may not mount."""
     command = ["setpriv", "--bounding-set", "-sys_admin", sys.executable, "-m", "rocm_sdk_build", *words]
     return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
 
@@ -320,7 +320,7 @@ def in_a_chroot_as_other_user(words: Words, variables: Variables, outside: Outsi
 
 
 def with_masked_proc(words: Words, variables: Variables, _: Outside, other: OtherUser) -> Done:
-    """As containers mask it."""
+    """Run a closure with a masked /proc, as containers mask it."""
     change = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", other.python, "-m")
     script = 'mount -t tmpfs masked /proc/irq && exec "$0" "$@"'
     command = ["unshare", "--mount", "sh", "-c", script, *change, "rocm_sdk_build", *words]

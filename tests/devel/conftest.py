@@ -33,13 +33,13 @@ def open_site(open_directory: Path) -> DevelSite:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Where the tests of stores make one."""
+    """Return the path at which the tests of stores make a store."""
     return tmp_path / "store"
 
 
 @pytest.fixture
 def two_sites(make_site: Callable[..., DevelSite]) -> list[DevelSite]:
-    """Two environments with the same archive."""
+    """Return two environments with the same archive."""
     members = sample_members()
     sites = [make_site(name=f"env{i}/site-packages") for i in range(2)]
     for site in sites:

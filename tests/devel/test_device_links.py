@@ -22,7 +22,7 @@ SDK = "0.0.1.test"
 
 
 def reconcile(site: DevelSite, version: str = SDK, warning: str | None = None) -> int:
-    """How many links one call made."""
+    """Return the number of links that one call made."""
     code = "import sys; from pathlib import Path; from rocm_sdk._devel import _reconcile_device_links as call\n"
     code += "print(call(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))"
     command = [sys.executable, "-c", code, str(site.path), str(site.tree), version]

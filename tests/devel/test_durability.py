@@ -19,7 +19,7 @@ def traced_command(site: DevelSite, record: Path, *words: str) -> list[str]:
 
 
 def index(lines: list[str], pattern: str, start: int = 0) -> int:
-    """Where the first call after `start` stands that the pattern fits."""
+    """Return the index of the first call from `start` on that the pattern fits."""
     found = next((i for i, line in enumerate(lines) if i >= start and re.search(pattern, line)), None)
     assert found is not None, (pattern, lines)
     return found

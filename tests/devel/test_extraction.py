@@ -40,7 +40,7 @@ def check_tree(site: DevelSite) -> None:
 
 
 def check_record(site: DevelSite) -> None:
-    """Everything is listed once, and nothing that is not there but the archive and notes not written yet."""
+    """Check that RECORD lists everything once, and no absent files except the archive and notes not written yet."""
     rows = site.rows()
     assert len(rows) == len(set(rows))
     files = {
@@ -169,7 +169,7 @@ def test_without_a_module_that_decompresses(make_site: MakeSite, suffix: str, mo
 
 
 def hide(site: DevelSite, module: str) -> None:
-    """As a Python that was built without liblzma, for example."""
+    """Hide a module, as in a Python that was built without liblzma, for example."""
     (site.path / f"{module}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{module}'\")\n")
 
 
@@ -238,7 +238,7 @@ def site_of_many(make_site: MakeSite) -> DevelSite:
 
 
 def init_with(statement: str) -> list[str]:
-    """`rocm-sdk init` after a statement that makes a display quicker, or the work slower."""
+    """Return a command that runs `rocm-sdk init` after a statement, which changes the display or the work."""
     code = "from rocm_sdk.__main__ import main; raise SystemExit(main(['init']))"
     return [sys.executable, "-c", f"{statement}; {code}"]
 

@@ -12,7 +12,7 @@ MARKER = "rocm-sdk-store.json"
 
 
 def everything(directory: Path) -> dict[str, object]:
-    """All names in a directory with what they hold, and the directory's own times."""
+    """Return all names in a directory with their content, and the directory's own times."""
     found: dict[str, object] = {".": directory.stat().st_mtime_ns}
     for path in directory.rglob("*"):
         name = str(path.relative_to(directory))

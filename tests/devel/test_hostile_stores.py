@@ -20,7 +20,7 @@ MakeSite = Callable[..., DevelSite]
 
 
 def outside(path: Path) -> set[str]:
-    """Everything around the environments and the store."""
+    """Return the names around the environments and the store."""
     return {str(each) for each in path.iterdir()} | {str(each) for each in (path / "env1").iterdir()}
 
 

@@ -188,9 +188,9 @@ sys.exit(rocm_sdk.cli.main(["init", "--quiet"]))
 
 
 def init_meanwhile(environment: Environment, directory: Path, number: int) -> tuple[int, str] | None:
-    """Exit status and words of an init that was held before its change of this number while the package is uninstalled.
+    """Return exit status and words of an init that was held before a change while the package is uninstalled.
 
-    None: it has not as many changes.
+    The change has this number; the result is None if the init has not as many changes.
     """
     directory.mkdir()
     command = [sys.executable, "-c", WAITING_INIT, str(directory), str(number)]

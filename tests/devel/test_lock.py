@@ -50,7 +50,10 @@ def is_free(site: DevelSite) -> bool:
 
 
 def becomes_free(site: DevelSite) -> bool:
-    """Soon: a child that was just forked lets go when it runs for the first time, long before it ends."""
+    """Return whether the lock becomes free soon.
+
+    A child that was just forked lets go when it runs for the first time, long before it ends.
+    """
     end = time.monotonic() + 5
     while not is_free(site):
         if time.monotonic() > end:
@@ -129,7 +132,7 @@ LOCKING = pytest.mark.parametrize(
 
 
 def place_of_lock(devel_site: DevelSite, store: Path, words: list[str]) -> Path:
-    """Where a command makes its lock file, which is not there: in the store where it names one."""
+    """Return the place of a command's lock file, which is absent: in the store where the command names one."""
     if "STORE" not in words:
         return devel_site.path / LOCK
     devel_site.command("init", "--store", str(store))

@@ -19,7 +19,7 @@ TREE = "_rocm_sdk_devel"
 
 @pytest.fixture
 def mount_small(tmp_path: Path) -> Iterator[Callable[[str], DevelSite]]:
-    """Mounts a small tmpfs with these options, and makes a site-packages directory of it."""
+    """Yield a function that mounts a small tmpfs with these options, and makes a site-packages directory of it."""
     place = tmp_path / "small"
     place.mkdir()
 

@@ -15,7 +15,7 @@ VALUES = (b"\0", b" ", b"0", b"7", b"8", b"/", b"\x80", b"\xff")
 
 
 def blocks(form: int) -> list[bytes]:
-    """Headers that a program writes, names in Latin and other letters, short, long and very long."""
+    """Return headers that a program writes, names in Latin and other letters, short, long and very long."""
     found = []
     for name in ("a", "lib/libx.so", "d" * 100, "p" * 90 + "/" + "n" * 60, "ä/é", "x" * 300):
         for kind in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE):

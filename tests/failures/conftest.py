@@ -41,7 +41,10 @@ class Outcome(NamedTuple):
 
 @pytest.fixture
 def attempt() -> Callable[..., Outcome]:
-    """`attempt(site, "initialize_process(preload_shortnames=['amdhip64'])", NAME="value")` in a fresh process."""
+    """Return a function that calls a function of `rocm_sdk` in a fresh process.
+
+    The call is a text, as "initialize_process(preload_shortnames=['amdhip64'])"; keywords are environment variables.
+    """
 
     def run(site: Site, call: str, **environment: str) -> Outcome:
         variables = {"PYTHONPATH": str(site.path)} | environment
@@ -59,7 +62,7 @@ def linked_site(tmp_path: Path) -> Site:
 
 @pytest.fixture
 def hsa(linked_site: Site) -> Path:
-    """libhsa-runtime64 of an installed SDK: HIP needs it, which rocSPARSE needs, which hipSPARSE needs."""
+    """Return libhsa-runtime64 of an installed SDK: HIP needs it, rocSPARSE needs HIP, and hipSPARSE needs rocSPARSE."""
     path = linked_site.library("libhsa-runtime64.so.1")
     hip = linked_site.library("libamdhip64.so.7", needed=(path,))
     sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
@@ -70,7 +73,7 @@ def hsa(linked_site: Site) -> Path:
 
 @pytest.fixture(scope="session")
 def c_program() -> Path:
-    """tests/embed/preload_from_c.c, compiled: it knows nothing of Python."""
+    """Return tests/embed/preload_from_c.c as a compiled program, which knows nothing of Python."""
     root = Path(__file__).resolve().parents[2]
     subprocess.run(
         ["make", "-C", str(root), "VARIANT=gcc", "build/c/gcc/tests/embed/preload_from_c"],

@@ -75,7 +75,7 @@ PT_LOAD = 1
 
 
 def headers_of(data: bytes) -> tuple[int, int, int]:
-    """Place, size and number of the program headers (64 bit, little-endian)."""
+    """Return place, size and number of the program headers (64 bit, little-endian)."""
     (place,) = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
     return place, size, count
@@ -167,7 +167,10 @@ _DATA = "char data[9] = {1};"
 
 @pytest.fixture
 def site_of_two(linked_site: Site) -> Site:
-    """HIP and rocBLAS have a byte each that RECORD does not know; MIOpen needs both, and crashes."""
+    """Return an SDK with HIP and rocBLAS, and with MIOpen, which needs both and crashes.
+
+    A test changes a byte of each of the two, which RECORD does not know.
+    """
     hip = linked_site.library("libamdhip64.so.7", source=_DATA)
     blas = linked_site.library("librocblas.so.5", package=LIBRARIES, source=_DATA)
     linked_site.library("libMIOpen.so.1", package=LIBRARIES, needed=(hip, blas), source=_CRASH)

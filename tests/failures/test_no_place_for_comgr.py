@@ -29,7 +29,7 @@ def comgr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 def found() -> dict[str, tuple[str, str]]:
-    """Code -> the place and why."""
+    """Return the place and the cause of each problem by its code."""
     return {each.code: (str(each.path), each.cause) for each in place_problems(current())}
 
 

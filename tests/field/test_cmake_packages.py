@@ -190,7 +190,7 @@ def install(site: DevelSite, texts: dict[str, str]) -> None:
 
 
 def told(site: DevelSite) -> list[tuple[str, str, str]]:
-    """Code, cause and fix of what `test` says of the tree, notes left out."""
+    """Return code, cause and fix of the problems that `test` finds in the tree, notes left out."""
     done = site.command("test", "--only", "devel", "--json", check=False)
     found = json.loads(done.stdout)["problems"]
     return [(each["code"], each["cause"], each["fix"]) for each in found if each["severity"] != "note"]

@@ -23,7 +23,10 @@ def say(tree: ArtifactTree, **facts: str) -> None:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`build_python_packages.py --artifact-dir artifacts --dest-dir packages`, outside of the build's source tree."""
+    """Return the output of `build_python_packages.py --artifact-dir artifacts --dest-dir packages`.
+
+    The command runs outside of the build's source tree.
+    """
     place = tmp_path_factory.mktemp("build")
     tree = usual_tree(place / "artifacts")
     say(tree, rocm_version="7.10.0")
@@ -83,7 +86,7 @@ def test_a_prefix(packages: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> None:
-    """Artifacts with libraries that do not load."""
+    """Make artifacts with libraries that do not load."""
     tree = usual_tree(tmp_path / "artifacts")
     for number in range(2):
         soname = f"libbad{number}.so.1"

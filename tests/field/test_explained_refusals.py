@@ -55,7 +55,7 @@ Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Ask:
-    """`ask(index, "torch", ...)` runs `rocm-sdk install --print` on a machine with a gfx1201."""
+    """Return a function that runs `rocm-sdk install --print` for an index, on a machine with a gfx1201."""
     machine = machine_of(tmp_path / "machine", "gfx1201")
     python = empty_environment(tmp_path / "environment")
 

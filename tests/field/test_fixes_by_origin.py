@@ -156,7 +156,7 @@ class Environments:
         self._seen: dict[tuple[str, bool], set[str]] = {}
 
     def fill(self, origin: Origin) -> None:
-        """Installs core alone: the rest is what lacks."""
+        """Install core alone: the rest is lacking."""
         for each in self.site.glob("rocm_sdk*"):
             shutil.rmtree(each)
         name = f"rocm_sdk_core-{VERSION}-py3-none-any.whl"
@@ -196,7 +196,7 @@ def would_install(fix: str, environment: dict[str, str]) -> set[str]:
 
 
 def fixes_of(wish: Wish, site: Path) -> set[str]:
-    """Every command of an installer that the table can print for it."""
+    """Return every command of an installer that the table can print for a wish."""
     facts = {"requirement": wish.requirement, "distribution": wish.distribution, "selector": wish.selector}
     found = set()
     for code, entry in ENTRIES.items():

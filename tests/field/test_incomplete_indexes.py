@@ -19,7 +19,7 @@ VERSION = "7.10.0"
 
 @pytest.fixture
 def dist(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All packages of an SDK for two targets, with its artifacts beside them."""
+    """Return all packages of an SDK for two targets, with its artifacts beside them."""
     made = stored(tmp_path_factory.mktemp("whole") / "whole", "packages of an incomplete index", make_packages)
     shutil.copytree(made, tmp_path / "whole", symlinks=True)
     return tmp_path / "whole/dist"
@@ -31,7 +31,7 @@ def make_packages(directory: Path) -> None:
 
 
 def indexed(directory: Path, *words: object) -> tuple[int, str]:
-    """Status and standard error."""
+    """Return status and standard error of `index`."""
     done = build_command("index", directory, *words)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr

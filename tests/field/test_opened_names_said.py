@@ -29,7 +29,7 @@ ANSWERS = {
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """Libraries under names with a version; RCCL opens one without."""
+    """Return an SDK whose libraries have names with a version; RCCL opens a name without one."""
     hsa = site.library("libhsa-runtime64.so.1")
     site.library("libamdhip64.so.7", needed=(hsa,))
     site.library("libamd_smi.so.26")
@@ -40,7 +40,7 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def call(sdk: Site) -> Call:
-    """`call("check", "binding.so")`."""
+    """Return a function that runs `rocm-sdk` with the words; keywords are environment variables."""
 
     def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         variables = clean_environment() | {"PYTHONPATH": str(sdk.path)} | environment

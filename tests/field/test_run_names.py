@@ -40,7 +40,10 @@ int main(int count, char **words) {
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """libamd_smi needs a private library by its RPATH, HIP is needed by RCCL; no file has a name without version."""
+    """Return an SDK in which no file has a name without version.
+
+    The library libamd_smi needs a private library by its RPATH, and RCCL needs HIP.
+    """
     drm = site.library("librocm_sysdeps_drm.so.2", "int drm(void) { return 2; }", directory="lib/rocm_sysdeps/lib")
     flags = ("-Wl,-rpath,$ORIGIN/rocm_sysdeps/lib",)
     site.library("libamd_smi.so.26", "int drm(void); int answer(void) { return 40 + drm(); }", (drm,), flags=flags)
@@ -70,7 +73,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def run(sdk: Site, place: Path) -> Run:
-    """`run("sh", "-c", "...", NAME="value")`: `rocm-sdk run sh -c ...`."""
+    """Return a function that runs `rocm-sdk run` with the words; keywords are environment variables."""
 
     def call(*words: str | Path, **environment: str) -> Result:
         return completed([SCRIPT, "run", *words], env=variables(sdk, place) | environment)

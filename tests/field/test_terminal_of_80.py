@@ -39,7 +39,7 @@ class Terminal:
         os.close(self._master)
 
     def _read(self) -> tuple[float, str]:
-        """Seconds until something is shown, and all of it."""
+        """Return the seconds until something is shown, and the whole text."""
         shown, first = b"", -1.0
         while True:
             try:
@@ -61,7 +61,7 @@ class Terminal:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """Eight MI300X whose render nodes a container lacks."""
+    """Return a machine with eight MI300X whose render nodes a container lacks."""
     machine = Machine(tmp_path / "machine")
     machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n74A1,\t00,\tAMD Instinct MI300X\n")
     for node in range(1, 9):
@@ -80,7 +80,7 @@ def machine(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def show(script: Path, sdk: Site, machine: Machine) -> Callable[..., Terminal]:
-    """`show("gpus")` runs `rocm-sdk gpus` on such a terminal, on the machine of eight GPUs."""
+    """Return a function that runs `rocm-sdk` on such a terminal, on the machine of eight GPUs."""
     install(sdk)
 
     def run(*words: str, **environment: str) -> Terminal:

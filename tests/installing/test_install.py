@@ -295,7 +295,7 @@ def test_what_the_installer_chose_is_read_back(
 
 
 def _write_pages(directory: Path) -> None:
-    """Plain pages: `rocm-sdk-build index` refuses an SDK with such faults."""
+    """Write plain pages: `rocm-sdk-build index` refuses an SDK with such faults."""
     for wheel in directory.glob("*.whl"):
         project = directory / "simple" / wheel.name.partition("-")[0].replace("_", "-")
         project.mkdir(parents=True, exist_ok=True)
@@ -412,7 +412,7 @@ def test_a_password_is_not_printed(install: Run, whl_next: str) -> None:
 
 
 def fake_uv(directory: Path, script: str) -> str:
-    """PATH with a uv that does what the script says."""
+    """Return a PATH with a uv that does as the script says."""
     (directory / "bin").mkdir()
     (directory / "bin/uv").write_text(f"#!/bin/sh\n{script}\n")
     (directory / "bin/uv").chmod(0o755)

@@ -79,7 +79,7 @@ def test_what_only_the_installer_does_not_reach(install: Run, whl_next: str, ins
 
 
 def _index(directory: Path, *requires: str) -> Path:
-    """Of an SDK whose core requires something; the wheel of core."""
+    """Write an index of an SDK whose core has these requirements, and return the wheel of core."""
     directory.mkdir()
     needed = ("rocm-sdk-core==10.0.0", 'rocm-sdk-device-gfx1100==10.0.0; extra == "device-gfx1100"')
     write_wheel(directory, "rocm", "10.0.0", needed, "libraries,device-gfx1100")

@@ -40,7 +40,7 @@ def archive(text: str | bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """Of an index in tmp_path, whose page of rocm has one file."""
+    """Yield the address of an index in tmp_path, whose page of rocm has one file."""
     (tmp_path / "simple/rocm").mkdir(parents=True)
     (tmp_path / "simple/rocm/index.html").write_text(f'<a href="../../rocm-{VERSION}.tar.gz">rocm-{VERSION}.tar.gz</a>')
     yield from serve(tmp_path)

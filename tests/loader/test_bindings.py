@@ -27,7 +27,7 @@ for each in {bindings}.references:
 
 @pytest.fixture
 def twins(tmp_path: Path) -> Site:
-    """Two libraries that both have, and call, the same function."""
+    """Return an SDK with two libraries that both have, and call, the same function."""
     site = Site(tmp_path)
     site.library("librocm_smi64.so.7", WHO % ("rocm_smi64", "ask_rocm_smi64"))
     site.library("libroctx64.so.4", WHO % ("roctx64", "ask_roctx64"))

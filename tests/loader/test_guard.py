@@ -62,7 +62,10 @@ def smi(site: Site, number: int, more: str = "") -> Path:
 
 @pytest.fixture(params=["none", "rpath"])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
-    """rocm_smi64 and amd_smi; rccl needs the former, rocprofiler-sdk the latter; amdhip64 neither."""
+    """Return an SDK with rocm_smi64 and amd_smi.
+
+    The library rccl needs the former, and rocprofiler-sdk the latter; amdhip64 needs neither.
+    """
     site = Site(tmp_path / "site", rpath=request.param)
     hip = site.library("libamdhip64.so.7", "int hipInit(void) { return 0; }")
     site.library("librccl.so.1", "int rccl;", (smi(site, 1), hip), LIBRARIES)

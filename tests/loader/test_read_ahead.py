@@ -24,7 +24,7 @@ SPREAD = "const char filling[1 << 20] = {1}; int hip(void) { return 1; }"  # its
 
 
 def blocks(site: Site, record: Path) -> dict[str, tuple[list[int], set[int]]]:
-    """By the name of a library: blocks that were asked for, in this order, and those that the loader read."""
+    """Return blocks by the name of a library: asked-for ones in their order, and ones that the loader read."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not on this system: make setup")
     found: dict[str, tuple[list[int], set[int]]] = {}
@@ -98,7 +98,7 @@ def opens(
 
 
 def write_tree(directory: Path, rpath: str) -> Site:
-    """Libraries that find each other by their RPATHs, in two directories."""
+    """Write libraries that find each other by their RPATHs, in two directories."""
     site = Site(directory, rpath=rpath)
     hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
     hip = site.library("libamdhip64.so.7", "int hip(void) { return 1; }", (hsa,))

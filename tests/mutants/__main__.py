@@ -136,7 +136,7 @@ def rows(words: Sequence[str]) -> Iterator[Mutant]:
 
 
 def generated(words: Sequence[str], count: int, seed: str) -> Iterator[Mutant]:
-    """`count` mutations of each chosen module."""
+    """Yield `count` mutations of each chosen module."""
     for file, tests in MODULES.items():
         if not all(word in file for word in words):
             continue

@@ -22,7 +22,7 @@ class Change(NamedTuple):
 
 
 def changes(name: str, text: str) -> list[Change]:
-    """All mutations of a file that this module can make, in the order of the text."""
+    """Return all mutations of a file that this module can make, in the order of the text."""
     found = _python(text) if name.endswith(".py") else _c(text)
     return sorted(set(found))
 
@@ -57,7 +57,7 @@ def _python(text: str) -> Iterator[Change]:
 
 
 def _mutations(node: ast.AST, text: str) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
-    """Parts of a node, and what may stand in their place."""
+    """Yield parts of a node, with the text that may stand in the place of each."""
 
     def source(part: ast.AST) -> str:
         return ast.get_source_segment(text, part) or ""

@@ -25,7 +25,7 @@ _OF_A_RELEASE = {"RSDK_VERSION"}
 
 
 def c_names() -> Table:
-    """All of them."""
+    """Return all public names of the C library."""
     text = "\n".join(
         _COMMENT.sub(" ", path.read_text(encoding="utf-8")).replace("\\\n", " ") for path in sorted(HEADERS.glob("*.h"))
     )

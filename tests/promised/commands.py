@@ -24,7 +24,7 @@ _OF_THE_TESTS = re.compile(r"ROCM_SDK_(TEST|CI)_|ROCM_SDK_ROOTFS$|_H$")
 
 
 def commands() -> Table:
-    """Both commands."""
+    """Return the rows of both commands."""
     builder = argparse.ArgumentParser(prog="rocm-sdk-build")
     builder.add_argument("--version", action="version")
     add_commands(builder)
@@ -59,7 +59,7 @@ def _value(action: argparse.Action) -> str:
 
 
 def _count(action: argparse.Action) -> str:
-    """How many values it takes, where that is not one."""
+    """Return the number of values that an argument takes, where that is not one, and whether it is required."""
     needed = " required" if action.option_strings and action.required else ""
     return f"{action.nargs if action.nargs not in (None, 0) else ''}{needed}".strip()
 
@@ -96,7 +96,7 @@ def problem_codes() -> Table:
 
 
 def variables() -> Table:
-    """Environment variables that the pages name and the programs read."""
+    """Return the environment variables that the pages name and the programs read."""
     documented = {name for page in (ROOT / "docs").glob("*.md") for name in _VARIABLE.findall(page.read_text("utf-8"))}
     sources = [
         path.read_text(encoding="utf-8")

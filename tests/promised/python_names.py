@@ -23,7 +23,7 @@ _CONSTANTS_OF_NOBODY = {"TYPE_CHECKING"}
 
 
 def python_names() -> Table:
-    """All of them."""
+    """Return all public names of the Python package."""
     table: Table = {}
     for name in _BESIDE:
         table[f"rocm_sdk.{name}"] = "value"
@@ -67,7 +67,7 @@ def _add(table: Table, name: str, value: object) -> None:
 
 
 def _members(tree: ast.ClassDef) -> list[tuple[str, str]]:
-    """Public fields, properties and methods that a class defines itself."""
+    """Return the public fields, properties and methods that a class defines itself."""
     rows = []
     for each in tree.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):

@@ -31,7 +31,7 @@ def initialize():
 
 @pytest.fixture
 def torch(tmp_path: Path) -> Iterator[Path]:
-    """PyTorch for CPUs with the list of a build for ROCm, in links."""
+    """Yield PyTorch for CPUs with the list of a build for ROCm, in links."""
     directory, problem = install_torch()
     if problem:
         pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")

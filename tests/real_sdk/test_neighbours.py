@@ -159,7 +159,7 @@ int {name}_asks(void) {{ return 10 * rsmi_init() + rsmi_count(); }}
 
 
 def add_both_smi(site: Site, more: str = "") -> None:
-    """rocm_smi64 with one device, and amd_smi, which contains its functions, with two; rccl needs the former."""
+    """Add rocm_smi64 with one device, and amd_smi, which contains its functions, with two; rccl needs the former."""
     rocm_smi = site.library("librocm_smi64.so.7", SMI.format(number=1, name="smi"))
     site.library("libamd_smi.so.26", SMI.format(number=2, name="amdsmi") + more)
     site.library(

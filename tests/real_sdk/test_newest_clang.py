@@ -65,7 +65,10 @@ def tools() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def compiled(tools: dict[str, str], tmp_path: Path) -> Callable[..., Path]:
-    """`compiled("name", "-flag", FORMAT="2")`: an object file with a kernel for all targets."""
+    """Return a function that compiles an object file with a kernel for all targets.
+
+    The arguments are the name and flags; keywords are environment variables.
+    """
 
     def compile_one(name: str, *flags: str, **environment: str) -> Path:
         path = tmp_path / f"{name}.o"

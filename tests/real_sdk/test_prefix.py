@@ -44,7 +44,7 @@ def unpacked() -> list[Path]:
 
 @pytest.fixture
 def destdir(unpacked: list[Path], tmp_path: Path) -> Path:
-    """Links to the files of all packages: removed or replaced, never written into."""
+    """Return links to the files of all packages: a test may remove or replace them, and never write into them."""
     for package in unpacked:
         shutil.copytree(package, tmp_path / "stage", symlinks=True, dirs_exist_ok=True, copy_function=link_or_copy)
     return tmp_path / "stage"

@@ -18,7 +18,7 @@ PLAIN = bundle(objects("gfx1030", "gfx942"))
 
 
 def header(*entries: tuple[int, int, bytes]) -> bytes:
-    """Of a bundle: offset, size and name of each entry."""
+    """Return the header of a bundle from offset, size and name of each entry."""
     rows = (struct.pack("<QQQ", offset, size, len(name)) + name for offset, size, name in entries)
     return BUNDLE_MAGIC + struct.pack("<Q", len(entries)) + b"".join(rows)
 

@@ -46,7 +46,7 @@ def write_record(root: Path) -> None:
 
 
 def assert_record(root: Path) -> None:
-    """Each row is a file with this content, and each file has a row."""
+    """Assert that each row of RECORD is a file with this content, and that each file has a row."""
     rows = {row.path: row for row in read_record(str(root / INFO / "RECORD")).rows}
     own = f"{INFO}/RECORD"
     assert rows.keys() == set(files_below(root))

@@ -34,7 +34,7 @@ def cleared(path: Path) -> bool:
 
 
 def stack_flags(path: Path) -> str:
-    """As readelf tells."""
+    """Return the flags of the stack's segment, as readelf tells them."""
     told = subprocess.check_output(["readelf", "-lW", str(path)], text=True)
     (line,) = (line for line in told.splitlines() if "GNU_STACK" in line)
     return "".join(line.split()[6:-1])

@@ -207,7 +207,7 @@ def test_values_in_each_other(tmp_path: Path, depth: int, is_read: bool) -> None
 
 
 def as_python_reads(description: bytes) -> list[tuple[str, object]] | None:
-    """None: damaged."""
+    """Return the kernels that the reader in Python finds, or None if the description is damaged."""
     try:
         document = unpack(description)
     except ValueError:

@@ -99,7 +99,7 @@ def test_other_tools_take_what_is_made(tmp_path: Path, form: str, wish: str) -> 
 
 
 def dynamic(path: Path) -> dict[str, list[str]]:
-    """Tags of the dynamic section with their values, as readelf prints them."""
+    """Return tags of the dynamic section with their values, as readelf prints them."""
     found: dict[str, list[str]] = {}
     for line in subprocess.check_output(["readelf", "-dW", str(path)], text=True).splitlines():
         fields = line.split(None, 2)

@@ -122,7 +122,7 @@ def an_unknown_field_of_zeros(path: Path) -> Path:
 
 
 def an_entry_of_zeros(path: Path) -> Path:
-    """Below the limit of the table of contents: decoded, it would have hundreds of megabytes."""
+    """Write an archive below the limit of the table of contents: decoded, it would have hundreds of megabytes."""
     toc = b"\x81\xa1k\x81\xa7gfx1030\x82\xa7ordinal\x00\xa1x\xdd" + struct.pack(">I", 30_000_000) + bytes(30_000_000)
     path.write_bytes(
         header(65) + b"\x00" + b"\x82" + pack("blobs") + pack([{"offset": 64, "size": 1}]) + pack("toc") + toc

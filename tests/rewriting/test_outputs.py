@@ -329,7 +329,7 @@ def test_what_looks_like_damage_in_a_file_that_changes(tmp_path: Path) -> None:
 
 
 def wrong_rows(site: Path) -> list[str]:
-    """Rows of all RECORDs below a directory that do not fit their files."""
+    """Return the rows of all RECORDs below a directory that do not fit their files."""
     wrong = []
     for record in site.rglob("*.dist-info/RECORD"):
         with record.open(newline="") as file:

@@ -171,7 +171,7 @@ def test_several_libraries(tmp_path: Path, prefix: Path) -> None:
 
 
 def refused(prefix: Path, path: Path, why: str, is_compressed: bool = False) -> None:
-    """Nothing is written, and nothing is added to archives."""
+    """Check that a split is refused: nothing is written, and nothing is added to archives."""
     with CodeArchives(str(prefix / ".kpack"), "math", is_compressed) as archives:
         with pytest.raises(RewriteError, match=why) as raised:
             split_file(str(path), str(prefix / "lib/libx.so.1"), PLACE, archives)

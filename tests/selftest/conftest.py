@@ -21,7 +21,7 @@ from rocm_sdk_build.demo.sample import write_sample_wheels
 
 @pytest.fixture
 def sdk(tmp_path: Path) -> Site:
-    """Three libraries that find each other, with the metadata of their packages."""
+    """Return an SDK of three libraries that find each other, with the metadata of their packages."""
     site = Site(tmp_path / "site-packages", rpath="rpath")
     hip = site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }")
     sparse = site.library("librocsparse.so.1", "int rocsparse_create_handle;", (hip,), LIBRARIES)

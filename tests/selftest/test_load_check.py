@@ -41,7 +41,7 @@ Build = Callable[..., str]
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    """Compiles a library whose constructor does something; its path."""
+    """Return a function that compiles a library whose constructor does something, and returns its path."""
 
     def compile_one(code: str, name: str = "libx.so") -> str:
         source = f"{HEADERS}__attribute__((constructor)) static void construct(void) {{ {code} }}"

@@ -46,7 +46,7 @@ def truncate(path: Path) -> None:
 
 
 def swap(path: Path) -> None:
-    """Another content of the same length."""
+    """Give a file another content of the same length."""
     data = path.read_bytes()
     path.write_bytes(bytes(byte ^ 1 for byte in data[:1]) + data[1:])
 

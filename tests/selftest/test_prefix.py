@@ -18,7 +18,7 @@ from rocm_sdk.installed.prefix_versions import Said, agree
 
 
 def state_of(root: Path) -> dict[str, tuple[int, int, bytes | str]]:
-    """Everything below a directory."""
+    """Return mode, time and content of everything below a directory."""
     found: dict[str, tuple[int, int, bytes | str]] = {}
     for path in root.rglob("*"):
         facts = path.lstat()

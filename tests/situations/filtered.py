@@ -22,7 +22,7 @@ def _statement(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 
 def main() -> None:
-    """Never returns."""
+    """Become the program behind `--`, and never return."""
     end = sys.argv.index("--")
     statements = [_statement(_LOAD, 0)]
     for number in sys.argv[1:end]:

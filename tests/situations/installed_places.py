@@ -35,7 +35,10 @@ class Place:
     """A directory that has the packages of an SDK, and the interpreter that imports them."""
 
     def __init__(self, python: Path, top: Path, site: Path, variables: dict[str, str], user: int | None = None) -> None:
-        """top: what an installer changes. user: who owns it and runs everything; None: who runs the tests."""
+        """Take the place of an installation; `top` is the directory that an installer changes.
+
+        `user` owns the place and runs everything; None is the user who runs the tests.
+        """
         self.python, self.top, self.site = python, top, site
         self._user = user
         self._variables = clean_environment() | {
@@ -62,7 +65,7 @@ class Place:
         return self
 
     def be_owned(self) -> None:
-        """All of it belongs to its user."""
+        """Give all of the place to its user."""
         if self._user is not None:
             places = [self.top.parent / "home", self.top]
             subprocess.run(["chown", "-Rh", f"{self._user}:{self._user}", *places], check=True)
@@ -123,7 +126,7 @@ def venv_of_uv(folder: Path, index: str) -> Place:
 
 
 def user_site(folder: Path, index: str) -> Place:
-    """Of the interpreter itself, which is no virtual environment."""
+    """Return a place in the user's site of the interpreter itself, which is no virtual environment."""
     base = Path(sys.base_prefix, "bin", _MINOR)
     python = str(base)
     if completed([python, "-c", "import pip"]).returncode != 0:

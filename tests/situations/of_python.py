@@ -36,7 +36,7 @@ def _moved_environment(environment: Environment) -> None:
 
 
 def links_to_cache(environment: Environment) -> None:
-    """As uv does with --link-mode symlink."""
+    """Replace files by links to a cache, as uv does with --link-mode symlink."""
     cache = environment.root / "cache"
     cache.mkdir()
     for path in sorted((environment.site / LIBRARIES).rglob("*")):

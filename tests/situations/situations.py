@@ -109,7 +109,7 @@ class User:
         } | {"HOME": str(environment.root)}
 
     def become(self, other: OtherUser) -> None:
-        """Lets another user enter the environment, with an interpreter and a package that he can read."""
+        """Let another user enter the environment, with an interpreter and a package that he can read."""
         root = self.environment.root
         for each in [*self.environment.site.parents][:-2]:
             each.chmod(0o755)

@@ -39,7 +39,7 @@ def test_one_problem_with_its_cause_and_a_fix_that_works(situation: Situation, r
 
 
 def _ask_in(user: User, directory: Path, *, by_variable: bool) -> subprocess.CompletedProcess[str]:
-    """`python -m rocm_sdk test` with a directory before the standard library."""
+    """Run `python -m rocm_sdk test` with a directory before the standard library."""
     before = {"PYTHONPATH": f"{directory}:{user.environment.variables['PYTHONPATH']}"} if by_variable else {}
     return completed(
         [str(user.environment.python), "-m", "rocm_sdk", "test"],

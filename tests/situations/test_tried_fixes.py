@@ -41,7 +41,7 @@ def _works(*command: str) -> bool:
 
 
 def _is_root_a_mount() -> bool:
-    """In a chroot it is not, and then nothing can make it read-only."""
+    """Return whether the root is a mount: in a chroot it is none, and then nothing can make it read-only."""
     return any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 

@@ -72,7 +72,7 @@ class Recorder:
         return sys.monitoring.DISABLE
 
     def _branch(self, code: CodeType, offset: int, target: int) -> object:
-        """Both ways of a branch count, so it is listened to until both were taken."""
+        """Note a way of a branch; the event stays on until both ways were taken, because both count."""
         before = self.seen.setdefault((code, offset), target)
         if self.map is not None:
             start = self.bases[code.co_filename] + code.co_firstlineno
