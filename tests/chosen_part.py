@@ -9,7 +9,7 @@ from tiers import FIRST, TESTS, USUAL, is_chosen, is_defined, long_reasons, name
 
 
 class Part:
-    """The pytest plugin that tells at the end of a run what it left out, and which rows of its table found nothing."""
+    """The pytest plugin that tells at the end of a run which tests it left out, and which rows found nothing."""
 
     def __init__(self, part: str) -> None:
         self.part = part

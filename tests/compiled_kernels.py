@@ -1,4 +1,4 @@
-"""Compiles code objects with the clang of the system."""
+"""Code objects, compiled with the clang of the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How programs end, for tests that look at what they said."""
+"""The ends of programs, for tests that look at their output."""
 
 import subprocess
 from collections.abc import Sequence

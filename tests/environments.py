@@ -22,7 +22,7 @@ def empty_environment(directory: Path) -> Path:
 
 
 def installer_command(installer: str, python: str | Path, action: str) -> list[str]:
-    """Return the begin of a command that changes the environment of an interpreter: by uv, or by the pip of the tests.
+    """Return the beginning of a command that changes an interpreter's environment: by uv, or by the pip of the tests.
 
     pip runs by this file, as pip itself starts it for `--python`, but once and not twice. The pip that Python brings
     may be older: tests of input that any pip must take use that (`environment_with_pip`).

@@ -1,4 +1,4 @@
-"""Runs `rocm-sdk-build` for tests, in a fork of this process for each command: its modules are imported already.
+"""The runs of `rocm-sdk-build` for tests, each in a fork of this process, whose modules are imported already.
 
 Nothing but imports has happened in this process, so no command sees another. tests/build_command.py starts it, sends
 the commands through the socket that is its standard input, and gets the status of each; the socket's end is its own.

@@ -31,7 +31,7 @@ NOWHERE = ("libnowhere.so.1", "libamdsomething.so.3")
 
 
 class File(NamedTuple):
-    """A file of a set. soname None: it has none."""
+    """A file of a set; `soname` is None if the file has none."""
 
     path: Path
     soname: str | None

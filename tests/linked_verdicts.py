@@ -23,7 +23,7 @@ def _says(opened: str) -> str:
 
 
 class DifferencesError(Exception):
-    """The product and the linker do not agree."""
+    """The error for a product and a linker that do not agree."""
 
 
 def compare_set(seed: int, directory: Path) -> Compare:

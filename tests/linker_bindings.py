@@ -13,7 +13,7 @@ _LINE = re.compile(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `([
 
 
 class MismatchError(Exception):
-    """The finder and the linker do not agree."""
+    """The error for a finder and a linker that do not agree."""
 
 
 def debugging(told: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Reads msgpack, beside the reader of the C library. Source: the msgpack specification."""
+"""A reader of msgpack, beside the reader of the C library. Source: the msgpack specification."""
 
 import struct
 

@@ -23,7 +23,7 @@ LEFT_OUT = ("test", "idlelib", "tkinter", "lib2to3", "site-packages", "ensurepip
 
 
 class OtherUser:
-    """Runs `python` as a user who owns nothing; `python` and its packages are where he can read them."""
+    """A user who owns nothing, as whom `python` runs; `python` and its packages are where he can read them."""
 
     def __init__(self, python: Path) -> None:
         self.python = python

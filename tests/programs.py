@@ -1,4 +1,4 @@
-"""Runs a program to its end, for tests that look at what it said."""
+"""Programs that run to their end, for tests that look at their output."""
 
 import subprocess
 from collections.abc import Sequence

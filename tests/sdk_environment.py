@@ -141,7 +141,7 @@ def write_index(wheels: Path, index: Path) -> None:
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
+    """A handler that serves files and says nothing."""
 
     def log_message(self, *_arguments: object) -> None:
         """Log nothing."""

@@ -1,4 +1,4 @@
-"""Checks the layers of the builder: what it imports of the loader, and which of its folders import which."""
+"""The layers of the builder: its imports from the loader, and the imports of its folders from each other."""
 
 import ast
 from collections.abc import Iterator

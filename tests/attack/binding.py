@@ -91,7 +91,7 @@ class Library:
 
 
 class MismatchError(Exception):
-    """Two ways of loading do not agree."""
+    """The error for two ways of loading that do not agree."""
 
 
 def random_graph(chance: random.Random) -> tuple[list[Library], dict[str, str], str]:

@@ -45,7 +45,7 @@ if os.fork() == 0:
 
 
 class Victim:
-    """A command that is killed, again and again. `clean` is what the next command leaves of it: what is wrong."""
+    """A command that is killed, again and again."""
 
     def __init__(self, command: list[str], place: Path, environment: dict[str, str]) -> None:
         self.command, self.place = command, place

@@ -39,14 +39,17 @@ GOOD = [each for each in sample_members() if len(each[1]) < 10_000]  # without t
 
 
 class Answer(NamedTuple):
-    """How a call ended. status: the exit status; -1 if it did not end, or raised what the command does not catch."""
+    """The end of a call; `status` is the exit status.
+
+    The status is -1 if the call did not end, or raised an exception that the command does not catch.
+    """
 
     status: int
     said: str
 
 
 class WrongError(Exception):
-    """The product did what it must not do."""
+    """The error for an act of the product that is forbidden to it."""
 
 
 def environment(root: Path) -> DevelSite:

@@ -17,7 +17,7 @@ from rocm_sdk_build.inputs.download import download
 
 
 class Server:
-    """A server of the directory `root`, and what it was asked for."""
+    """A server of the directory `root`, and the requests to it."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.asked = root, list[str]()

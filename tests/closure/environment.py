@@ -81,7 +81,7 @@ class Environment:
 
     @property
     def state(self) -> str:
-        """Which SDK an import sees: "old" or "new"; "mixed" if some files are of one and some of the other."""
+        """The SDK that an import sees: "old" or "new"; "mixed" if some files are of one and some of the other."""
         names = names_in(self.site)
         marks = {
             (self.site / f"rocm_sdk_core-{VERSION}.dist-info").is_dir(),

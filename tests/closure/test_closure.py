@@ -1,4 +1,4 @@
-"""`rocm-sdk-build closure`: what belongs to an SDK for an application, what goes, and why."""
+"""`rocm-sdk-build closure`: the files that belong to an SDK for an application, the files that go, and the reasons."""
 
 import ctypes.util
 import json

@@ -1,4 +1,4 @@
-"""How the files of a closure that do not change get there: by copies or links, and with the digests of RECORD."""
+"""The way of unchanged files into a closure: by copies or links, and with the digests of RECORD."""
 
 import os
 import shutil

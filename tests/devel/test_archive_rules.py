@@ -1,4 +1,4 @@
-"""Where the text of a symbolic link may lead: into the tree, or into a directory beside it, and nowhere else."""
+"""The targets that a symbolic link may have: in the tree, or in a directory beside it, and nowhere else."""
 
 import pytest
 from hostile_input import TREE

@@ -31,7 +31,7 @@ with warnings.catch_warnings(record=True) as caught:
 
 
 class Outcome(NamedTuple):
-    """Of a call of the API."""
+    """The outcome of a call of the API."""
 
     error: str  # its class; "" if the call went well
     code: str

@@ -32,7 +32,7 @@ METADATA = b"Metadata-Version: 2.2\nName: rocm\nVersion: 10.0.0\nDynamic: Requir
 
 
 class Indexes(NamedTuple):
-    """Where tests put wheels, and how these are served."""
+    """The places where tests put wheels, and the addresses that serve them."""
 
     folder: Path
     address: str

@@ -122,7 +122,7 @@ build_editable = build_wheel
 
 
 class Origin(NamedTuple):
-    """How the packages were installed: from the directory, a served file, or an index; and the wishes elsewhere."""
+    """The way in which core was installed: from the directory, a served file, an index, or a source tree."""
 
     installer: str
     source: str

@@ -18,7 +18,7 @@ int answer(void) {{
 
 
 class Row(NamedTuple):
-    """A row of the table of names: its number, what is asked for, and what that, or what it needs, opens."""
+    """A row of the table of names: its number, the requested name, and the names that it or its needs open."""
 
     number: str
     shortname: str

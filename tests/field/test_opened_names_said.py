@@ -1,4 +1,4 @@
-"""Who opens a name without version that no file has, and what answers: in check FILE, tree, test and the builder."""
+"""The openers of a name without version that no file has, and the words of check FILE, tree, test and the builder."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The finds of a reader in the pages, and the way to them."""
+"""The way of a reader through the pages: the things that a reader finds, and the distance to them."""
 
 import re
 from functools import cache

@@ -54,7 +54,7 @@ class Terminal:
 
     @property
     def lines(self) -> list[str]:
-        """Without colours, and without lines that were erased."""
+        """The lines without colours, and without lines that were erased."""
         text = re.sub(r"\x1b\[[0-9;]*m", "", self.raw)
         return [line.rpartition("\x1b[K")[2] for line in text.splitlines()]
 

@@ -58,7 +58,7 @@ MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 
 
 class CheckFailedError(Exception):
-    """Something is not as it should be."""
+    """The error for a result that is not as it should be."""
 
 
 def require(holds: object, words: str) -> None:

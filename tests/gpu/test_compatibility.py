@@ -1,4 +1,4 @@
-"""Which code runs on which GPU, held against a model that is written from LLVM's and ROCm's rules."""
+"""The compatibility of code and GPUs, held against a model that is written from LLVM's and ROCm's rules."""
 
 from itertools import product
 

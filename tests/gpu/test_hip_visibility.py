@@ -1,4 +1,4 @@
-"""Which GPUs we say that HIP shows, against what HIP showed: `hip_visibility.tsv` has what real HIP answered."""
+"""The GPUs that HIP shows, by our answer and by HIP's: `hip_visibility.tsv` has the answers of real HIP."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How the SDK was installed, read from what installers leave: the command of a fix follows from it."""
+"""The way in which the SDK was installed, read from traces of installers: the command of a fix follows from it."""
 
 import json
 import os

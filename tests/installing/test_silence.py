@@ -120,7 +120,7 @@ def test_a_slow_index_is_not_cut(install: Run, installer: str) -> None:
 
 
 class _Stalling(SimpleHTTPRequestHandler):
-    """Answers for pages, and is silent where a file is asked for."""
+    """A server that answers for pages, and is silent where a file is asked for."""
 
     ended = threading.Event()
 

@@ -1,4 +1,4 @@
-"""For which GPU `rocm-sdk install` chooses packages: of the driver, of the bus, or named."""
+"""The GPU for which `rocm-sdk install` chooses packages: of the driver, of the bus, or named."""
 
 import subprocess
 from collections.abc import Callable

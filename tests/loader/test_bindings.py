@@ -1,4 +1,4 @@
-"""Which file each symbol binds to, foreseen and read; tests/attack/foreseen.py has random libraries."""
+"""The file that each symbol binds to, foreseen and read; tests/attack/foreseen.py has random libraries."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Beside others that use the linker's interfaces: LD_AUDIT, LD_PRELOAD, dlmopen; and while files disappear."""
+"""The loader beside other users of the linker's interfaces: LD_AUDIT, LD_PRELOAD, dlmopen; and vanishing files."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Before the loader reads a library that lies on a file server, it asks the kernel for the whole blocks around."""
+"""The reading of a library on a file server: before, the loader asks the kernel for the whole blocks around."""
 
 import os
 import re

@@ -1,7 +1,7 @@
-"""Makes small mutations of a source file: of Python by its syntax tree, of C by a table of tokens.
+"""The maker of small mutations of a source file: of Python by its syntax tree, of C by a table of tokens.
 
-Comparisons, limits that are off by one, conditions that are negated, values of truth, statements that are dropped.
-Texts and comments are left alone: a message that reads otherwise is not a fault that this looks for.
+Mutations are comparisons, limits that are off by one, conditions that are negated, values of truth, and statements that
+are dropped. Texts and comments are left alone: a message that reads otherwise is no fault here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """`text[start:end]` becomes `after`; `line` counts from 1."""
+    """A change: `text[start:end]` becomes `after`; `line` counts from 1."""
 
     start: int
     end: int

@@ -1,4 +1,6 @@
-"""Records what is public: `make promises`. Refuses, and records nothing, if the changelog does not name a difference.
+"""The recorder of public names: `make promises`.
+
+Nothing is recorded if the changelog does not name a difference.
 
 usage: python -m promised [--check]      --check: record nothing; fail if the tables are not what is public
 """

@@ -16,7 +16,7 @@ _HEADINGS = {
 
 
 class Item(NamedTuple):
-    """A line of the changelog, with those that continue it: its heading, and the words that it has in backquotes."""
+    """A line of the changelog, with the lines that continue it: its heading, and its words in backquotes."""
 
     heading: str
     words: frozenset[str]

@@ -27,12 +27,12 @@ class Difference(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """`added`, `removed` or `changed`."""
+        """The kind of the difference: `added`, `removed` or `changed`."""
         return "added" if self.was is None else "removed" if self.now is None else "changed"
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The last two parts of the name, or the only one: what a line about it names."""
+        """The last two parts of the name, or the only one, which a line about the difference names."""
         return tuple(part for part in re.split(r"[ .]|\[\]", self.name) if part not in _PLACES)[-2:]
 
 

@@ -1,4 +1,4 @@
-"""How `rocm-sdk code --keep` starts rocm-sdk-build, and what it says where that is not installed."""
+"""The start of rocm-sdk-build by `rocm-sdk code --keep`, and the words where the builder is not installed."""
 
 import os
 import signal

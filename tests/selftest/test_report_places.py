@@ -1,4 +1,4 @@
-"""Where reports are written: a file gets its name when it is complete; a pipe, terminal or device is written to."""
+"""The places of reports: a file gets its name when it is complete; a pipe, terminal or device is written to."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""Situations: what an index says of the installed packages."""
+"""Situations: statements of an index about the installed packages."""
 
 from sample_site import CORE
 from sdk_environment import Environment

@@ -1,4 +1,4 @@
-"""Situations: what Python finds first, before or beside what is installed."""
+"""Situations: things that Python finds first, before or beside the installed packages."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Situations: what the system refuses, lacks or limits: another user, mounts, filters, limits."""
+"""Situations: refusals, lacks and limits of the system: another user, mounts, filters, limits."""
 
 import os
 import sys

@@ -100,7 +100,7 @@ class Asked(NamedTuple):
 
 
 class User:
-    """Types lines into a shell, then `rocm-sdk test`."""
+    """A user who types lines into a shell, then `rocm-sdk test`."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
