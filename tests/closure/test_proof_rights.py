@@ -145,7 +145,7 @@ def test_links_of_an_installer_to_an_application(sdk: Path, tmp_path: Path) -> N
 
 @as_root
 def test_root_where_no_more_user_namespaces_are_allowed(sdk: Path, tmp_path: Path) -> None:
-    """The limit max_user_namespaces is the limit of a namespace in which all users have their own numbers."""
+    """The limit max_user_namespaces is 0 in a namespace where all users keep their numbers."""
     need_user_namespaces()
     host, end = Path("/proc/self/ns/user").readlink(), time.monotonic() + 60
     with subprocess.Popen(["unshare", "--user", "sleep", "600"]) as holder:

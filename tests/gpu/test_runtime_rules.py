@@ -1,4 +1,4 @@
-"""The rules by which the installed runtime reads the variables: its file shows them, or their absence is said."""
+"""The rules by which the installed runtime reads the variables: its file shows them, or their lack there is said."""
 
 from pathlib import Path
 

@@ -57,9 +57,9 @@ def test_comgr_is_not_patched(debian_sdk: Callable[[str], Path]) -> None:
 
 
 def test_comgr_translates_no_spirv(debian_sdk: Callable[[str], Path]) -> None:
-    """The comgr of Debian 12 is older than translation.
+    """The comgr of Debian 12 is older than the translation of SPIR-V.
 
-    This comgr does not unpack bundles either, so nothing is wrong with its cache.
+    The same comgr does not unpack bundles either, so nothing is wrong with its cache.
     """
     assert ask_comgr(debian_sdk("none"), "comgr_translates_spirv") == str(rocm().comgr_translates_spirv)
     assert ask_comgr(debian_sdk("none"), "cache_problem") == "()"
