@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC. No system call: the kernel shares the time with each process. */
+/* Return the nanoseconds of CLOCK_MONOTONIC. The function makes no system call: the kernel shares the time with each
+ * process. */
 uint64_t rsdk_clock_now(void);
 
 #endif

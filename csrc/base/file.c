@@ -105,7 +105,7 @@ void rsdk_file_close(rsdk_file *file) {
 }
 
 enum {
-    BLOCK_SIZE = 1 << 17, /* what Linux reads ahead at most unless told otherwise (VM_READAHEAD_PAGES) */
+    BLOCK_SIZE = 1 << 17, /* Linux reads ahead at most this much unless told otherwise (VM_READAHEAD_PAGES) */
     PIECES_SIZE = 8 * BLOCK_SIZE,
     BLOCK_COUNT = sizeof((rsdk_read_ahead){0}).blocks / sizeof(uint64_t),
 };
@@ -132,7 +132,7 @@ static bool is_asked_for(const rsdk_read_ahead *ahead, uint64_t block) {
     return false;
 }
 
-/* Where the kernel does not take the advice, the read itself brings the bytes. */
+/* Ask the kernel for the blocks. Where the kernel does not take the advice, the read itself brings the bytes. */
 static void ask_for_blocks(const rsdk_file *file, uint64_t offset, size_t size) {
     rsdk_read_ahead *ahead = file->ahead;
     const uint64_t first = offset / BLOCK_SIZE, end = (offset + size + BLOCK_SIZE - 1) / BLOCK_SIZE;

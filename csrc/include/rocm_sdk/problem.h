@@ -34,18 +34,18 @@ typedef struct rsdk_installation {
     const char *site;        /* the directory that the packages are in */
     const char *source;      /* where the packages come from, as options of the installer: "--find-links /wheels"; "":
                                 the installer's own configuration says it; NULL: AMD's index that serves the version */
-    const char *note;        /* a warning before running the command: "/usr/lib/python3 belongs to root" */
+    const char *note;        /* a fact to know before running the command: "/usr/lib/python3 belongs to root" */
 } rsdk_installation;
 
 /* All texts are one line; they live as long as the problem. */
 typedef struct rsdk_problem {
     const char *code; /* "E-LIB-002" */
     rsdk_severity severity;
-    const char *title; /* the subject and its fault */
-    const char *cause; /* the cause, with the findings */
-    const char *fix;  /* the remedy: a command for this system and installation where there is one; NULL: nothing, which
-                         only a note says */
-    const char *path; /* the file or directory concerned, or a variable; NULL: none */
+    const char *title;      /* the subject and its fault */
+    const char *cause;      /* the cause, with the findings */
+    const char *fix;        /* the remedy: a command for this system and installation where there is one; NULL: there is
+                               nothing to do, as only a note says */
+    const char *path;       /* the file or directory concerned, or a variable; NULL: none */
     const rsdk_fact *facts; /* the values that the texts name */
     size_t fact_count;
 } rsdk_problem;
