@@ -32,7 +32,8 @@ typedef struct rsdk_file {
     rsdk_read_ahead *ahead; /* borrowed; NULL: nothing is read unless it is asked for */
 } rsdk_file;
 
-/* Find the identity of the file that a path leads to; return false where the path leads nowhere. One system call. */
+/* Find the identity of the file that a path leads to; return false where the path leads nowhere. The function makes one
+ * system call. */
 bool rsdk_file_identify(const char *path, rsdk_file_identity *identity);
 
 bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b);

@@ -20,7 +20,7 @@ typedef struct rsdk_elf_version {
     bool is_exact;    /* a need that no definition without a version answers */
 } rsdk_elf_version;
 
-/* What a relocation asks of the symbol that it names. */
+/* The use that a relocation makes of the symbol that it names. */
 typedef enum rsdk_elf_reference_kind {
     RSDK_ELF_REFERENCE_DATA, /* its address */
     RSDK_ELF_REFERENCE_CALL, /* a function that is called, or thread-local data: a definition */
@@ -54,26 +54,26 @@ typedef struct rsdk_elf_dynsym {
     RSDK_LIST(rsdk_elf_reference) references; /* in the order of the tables */
     RSDK_LIST(rsdk_elf_range) writable;       /* segments that stay writable */
     ElfW(Addr) start;                         /* the lowest address of its segments */
-    rsdk_elf_range relro;                     /* what cannot be written after loading */
-    bool is_symbolic;                         /* DT_SYMBOLIC or DF_SYMBOLIC: it looks into itself first */
+    rsdk_elf_range relro;                     /* the part that cannot be written after loading */
+    bool is_symbolic;                         /* DT_SYMBOLIC or DF_SYMBOLIC: the library looks into itself first */
 } rsdk_elf_dynsym;
 
-/* Reads the tables of an image that rsdk_elf_check has passed, which found `tables` in it. References are read only if
- * `wants_references`. RSDK_BAD_ELF where an index leads elsewhere, or where the tables are larger than any library's.
- */
+/* Read the tables of an image that rsdk_elf_check has passed, which found `tables` in it. References are read only if
+ * `wants_references`. RSDK_BAD_ELF where an index leads elsewhere, or where the tables are larger than any
+ * library's. */
 rsdk_status rsdk_elf_dynsym_read(const rsdk_elf_image *image, const rsdk_elf_tables *tables, bool wants_references,
                                  rsdk_arena *arena, rsdk_elf_dynsym *symbols, rsdk_error *error);
 
-/* The name of a symbol. */
+/* Return the name of a symbol. */
 const char *rsdk_elf_dynsym_name(const rsdk_elf_dynsym *symbols, uint32_t index);
 
-/* The version that a symbol is defined with or asked for; NULL: none. */
+/* Return the version that a symbol is defined with or asked for; NULL: none. */
 const rsdk_elf_version *rsdk_elf_dynsym_version(const rsdk_elf_dynsym *symbols, uint32_t index);
 
-/* Whether dlsym finds the symbol: it has no version, or the default one of its name. */
+/* Return whether dlsym finds the symbol: the symbol has no version, or the default one of its name. */
 bool rsdk_elf_dynsym_is_default(const rsdk_elf_dynsym *symbols, uint32_t index);
 
-/* What is looked for. */
+/* A symbol to look for. */
 typedef struct rsdk_elf_wanted {
     const char *name;
     const rsdk_elf_version *version; /* NULL: without one */
@@ -83,14 +83,14 @@ typedef struct rsdk_elf_wanted {
 
 rsdk_elf_wanted rsdk_elf_dynsym_wanted(const char *name, const rsdk_elf_version *version, rsdk_elf_reference_kind kind);
 
-/* The symbol that answers; false where the file has none that others can see. */
+/* Find the symbol that answers; return false where the file has none that others can see. */
 bool rsdk_elf_dynsym_find(const rsdk_elf_dynsym *symbols, const rsdk_elf_wanted *wanted, uint32_t *index);
 
-/* Whether a relocation names a symbol that the file itself defines, that others may define, too, and that begins with
- * one of `prefixes` (up to a NULL): then the linker looks for it in other libraries first. */
+/* Return whether a relocation names a symbol that the file itself defines, that others may define, too, and that begins
+ * with one of `prefixes` (up to a NULL): then the linker looks for the symbol in other libraries first. */
 bool rsdk_elf_dynsym_calls_own_by_name(const rsdk_elf_dynsym *symbols, const char *const prefixes[]);
 
-/* Whether a symbol is an object that can be written after loading. */
+/* Return whether a symbol is an object that can be written after loading. */
 bool rsdk_elf_dynsym_is_writable(const rsdk_elf_dynsym *symbols, uint32_t index);
 
 #endif

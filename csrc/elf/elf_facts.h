@@ -1,4 +1,4 @@
-/* What is known of an ELF file that was read. */
+/* The known facts of an ELF file that was read. */
 #ifndef RSDK_ELF_ELF_FACTS_H
 #define RSDK_ELF_ELF_FACTS_H
 
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 
-/* One entry of DT_VERNEED: `version` of `file` is needed ("GLIBC_2.34" of "libc.so.6"). */
+/* An entry of DT_VERNEED: `version` of `file` is needed ("GLIBC_2.34" of "libc.so.6"). */
 typedef struct rsdk_elf_version_need {
     const char *file;
     const char *version;

@@ -23,7 +23,7 @@ typedef struct scan {
     bool is_long; /* longer than the name of a file can be */
 } scan;
 
-/* "lib", something, ".so", and what an SONAME may have behind it. */
+/* Return whether a word is "lib", something, ".so", and the ending that an SONAME may have. */
 static bool is_library_name(const char *word) {
     size_t length = rsdk_soname_linker_name_length(word);
     return strncmp(word, "lib", 3) == 0 && strchr(word, '/') == NULL && length > strlen("lib.so") &&

@@ -98,7 +98,7 @@ static bool holds(const rsdk_elf_window *window, uint64_t offset, size_t size) {
     return rsdk_elf_is_within(offset, size, window->start, window->size);
 }
 
-/* Lets the window begin at an offset of the file, or hold the whole file. */
+/* Move the window to an offset of the file, or over the whole file. */
 static rsdk_status move_window(const rsdk_elf_view *view, rsdk_elf_window *window, uint64_t offset) {
     const uint64_t file_size = view->image->file->size;
     offset = file_size <= window->capacity ? 0 : offset;
@@ -110,7 +110,7 @@ static rsdk_status move_window(const rsdk_elf_view *view, rsdk_elf_window *windo
     return RSDK_OK;
 }
 
-/* Where in the file the `size` bytes at an address are. The error says `what` if the file does not hold them. */
+/* Find where in the file the `size` bytes at an address are. The error says `what` if the file does not hold them. */
 static rsdk_status offset_of(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size, uint64_t *offset,
                              const char *what) {
     if (!rsdk_elf_view_has(view, address, size)) {
