@@ -4,9 +4,9 @@
 
 #include "sdk/open_sdk.h"
 
-/* The libraries package of one family: the one asked for; else the only one that is installed; else the one that fits
- * the machine's GPUs; else that of the default family; else the first. *chosen stays as it is where none is installed.
- * RSDK_PACKAGE_NOT_INSTALLED where the one asked for is not. */
+/* Choose the libraries package of one family: the requested family; else the only family that is installed; else the
+ * family that fits the machine's GPUs; else the default family; else the first. *chosen stays as it is where none is
+ * installed. RSDK_PACKAGE_NOT_INSTALLED where the requested one is not. */
 rsdk_status rsdk_libraries_family_choose(rsdk_sdk *sdk, rsdk_package_state *chosen, rsdk_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "sdk/open_sdk.h"
 
-/* The directory of a module; *directory is NULL where there is none. */
+/* Find the directory of a module; *directory is NULL where there is none. */
 rsdk_status rsdk_module_search_find(rsdk_sdk *sdk, const char *module, const char **directory, rsdk_error *error);
 
 #endif

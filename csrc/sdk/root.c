@@ -1,5 +1,5 @@
-/* The root is the SDK whole: packages of two installations are of two builds, and their RPATHs lead to their own
- * siblings. So nothing beside it is searched, and what it lacks is not installed. */
+/* The root, which is the whole SDK: packages of two installations are of two builds, and their RPATHs lead to their own
+ * siblings. Nothing beside the root is searched, and a package that it lacks is not installed. */
 #include "sdk/root.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static rsdk_status fail_as(const rsdk_sdk *sdk, const char *fault, const char *r
                         sdk->root.source, sdk->root.path, fault, reason);
 }
 
-/* Refuses a path that cannot be one: a search in it would say only that no SDK is there. */
+/* Refuse a path that cannot be a root: a search in it would say only that no SDK is there. */
 static rsdk_status check_path(const rsdk_sdk *sdk, rsdk_error *error) {
     const char *path = sdk->root.path;
     struct stat facts;
