@@ -21,7 +21,8 @@ static bool copy_base(const char *family, char name[NAME_SIZE]) {
     return true;
 }
 
-/* A GPU that the table does not know yet belongs to the series that its name begins with: gfx1252 to "gfx125X-all". */
+/* Return whether a family is the series of a processor. A GPU that the table does not know yet belongs to the series
+ * that its name begins with: gfx1252 to "gfx125X-all". */
 static bool is_series_of(const char *family, const char *processor) {
     size_t length = strlen(processor) - 1;
     return strncmp(family, processor, length) == 0 && family[length] == 'X';
@@ -70,8 +71,8 @@ size_t rsdk_family_find_best(const char *const *families, size_t count, const ch
     return best;
 }
 
-/* Whether `a` weighs more than `b`: visible before hidden, discrete before integrated, then more memory. The list is in
- * the order of nodes, which decides between equals. */
+/* Return whether `a` weighs more than `b`: visible before hidden, discrete before integrated, then more memory. The
+ * list is in the order of nodes, which decides between equals. */
 static bool outweighs(const rsdk_gpu *a, const rsdk_gpu *b) {
     bool a_visible = a->hip_index >= 0, b_visible = b->hip_index >= 0;
     bool a_integrated = a->gpu_class == RSDK_GPU_INTEGRATED, b_integrated = b->gpu_class == RSDK_GPU_INTEGRATED;
@@ -102,7 +103,7 @@ static void choose(const rsdk_gpu_list *list, const char *const *families, size_
     }
 }
 
-/* Whether it matters which of the GPUs is visible, and how much memory it has. */
+/* Return whether the choice depends on which of the GPUs is visible, and how much memory it has. */
 static bool is_mixed(const rsdk_gpu_list *list) {
     for (size_t i = 1; i < rsdk_gpu_list_count(list); i++) {
         if (strcmp(rsdk_gpu_list_get(list, 0)->processor, rsdk_gpu_list_get(list, i)->processor) != 0) {

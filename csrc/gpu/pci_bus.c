@@ -1,5 +1,5 @@
-/* Reads the PCI devices of class 03 (display) or 12 (accelerator) and vendor 1002. An attribute that is missing or
- * damaged is as one that is not known. */
+/* The reader of the PCI devices of class 03 (display) or 12 (accelerator) and vendor 1002. An attribute that is missing
+ * or damaged counts as not known. */
 #include "gpu/pci_bus.h"
 
 #include <fcntl.h>

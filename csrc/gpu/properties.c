@@ -1,4 +1,4 @@
-/* Parses KFD's attribute files by a table of the wanted keys. */
+/* The parser of KFD's attribute files, by a table of the wanted keys. */
 #include "gpu/properties.h"
 
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static const char *read_number(const char *at, const char *end, uint64_t limit, 
     return at;
 }
 
-/* Whether the line begins with this key; it has an end, so at least one byte behind what is equal. */
+/* Return whether the line begins with this key. The line has an end, so at least one byte follows the equal bytes. */
 static bool begins_with(const char *line, const char *end, const wanted_key *key) {
     return *line == key->key[0] && (size_t)(end - line) > key->length && memcmp(line, key->key, key->length) == 0 &&
            (is_blank(line[key->length]) || line[key->length] == '\n');

@@ -38,7 +38,7 @@ typedef struct rsdk_gc_version {
 extern const rsdk_gc_version rsdk_gc_version_table[];
 extern const size_t rsdk_gc_version_table_size;
 
-/* What a PCI device id is sold as. */
+/* The product name of a PCI device id. */
 typedef struct rsdk_product {
     uint16_t device_id;
     const char *name;

@@ -29,18 +29,18 @@ typedef struct rsdk_selection {
 
 enum { RSDK_UUID_SIZE = 21 };
 
-/* "GPU-0123456789abcdef", "GPU-XX" for 0. */
+/* Write "GPU-0123456789abcdef", "GPU-XX" for 0. */
 void rsdk_visibility_format_uuid(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]);
 
-/* Both: `unique_ids` has one entry for each of `count` devices; the indices of those that are left are written to
- * `chosen`, which must hold as many. NULL as value leaves all, as does "" in quotes in HIP's grammar. The empty text
- * leaves none. */
+/* Select devices by ROCr's or HIP's grammar: `unique_ids` has one entry for each of `count` devices; the indices of the
+ * devices that are left are written to `chosen`, which must hold as many. NULL as value leaves all, as does "" in
+ * quotes in HIP's grammar. The empty text leaves none. */
 rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
 rsdk_selection rsdk_visibility_select_rocr_c23(const char *value, const uint64_t *unique_ids, size_t count,
                                                size_t *chosen); /* of a runtime that reads "0b1" as 1 */
 rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
 
-/* Whether HIP takes the variable for set: neither NULL nor quotes around nothing. */
+/* Return whether HIP takes the variable for set: neither NULL nor quotes around nothing. */
 bool rsdk_visibility_is_set_hip(const char *value);
 
 #endif
