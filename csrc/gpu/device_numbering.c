@@ -140,7 +140,8 @@ static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, r
     return RSDK_OK;
 }
 
-/* Refuse the whole program, as HIP 6.4.3 does by an abort where a newer GPU is presented as one of gfx8. */
+/* Report an override at which HIP 6.4.3 aborts the program: a newer GPU is presented as one of gfx8. No GPU is left
+ * then. */
 static rsdk_status refuse_gfx8(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
     for (size_t i = 0; i < all->count; i++) {
         const rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
