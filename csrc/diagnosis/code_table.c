@@ -33,8 +33,8 @@
 #define HARDWARE  RSDK_FIX_HARDWARE
 #define WORDS     RSDK_FIX_WORDS
 
-/* For files that no installer can restore: a ROCm that is not a Python package, a version whose index is not known, a
- * file that belongs to no package. */
+/* The fixes where no installer can restore the file: a ROCm that is not a Python package, a version whose index is not
+ * known, a file that belongs to no package. */
 #define PREFIX                                                                                                         \
     {ANY, WORDS, "by hand: correct the package that brings {staged|the file}"},                                        \
         {ANY, WORDS, "{system_reinstall}  # the ROCm in {system_prefix|/usr} belongs to the system"}, {                \
