@@ -1,4 +1,4 @@
-/* Functions about gfx targets: what the tables say. They touch nothing but their arguments. */
+/* Functions about gfx targets, by the tables. They touch nothing but their arguments. */
 #include <string.h>
 
 #include "device_code/file_target.h"
@@ -11,7 +11,7 @@
 
 static const char unknown_target_error[] = "UnknownTargetError";
 
-/* Raises what `error` says and returns NULL. */
+/* Raise the exception of `error` and return NULL. */
 static PyObject *fail(rsdk_error *error) {
     rsdk_exceptions_raise_as(unknown_target_error, error, NULL);
     rsdk_error_clear(error);
