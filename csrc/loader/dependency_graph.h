@@ -13,7 +13,7 @@
 typedef enum rsdk_edge_kind {
     RSDK_EDGE_SDK,     /* to a node: a file of the SDK, or of a file that was given and leads to the SDK */
     RSDK_EDGE_LOADED,  /* the process has an object of this SONAME: the linker takes that */
-    RSDK_EDGE_OUTSIDE, /* the linker resolves it; if the linker was asked, `path` is what it would find */
+    RSDK_EDGE_OUTSIDE, /* the linker resolves it; if the linker was asked, `path` is the file that it would find */
     RSDK_EDGE_MISSING, /* the linker was asked and finds nothing */
 } rsdk_edge_kind;
 
@@ -26,7 +26,7 @@ typedef struct rsdk_edge {
     bool is_sought;   /* an anchor has asked for `path` */
 } rsdk_edge;
 
-/* Whether the entry is a path, which the linker opens as it is. */
+/* Return whether the entry is a path, which the linker opens as it is. */
 bool rsdk_edge_is_path(const rsdk_edge *edge);
 
 typedef struct rsdk_node {
@@ -46,7 +46,7 @@ typedef struct rsdk_graph {
     rsdk_inventory *inventory;
     rsdk_link_map *map;
     rsdk_linker_search *search;
-    bool asks_linker;              /* whether to look for what is outside */
+    bool asks_linker;              /* whether to look for files outside the SDK */
     RSDK_LIST(rsdk_node *) nodes;  /* their places in memory stay */
     rsdk_name_table identities;    /* from the identity of a file to its node */
     rsdk_name_table outside_names; /* "ROOT:NAME" -> node: the names that the linker knows by then of a given file and
@@ -54,21 +54,21 @@ typedef struct rsdk_graph {
     size_t completed;              /* nodes whose edges are known */
 } rsdk_graph;
 
-/* Adds a root, or finds the node that is there already; *index is its place in graph->nodes. */
+/* Add a root, or find the node that is there already; *index is its place in graph->nodes. */
 rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
                            rsdk_error *error);
 
-/* Follows all edges of all nodes. Breadth first, in file order, as the linker does. */
+/* Follow all edges of all nodes, breadth first, in file order, as the linker does. */
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
 
-/* Whether the linker goes on behind a file that it finds for a name: for rsdk_linker_search. `graph` is a rsdk_graph.
- */
+/* Return whether the linker goes on behind a file that it finds for a name: for rsdk_linker_search. `graph` is a
+ * rsdk_graph. */
 bool rsdk_graph_is_passed_over(void *graph, const char *path);
 
-/* Notes that `node` comes into the process by `parent`, or, where that is RSDK_NO_NODE, by itself. */
+/* Note that `node` comes into the process by `parent`, or, where `parent` is RSDK_NO_NODE, by itself. */
 void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent);
 
-/* Numbers the strongly connected components of the nodes marked in `members`: in a component every node needs every
+/* Number the strongly connected components of the nodes marked in `members`: in a component every node needs every
  * other, directly or through others. component[i] is the number of node i. A component that needs another has the
  * higher number. */
 rsdk_status rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component, rsdk_error *error);

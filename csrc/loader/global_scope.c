@@ -1,4 +1,4 @@
-/* Asks the linker: dlsym of the program's handle searches the global scope, whoever made it. */
+/* The questions to the linker: dlsym of the program's handle searches the global scope, whoever made the handle. */
 #include "loader/global_scope.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static const char *file_of(void *address, bool *is_entry) {
     return is_known ? info.dli_fname : NULL;
 }
 
-/* Whether a loaded file itself defines a function. */
+/* Return whether a loaded file itself defines a function. */
 static bool defines(const struct link_map *object, const char *function) {
     void *handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
     void *address = handle != NULL ? dlsym(handle, function) : NULL;
@@ -33,7 +33,7 @@ static bool defines(const struct link_map *object, const char *function) {
     return file != NULL && !is_entry && strcmp(file, object->l_name) == 0;
 }
 
-/* The first file behind the program that defines a function. What is preloaded stands before the C library. */
+/* Return the first file behind the program that defines a function. Preloaded files stand before the C library. */
 static const char *definer_behind_program(void *program, const char *function) {
     struct link_map *object = NULL;
     if (dlinfo(program, RTLD_DI_LINKMAP, &object) != 0) {
