@@ -260,7 +260,7 @@ rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
             apply_scope_row(guard, &rsdk_interpositions[i]);
         }
     }
-    RSDK_TRY(apply_wishes(guard, error)); /* before rules that do the same, or warn in vain */
+    RSDK_TRY(apply_wishes(guard, error)); /* before rules that do the same, or warn of a prevented conflict */
     for (size_t i = 0; i < rsdk_interposition_count; i++) {
         if (rsdk_interpositions[i].measure == RSDK_MEASURE_BOUND_FIRST) {
             RSDK_TRY(apply_bound_first(guard, &rsdk_interpositions[i], error));

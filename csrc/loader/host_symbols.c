@@ -115,7 +115,7 @@ static bool is_undefined(const scope *in, const rsdk_host_object *o, uint32_t sy
            !is_defined(in, name, rsdk_elf_dynsym_version(&o->symbols, symbol));
 }
 
-/* Return the same, and whether the scope has all files that could define the symbol. */
+/* Return whether a symbol is absent: nothing in the scope defines it, and the scope has all files that could. */
 static bool is_absent(const scope *in, const rsdk_host_object *o, uint32_t symbol) {
     const rsdk_elf_version *version = rsdk_elf_dynsym_version(&o->symbols, symbol);
     const rsdk_host_object *named =

@@ -1,4 +1,4 @@
-/* Reads the link map through dl_iterate_phdr, which holds the linker's lock meanwhile. */
+/* The reader of the link map, through dl_iterate_phdr, which holds the linker's lock meanwhile. */
 #include "loader/link_map.h"
 
 #include <link.h>
@@ -49,7 +49,7 @@ static const ElfW(Dyn) * dynamic_entry(const ElfW(Dyn) * section, ElfW(Sxword) t
     return NULL;
 }
 
-/* Copies the string that a dynamic entry names; NULL where there is none. */
+/* Copy the string that a dynamic entry names; NULL where there is none. */
 static rsdk_status copy_string(const collection *c, const struct dl_phdr_info *info, const ElfW(Dyn) * section,
                                ElfW(Sxword) tag, const char **copy) {
     const ElfW(Dyn) *entry = dynamic_entry(section, tag);
@@ -105,7 +105,7 @@ static const char *soname_key(const char *soname) {
     return soname != NULL ? soname : "";
 }
 
-/* Puts the object in front of those that have the same name. */
+/* Put the object in front of the objects that have the same name. */
 static rsdk_status add_to(rsdk_name_table *table, rsdk_arena *arena, const char *name, size_t length, size_t object,
                           size_t *next, rsdk_error *error) {
     if (!rsdk_name_table_find(table, name, length, next)) {
@@ -114,7 +114,7 @@ static rsdk_status add_to(rsdk_name_table *table, rsdk_arena *arena, const char 
     return rsdk_name_table_set(table, arena, name, length, object, error);
 }
 
-/* From the last object to the first, so that the first one is found first. */
+/* Index the objects from the last to the first, so that the first one is found first. */
 static rsdk_status index_objects(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
     for (size_t i = map->objects.count; i-- > 0;) {
         rsdk_mapped_object *object = &map->objects.items[i];
@@ -146,8 +146,8 @@ static const char *next_field(const char *text) {
     return text + strspn(text, " ");
 }
 
-/* A line of /proc/PID/maps (proc(5)): addresses, rights, offset, device, inode, path. Mappings of one file that follow
- * each other are one object, unless the file begins anew. */
+/* Take a line of /proc/PID/maps (proc(5)): addresses, rights, offset, device, inode, path. Mappings of one file that
+ * follow each other are one object, unless the file begins anew. */
 static rsdk_status take_mapping(rsdk_arena *arena, rsdk_link_map *map, const char *line, rsdk_error *error) {
     char *dash = NULL;
     const char *offset = next_field(next_field(line)), *path = next_field(next_field(next_field(offset)));

@@ -1,4 +1,5 @@
-/* Follows the linker's order: what LD_PRELOAD names and needs, DT_RPATH, LD_LIBRARY_PATH, DT_RUNPATH, the system. */
+/* The search for origins, in the linker's order: the names in LD_PRELOAD and their needs, DT_RPATH, LD_LIBRARY_PATH,
+ * DT_RUNPATH, the system. */
 #include "loader/origin.h"
 
 #include <limits.h>
@@ -54,7 +55,8 @@ static rsdk_status add_search(rsdk_origins *origins, rsdk_mapped_library *librar
     return RSDK_OK;
 }
 
-/* An entry with a '/' is a path, another one the name that was searched. */
+/* Find out whether LD_PRELOAD names a library. An entry with a '/' is a path, another one the name that was
+ * searched. */
 static rsdk_status is_preloaded(rsdk_origins *origins, const rsdk_mapped_library *library, bool *result,
                                 rsdk_error *error) {
     for (size_t i = 0; !*result && i < origins->preloaded.count; i++) {
@@ -139,7 +141,8 @@ static bool is_for_profilers(const char *name) {
     return false;
 }
 
-/* Whether a library that LD_PRELOAD names is the tool of a profiler, and not one of the libraries that serve it. */
+/* Return whether a library that LD_PRELOAD names is the tool of a profiler, and not one of the libraries that serve
+ * it. */
 static bool is_tool(const rsdk_mapped_library *library) {
     for (size_t i = 0; library->is_preloaded && i < library->file.needed.count; i++) {
         if (is_for_profilers(library->file.needed.items[i])) {
@@ -149,7 +152,7 @@ static bool is_tool(const rsdk_mapped_library *library) {
     return false;
 }
 
-/* Whether a library leads to the file by what it needs, directly or through others. */
+/* Find out whether a library leads to the file by its needs, directly or through others. */
 static rsdk_status leads_to(const rsdk_origins *origins, size_t from, const wanted *file, bool *leads,
                             rsdk_error *error) {
     size_t count = origins->libraries.count;

@@ -41,7 +41,7 @@ typedef struct object {
     RSDK_LIST(segment) segments;
 } object;
 
-/* A file of the SDK that is in memory, beside that of the list with the same index. */
+/* A file of the SDK that is in memory, beside the list's file with the same index. */
 typedef struct recorded {
     const object *object;
     rsdk_elf_file elf;
@@ -92,7 +92,7 @@ static rsdk_status take_objects(recorder *r) {
 
 /* ---- pages ---- */
 
-/* Marks the pages of a segment that are in memory. A part of a page counts for the whole. */
+/* Mark the pages of a segment that are in memory. A part of a page counts for the whole. */
 static rsdk_status mark_pages(const recorder *r, const segment *part, uint64_t count, bool *marks) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset = part->offset - part->offset % page;
     const uint64_t first = part->start / page, end = (part->start + part->size + page - 1) / page;
@@ -142,7 +142,8 @@ static rsdk_status take_pages(recorder *r, const object *found, rsdk_paged_file 
 
 /* ---- files ---- */
 
-/* The digits are those that the reader of the file wrote; one that is too long for a list is left out. */
+/* Take the build ID. The digits are as the reader of the file wrote them; an ID that is too long for a list is left
+ * out. */
 static void take_build_id(const rsdk_elf_file *elf, rsdk_paged_file *file) {
     const size_t size = elf->build_id != NULL ? strlen(elf->build_id) / 2 : 0;
     for (size_t i = 0; size <= RSDK_PAGED_BUILD_ID_LIMIT && i < size; i++) {
@@ -152,7 +153,7 @@ static void take_build_id(const rsdk_elf_file *elf, rsdk_paged_file *file) {
     file->build_id_place = elf->build_id_place;
 }
 
-/* Takes the object if it is a file of the SDK. */
+/* Take the object if it is a file of the SDK. */
 static rsdk_status take_file(recorder *r, const object *found) {
     const rsdk_known_directory *known = NULL;
     const char *platform = NULL;

@@ -20,11 +20,12 @@ typedef struct rsdk_symbol_lookup {
     rsdk_process_memory memory; /* of this process, while the loaded ones are read */
 } rsdk_symbol_lookup;
 
-/* What the reference `symbol` of an object, asked for as `kind`, binds to. The object is of an opening. */
+/* Find the definition that the reference `symbol` of an object, asked for as `kind`, binds to. The object is of an
+ * opening. */
 rsdk_status rsdk_symbol_lookup_bind(rsdk_symbol_lookup *lookup, size_t object, uint32_t symbol,
                                     rsdk_elf_reference_kind kind, rsdk_definition *found, rsdk_error *error);
 
-/* The first definition in a list of objects; false: none. */
+/* Find the first definition in a list of objects; false: none. */
 bool rsdk_symbol_lookup_in(const rsdk_linker_state *state, const rsdk_object_list *objects,
                            const rsdk_elf_wanted *wanted, rsdk_definition *found);
 

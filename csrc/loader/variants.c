@@ -36,7 +36,7 @@ static const char *find_word(const char *name, const char *word, const char **en
     return NULL;
 }
 
-/* Sets *key to the path without the back end, of which *row is set; NULL: the name has none. */
+/* Set *key to the path without the back end, of which *row is set; NULL: the name has none. */
 static rsdk_status cut(const char *path, rsdk_arena *arena, const rsdk_back_end **row, const char **key,
                        rsdk_error *error) {
     const char *name = rsdk_path_name(path);
