@@ -31,8 +31,8 @@ typedef struct rsdk_kernel_reader {
     uint64_t left; /* how many values may still be read */
 } rsdk_kernel_reader;
 
-/* Open a file; the errors are those that rsdk_device_code_read has. scratch: the descriptor of a file of the caller,
- * for code that has to be decompressed. */
+/* Open a file; the errors are rsdk_device_code_read's. scratch: the descriptor of a file of the caller, for code that
+ * has to be decompressed. */
 rsdk_status rsdk_kernels_open(rsdk_kernel_reader *reader, const char *path, int scratch, rsdk_error *error);
 
 /* Read the next code object; *found is false where there is none. RSDK_BAD_ELF where the object is damaged, or in a

@@ -144,7 +144,7 @@ static rsdk_status read_record(const rsdk_extent *extent, record *r, rsdk_error 
     return RSDK_OK;
 }
 
-/* Decompresse the head of a record whose header is read. */
+/* Decompress the head of a record whose header is read. */
 static rsdk_status read_head(rsdk_listing *listing, record *r) {
     static const unsigned char zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
     unsigned char start[sizeof zstd_magic];

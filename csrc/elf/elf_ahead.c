@@ -1,4 +1,4 @@
-/* Asking ahead for what the linker reads. */
+/* The requests ahead for the pages that the linker reads. */
 #include "elf/elf_ahead.h"
 
 #include <elf.h>

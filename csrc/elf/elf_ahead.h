@@ -5,8 +5,8 @@
 
 #include "elf/elf_view.h"
 
-/* Bytes of one library: a damaged one asks for no more than the limit. Code, constants and data are a part of what
- * large libraries have; these sizes met most page faults of a load for each byte read in vain (libLLVM, librocsparse,
+/* Bytes of one library: a damaged one asks for no more than the limit. Only a part of a large library's code, constants
+ * and data is asked for; these sizes met most page faults of a load for each byte read in vain (libLLVM, librocsparse,
  * comgr). */
 enum {
     RSDK_ELF_AHEAD_LIMIT = 64 << 20,

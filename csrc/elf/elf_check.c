@@ -299,7 +299,7 @@ static size_t pass_relative(const check *c, const char *entries, size_t first, s
     return i;
 }
 
-/* Pass by the same behind the relative relocations: such a relocation is of no type that the linker treats apart. */
+/* Pass by plain relocations behind the relative ones: such a relocation is of no type that the linker treats apart. */
 static size_t pass_plain(check *c, const char *entries, size_t first, size_t end) {
     const machine_types types = *c->types;
     const ElfW(Addr) written = c->written;

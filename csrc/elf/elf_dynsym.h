@@ -1,6 +1,7 @@
-/* The dynamic symbols of a library or program as the linker uses them: what it defines, by name and version, and what
- * its relocations refer to. The tables are read into memory of our own. Sources: gABI chapter 5, the System V ABI
- * supplements of x86-64 and AArch64, glibc's elf/dl-lookup.c for which definition answers a reference. */
+/* The dynamic symbols of a library or program as the linker uses them: its definitions, by name and version, and the
+ * references of its relocations. The tables are read into memory of our own. Sources: gABI chapter 5, the System V ABI
+ * supplements of x86-64 and AArch64, glibc's elf/dl-lookup.c for the choice of the definition that answers a
+ * reference. */
 #ifndef RSDK_ELF_ELF_DYNSYM_H
 #define RSDK_ELF_ELF_DYNSYM_H
 

@@ -14,14 +14,15 @@ struct rsdk_elf_dynsym;
  * read is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
-/* Asked for a file that is open already, told how long the read of its first bytes took, which is how a file in memory
- * is known from one that has to be brought, and then what the file needs, before its tables are read. */
+/* A watch on files. The watch is asked for a file that is open already, told how long the read of its first bytes took,
+ * which is how a file in memory is known from one that has to be brought, and then told the needs of the file, before
+ * its tables are read. */
 typedef struct rsdk_read_watch {
     bool (*take_file)(void *context, const char *path, rsdk_file *file); /* false: it is to be opened */
     void (*tell_time)(void *context, const char *path, uint64_t nanoseconds);
     void (*tell_needed)(void *context, const rsdk_elf_file *file);
     void *context;
-    bool asks_ahead; /* `tell_time` may set it: what the linker reads of this file and of later ones is asked for */
+    bool asks_ahead; /* `tell_time` may set it: the linker's pages of this file and of later ones are asked for */
 } rsdk_read_watch;
 
 /* Up to this many relocations are checked before a library is loaded, which takes some 40 microseconds. */
@@ -44,7 +45,7 @@ rsdk_status rsdk_elf_file_read_checked_with_symbols(const char *path, size_t rel
 rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,
                                           rsdk_error *error);
 
-/* Read as rsdk_elf_file_read, with the version needs, hundreds of records in a large library, and the build ID. They
+/* Read as rsdk_elf_file_read, with the version needs, hundreds of records in a large library, and the build ID. Both
  * are of use only when the library cannot be loaded, or to tell which library it is. */
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error);

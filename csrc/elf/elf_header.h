@@ -1,4 +1,4 @@
-/* The header of an ELF file of any class and byte order, for whoever asks what a file is: a library, or code for a GPU.
+/* The header of an ELF file of any class and byte order, to tell the kind of a file: a library, or code for a GPU.
  * Source: gABI chapter 4. */
 #ifndef RSDK_ELF_ELF_HEADER_H
 #define RSDK_ELF_ELF_HEADER_H

@@ -1,5 +1,5 @@
-/* The checks of the layout. They read the ELF header and the program headers as they are: the file is for this machine,
- * so no byte needs to be swapped. */
+/* The checks of the layout. The checks read the ELF header and the program headers as they are: the file is for this
+ * machine, so no byte needs to be swapped. */
 #include "elf/elf_layout.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Texts among the constants of a library or program. Names of shared libraries are what it may open by name, with
- * dlopen, so that no DT_NEEDED entry says so. */
+/* Texts among the constants of a library or program. Names of shared libraries among them are libraries that it may
+ * open by name, with dlopen, without a DT_NEEDED entry. */
 #ifndef RSDK_ELF_ELF_LIBRARY_NAMES_H
 #define RSDK_ELF_ELF_LIBRARY_NAMES_H
 

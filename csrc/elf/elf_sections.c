@@ -1,5 +1,5 @@
 /* The reader of the section header table. The file may be hostile: every extent is checked against the file before it
- * is read, and what it can make us allocate is bounded. */
+ * is read, and the memory that it can make us allocate is bounded. */
 #include "elf/elf_sections.h"
 
 #include <elf.h>

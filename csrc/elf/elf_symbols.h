@@ -8,7 +8,7 @@
 /* Addresses; 0: there is no such table. */
 typedef struct rsdk_elf_symbol_tables {
     ElfW(Addr) strings, symbols, hash, gnu_hash, version_symbols, version_needs, version_definitions;
-    ElfW(Addr) relocations, jump_relocations; /* what may lie behind the symbols */
+    ElfW(Addr) relocations, jump_relocations; /* tables that may lie behind the symbols */
     uint64_t strings_size;
     ElfW(Addr) span_start, span_end; /* of all segments */
     uint64_t count;                  /* of symbols; rsdk_elf_symbols_count fills it in */

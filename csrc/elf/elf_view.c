@@ -63,8 +63,8 @@ static uint64_t bytes_in_segment(const ElfW(Phdr) * segment, ElfW(Addr) address)
                : 0;
 }
 
-/* The segment that goes on where one ends, in memory and in the file; NULL: none. patchelf puts what grows in front of
- * the first segment, and tables then lie in both. */
+/* Return the segment that goes on where one ends, in memory and in the file; NULL: none. patchelf puts growing tables
+ * in front of the first segment, and tables then lie in both. */
 static const ElfW(Phdr) * next_segment(const rsdk_elf_view *view, const ElfW(Phdr) * segment) {
     for (size_t i = 0; segment->p_filesz == segment->p_memsz && i < view->image->header_count; i++) {
         const ElfW(Phdr) *other = &view->image->headers[i];

@@ -25,7 +25,7 @@ typedef struct rsdk_elf_image {
     size_t header_count;
     const ElfW(Dyn) * dynamic; /* read as it lies in the file, perhaps without an end */
     size_t dynamic_count;
-    rsdk_arena *scratch; /* what is needed meanwhile: 40 KiB, and the words of a DT_HASH */
+    rsdk_arena *scratch; /* memory that is needed meanwhile: 40 KiB, and the words of a DT_HASH */
 } rsdk_elf_image;
 
 /* Return the dynamic entry that the linker takes: of several with one tag, the last. NULL: none. */

@@ -1,4 +1,4 @@
-/* AMD's GPUs on the PCI bus, as the kernel shows them in sysfs: also those that KFD does not have. */
+/* AMD's GPUs on the PCI bus, as the kernel shows them in sysfs: also GPUs that KFD does not have. */
 #ifndef RSDK_GPU_PCI_BUS_H
 #define RSDK_GPU_PCI_BUS_H
 

@@ -28,7 +28,7 @@ typedef struct reader {
     bool with_details;
     rsdk_arena *arena;
     char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the topology's directory */
-    char *text; /* what it held; ATTRIBUTE_SIZE bytes, not cleared for each attribute: it is large */
+    char *text;                     /* its content; ATTRIBUTE_SIZE bytes, not cleared for each attribute: it is large */
     size_t length;
 } reader;
 
@@ -228,7 +228,7 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
             return reading != RSDK_OK ? reading : status;
         }
         if (error != NULL) {
-            rsdk_error_clear(error); /* what went wrong was the change */
+            rsdk_error_clear(error); /* the change caused the failure */
         }
         rewinddir(r->nodes);
     }

@@ -1,5 +1,5 @@
-/* The rules. A library is built to find itself and what it needs; the rest is chance. Of what binds elsewhere by
- * chance, only a strong definition is a fault: of weak C++ code each library has the same. */
+/* The rules. A library is built to find itself and its needs; the rest is chance. If a reference binds elsewhere by
+ * chance, only a strong definition is a fault: each library has the same weak C++ code. */
 #include "loader/binding_verdict.h"
 
 #include <stdio.h>

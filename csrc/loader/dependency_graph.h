@@ -50,7 +50,7 @@ typedef struct rsdk_graph {
     RSDK_LIST(rsdk_node *) nodes;  /* their places in memory stay */
     rsdk_name_table identities;    /* from the identity of a file to its node */
     rsdk_name_table outside_names; /* "ROOT:NAME" -> node: the names that the linker knows by then of a given file and
-                                      of what it brings in from outside the SDK */
+                                      of files that it brings in from outside the SDK */
     size_t completed;              /* nodes whose edges are known */
 } rsdk_graph;
 

@@ -1,5 +1,5 @@
 /* Each file is tried by itself, as the linker would take it (link_trial.h). Beside the linker's answers the needs say
- * where each library lies, for a reader who asks what to do. */
+ * where each library lies, for a reader who looks for a remedy. */
 #include "loader/host_check.h"
 
 #include <string.h>

@@ -10,8 +10,7 @@ enum { LACKS_SHOWN = 3 };
 /* The files that define symbols for the members of a trial. */
 typedef struct scope {
     const rsdk_link_trial *trial;
-    const rsdk_host_object
-        *interpreter; /* libraries that Python has and an extension does not name; NULL: it is not an extension */
+    const rsdk_host_object *interpreter; /* Python's libraries, which an extension does not name; NULL: no extension */
 } scope;
 
 static bool has_symbol(const rsdk_host_object *o, const rsdk_elf_wanted *wanted) {

@@ -110,7 +110,7 @@ bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path
 rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
                                             rsdk_package_id *package, rsdk_error *error);
 
-/* Find the known facts of the directory that `spelling` (a path, with ".." in it perhaps) leads to. They are valid
+/* Find the known facts of the directory that `spelling` (a path, with ".." in it perhaps) leads to. The facts are valid
  * until the next call. */
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
                                            const rsdk_known_directory **known, rsdk_error *error);

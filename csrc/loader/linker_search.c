@@ -325,7 +325,7 @@ bool rsdk_linker_search_has(const char *directory, const char *name) {
     return is_there(directory, name, candidate);
 }
 
-/* Subdirectories in which the linker looks first: glibc-hwcaps, and what glibc knew before 2.37. */
+/* Subdirectories in which the linker looks first: glibc-hwcaps, and the directories that glibc knew before 2.37. */
 static const char *const variant_directories[] = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
                                                   "avx512_1",     "x86_64", "atomics", "aarch64"};
 

@@ -1,4 +1,4 @@
-/* Following what dlopen does: files to objects, objects to groups, groups to scopes. */
+/* The steps of dlopen, followed: files to objects, objects to groups, groups to scopes. */
 #include "loader/linker_state.h"
 
 #include <dlfcn.h>

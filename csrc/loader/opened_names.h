@@ -1,4 +1,4 @@
-/* Names without version by which files open libraries of ROCm, and what a plain dlopen finds by them. */
+/* Names without version by which files open libraries of ROCm, and the files that a plain dlopen finds by them. */
 #ifndef RSDK_LOADER_OPENED_NAMES_H
 #define RSDK_LOADER_OPENED_NAMES_H
 

@@ -1,4 +1,4 @@
-/* A step that opens a library: what comes with it, and whether the linker would find that by itself. */
+/* A step that opens a library: the files that come with it, and whether the linker would find them by itself. */
 #include "loader/opening_step.h"
 
 #include <string.h>

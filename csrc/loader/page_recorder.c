@@ -1,7 +1,7 @@
-/* Recording pages: which pages of the SDK's libraries are in the memory of this process. The kernel says it of each
- * page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and needs no rights for that. With a
- * page that is touched it maps those beside it that it has, 64 KiB unless told otherwise, so a list has more than was
- * touched. */
+/* The recording of pages: the pages of the SDK's libraries that are in the memory of this process. The kernel tells
+ * this for each page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and asks for no rights.
+ * With a page that is touched the kernel maps the pages beside it that it has, 64 KiB unless told otherwise, so a list
+ * has more pages than were touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

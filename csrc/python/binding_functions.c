@@ -1,4 +1,4 @@
-/* Functions that tell the bindings of symbols, and where a process waits. They load nothing. */
+/* Functions that tell the bindings of symbols, and where a process waits. The functions load nothing. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>

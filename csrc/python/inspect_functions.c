@@ -1,4 +1,4 @@
-/* Functions that tell the facts of a library's file, for `rocm-sdk test`. They load nothing. */
+/* Functions that tell the facts of a library's file, for `rocm-sdk test`. The functions load nothing. */
 #include <string.h>
 
 #include "base/fail.h"

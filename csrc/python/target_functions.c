@@ -1,4 +1,4 @@
-/* Functions about gfx targets, by the tables. They touch nothing but their arguments. */
+/* Functions about gfx targets, by the tables. The functions touch nothing but their arguments. */
 #include <string.h>
 
 #include "device_code/file_target.h"

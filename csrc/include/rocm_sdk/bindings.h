@@ -16,13 +16,13 @@ extern "C" {
 #endif
 
 typedef enum rsdk_binding_verdict {
-    RSDK_BINDING_MEANT,   /* to the library itself, to what it needs, or to the only file that has it */
+    RSDK_BINDING_MEANT,   /* to the library itself, to one that it needs, or to the only file that has it */
     RSDK_BINDING_NOTHING, /* a weak reference that nobody answers */
     RSDK_BINDING_MISSING, /* a reference that nobody answers and that must be: the library cannot be loaded */
     RSDK_BINDING_LAZY,    /* of a process: bound at the first call */
     RSDK_BINDING_UNKNOWN, /* of a process: the stored address leads into no file, as a function's that is chosen at run
                              time (STT_GNU_IFUNC) may; or into thread-local data */
-    /* elsewhere than in the library or what it needs, though one of them defines it, and that is no fault: */
+    /* elsewhere than in the library or its needs, though one of them defines it, and that is no fault: */
     RSDK_BINDING_VAGUE,       /* weak or unique C++ code or data that each library has a copy of */
     RSDK_BINDING_WEAK,        /* another weak definition */
     RSDK_BINDING_CXX_RUNTIME, /* a name of the C++ runtime, between a library and libstdc++ or libgcc */

@@ -271,7 +271,7 @@ typedef struct rsdk_health_item {
 
 typedef struct rsdk_health rsdk_health;
 
-/* Read what the kernel shows about the condition of the GPUs of a list, which was made with the same `root` and without
+/* Read the condition of the GPUs of a list, as the kernel shows it; the list was made with the same `root` and without
  * targets_only. A GPU that is asleep is not woken: its item says so, and nothing else of it is read. The list may be
  * freed before the result. RSDK_NO_MEMORY is the only failure: an item that cannot be read is unknown. */
 rsdk_status rsdk_health_new(const rsdk_gpu_list *list, const char *root, rsdk_health **health, rsdk_error *error);

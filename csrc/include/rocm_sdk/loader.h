@@ -124,8 +124,8 @@ typedef struct rsdk_step {
     size_t outside_count;
     const char *const *missing; /* DT_NEEDED entries that nobody provides */
     size_t missing_count;
-    const rsdk_unversioned_name *names; /* by which its members, or what these open, are found from then on, unless
-                                           RSDK_UNVERSIONED_NONE is asked for */
+    const rsdk_unversioned_name *names; /* by which its members, or libraries that these open, are found from then on,
+                                           unless RSDK_UNVERSIONED_NONE is asked for */
     size_t name_count;
     const char *const *brought_by; /* of each member, the path of the member whose need brings it in; "" of the first */
 } rsdk_step;
@@ -150,7 +150,7 @@ typedef struct rsdk_loaded_entry {
     bool was_loaded;            /* it was there before this call */
     const char *const *members; /* SDK files that came with it, the library itself first; none if it was there */
     size_t member_count;
-    double seconds; /* spent in dlopen, what it brought in included, and what it opens itself */
+    double seconds; /* spent in dlopen, with all libraries that it brought in, and that it opens itself */
 } rsdk_loaded_entry;
 
 typedef enum rsdk_warning_kind {
