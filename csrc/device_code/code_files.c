@@ -33,7 +33,8 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Where ".so" stands in "librocblas.so" and "librocblas.so.4.2"; NULL where the name is not a shared library's. */
+/* Return where ".so" stands in "librocblas.so" and "librocblas.so.4.2"; NULL where the name is not a shared
+ * library's. */
 static const char *library_suffix(const char *name) {
     for (const char *at = strstr(name, ".so"); at != NULL; at = strstr(at + 1, ".so")) {
         if (at[3] == '\0' || at[3] == '.') {
@@ -108,7 +109,7 @@ static rsdk_status add_loose(const walk *w, rsdk_code_file_kind kind, const char
     return add(w, file);
 }
 
-/* The library whose databases lie in the directory; NULL: none. */
+/* Return the library whose databases lie in the directory; NULL: none. */
 static const char *owner_of_databases(const char *directory) {
     for (size_t i = 0; i < rsdk_compiling_library_table_size; i++) {
         const rsdk_compiling_library *row = &rsdk_compiling_library_table[i];

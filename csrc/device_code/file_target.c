@@ -49,7 +49,7 @@ static size_t feature_length(const char *text, const char *feature, char *sign) 
     return length + 2;
 }
 
-/* "gfx" at the start of a word. */
+/* Find "gfx" at the start of a word. */
 static const char *find_start(const char *name) {
     for (const char *at = strstr(name, "gfx"); at != NULL; at = strstr(at + 1, "gfx")) {
         if ((at == name || !is_letter_or_digit(at[-1])) && processor_length(at) > 0) {

@@ -57,7 +57,7 @@ static rsdk_status add_user(rsdk_finding *finding, rsdk_arena *arena, uid_t user
     return rsdk_finding_add(finding, arena, "owner", owner, error);
 }
 
-/* The first directory above a file that this user may not enter; "" if there is none. NULL: no memory. */
+/* Return the first directory above a file that this user may not enter; "" if there is none. NULL: no memory. */
 static const char *closed_directory(const char *path, rsdk_arena *arena) {
     for (const char *slash = strchr(path + (*path == '/'), '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         const char *directory = rsdk_arena_copy_bytes(arena, path, (size_t)(slash - path));

@@ -35,7 +35,7 @@ static bool is_of_stream(const rsdk_index_row *row, const char *rest) {
     return found != NULL && (row->word[0] == '\0' || found < rest + length);
 }
 
-/* The row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
+/* Return the row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
 static const rsdk_index_row *index_for_version(const char *version) {
     char *rest = NULL;
     if (strspn(version, digits) == 0) {
@@ -103,7 +103,7 @@ const rsdk_index_row *rsdk_index_for_request(const char *request) {
     return strncmp(request, ">=", 2) == 0 ? rsdk_index_for_requirement(request) : index_for_version(request);
 }
 
-/* The target whose packages support a GPU; NULL: not known. */
+/* Return the target whose packages support a GPU; NULL: not known. */
 static const char *owner_at(const rsdk_gpu_list *gpus, size_t index) {
     const char *target = rsdk_gpu_list_get(gpus, index)->real_processor, *owner = NULL;
     return rsdk_target_package_owner(target, &owner, NULL) == RSDK_OK ? owner : NULL;

@@ -41,7 +41,7 @@ static const rsdk_installer_row *installer_of(const composer *c) {
     return &rsdk_installers[0];
 }
 
-/* A command that a template names, as a template of its own; NULL: no such command. */
+/* Return a command that a template names, as a template of its own; NULL: no such command. */
 static const char *command_named(const composer *c, const char *name) {
     const rsdk_installer_row *row = installer_of(c);
     const struct {
@@ -57,7 +57,7 @@ static const char *command_named(const composer *c, const char *name) {
     return NULL;
 }
 
-/* A value of the finding or of the installation; NULL: not known. */
+/* Return a value of the finding or of the installation; NULL: not known. */
 static const char *value_named(const composer *c, const char *name) {
     const rsdk_installation *in = c->installation;
     const struct {
@@ -293,7 +293,7 @@ static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text
     }
 }
 
-/* The filled-in text in the arena; NULL when out of memory. */
+/* Return the filled-in text in the arena; NULL when out of memory. */
 static const char *text_of(composer *c, const char *template, rsdk_arena *arena) {
     rsdk_text text = RSDK_TEXT_INIT;
     c->lacks_facts = c->has_command = false;

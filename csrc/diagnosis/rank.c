@@ -20,7 +20,7 @@ static const struct {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
 };
 
-/* The value of a variable; NULL: it is not set, or empty. */
+/* Return the value of a variable; NULL: the variable is not set, or empty. */
 static const char *value_of(const char *const *environment, const char *name) {
     size_t length = strlen(name);
     for (; environment != NULL && *environment != NULL; environment++) {

@@ -38,7 +38,7 @@ const char *rsdk_system_reinstall(rsdk_system system) {
     return rows[system].reinstall;
 }
 
-/* The value of `name` within the text, without its quotes; of length 0 where there is none. */
+/* Find the value of `name` within the text, without its quotes; of length 0 where there is none. */
 static const char *find_value(const char *text, const char *name, size_t *length) {
     size_t name_length = strlen(name);
     const char *line = text;

@@ -154,7 +154,7 @@ typedef union file_head {
     unsigned char bytes[HEAD_SIZE];
 } file_head;
 
-/* The program headers; NULL: they do not lie in the first bytes, or are none of this machine's. */
+/* Return the program headers; NULL: they do not lie in the first bytes, or are none of this machine's. */
 static const ElfW(Phdr) * headers_in(const file_head *head, size_t size) {
     static const unsigned char own[] = {ELFMAG0,
                                         ELFMAG1,

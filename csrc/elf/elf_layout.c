@@ -36,7 +36,7 @@ static bool is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint6
     return start >= outer_start && size <= outer_size && start - outer_start <= outer_size - size;
 }
 
-/* The PT_LOAD segment that maps a range of addresses, or NULL. */
+/* Return the PT_LOAD segment that maps a range of addresses, or NULL. */
 static const ElfW(Phdr) * load_of(const layout *l, uint64_t address, uint64_t size) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *segment = &l->segments[i];

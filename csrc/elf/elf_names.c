@@ -45,8 +45,7 @@ static rsdk_status read_string(rsdk_elf_reading *r, uint64_t index, const char *
     if (index >= r->strings_size) {
         return rsdk_elf_reading_damaged(r, "a name lies outside the string table");
     }
-    static const uint64_t sizes[] = {0, STRING_WINDOW,
-                                     STRING_LIMIT}; /* first the window that is there, then more of the file */
+    static const uint64_t sizes[] = {0, STRING_WINDOW, STRING_LIMIT}; /* first the window, then more of the file */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] != 0) {
             RSDK_TRY(fill_window(r, index, sizes[i]));

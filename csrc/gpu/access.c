@@ -38,8 +38,8 @@ static int reason_against(const char *path) {
 
 /* ---- who may open a device ---- */
 
-/* The name of a group from a line "name:password:gid:members" of the text of /etc/group; NULL: it has none, as in many
- * containers. Otherwise borrowed, *length characters. */
+/* Find the name of a group in a line "name:password:gid:members" of the text of /etc/group; NULL: the group has none,
+ * as in many containers. Otherwise borrowed, *length characters. */
 static const char *find_group(const char *text, gid_t gid, size_t *length) {
     for (const char *line = text; line != NULL && *line != '\0';) {
         size_t size = strcspn(line, "\n");

@@ -236,7 +236,8 @@ static const char *write_chosen(const chooser *c) {
     return copy;
 }
 
-/* GPU_DEVICE_ORDINAL counts the GPUs that ROCR_VISIBLE_DEVICES leaves, in its order and counted anew. */
+/* Write the value of GPU_DEVICE_ORDINAL, which counts the GPUs that ROCR_VISIBLE_DEVICES leaves, in its order and
+ * counted anew. */
 static const char *write_ordinal(const chooser *c) {
     rsdk_text text = RSDK_TEXT_INIT;
     for (int opencl = 0; (size_t)opencl < rsdk_gpu_list_count(c->list); opencl++) {

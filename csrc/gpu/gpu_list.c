@@ -288,7 +288,7 @@ bool rsdk_gpu_runtime_matters(const rsdk_gpu_environment *environment) {
     return is_empty || (e->rocr_visible_devices != NULL && strcasestr(e->rocr_visible_devices, "0b") != NULL);
 }
 
-/* The root without the '/' at its end, so that paths can be put behind it. */
+/* Return the root without the '/' at its end, so that paths can be put behind it. */
 static const char *normal_root(rsdk_arena *arena, const char *root) {
     size_t length = root != NULL ? strlen(root) : 0;
     while (length > 0 && root[length - 1] == '/') {

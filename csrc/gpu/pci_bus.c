@@ -15,7 +15,7 @@
 
 enum { VALUE_SIZE = 16 };
 
-/* The path of `device`/`name`; one that is too long leads nowhere. */
+/* Return the path of `device`/`name`; a path that is too long leads nowhere. */
 static const char *path_of(const rsdk_pci_bus *bus, const char *device, const char *name, char path[PATH_MAX]) {
     (void)snprintf(path, PATH_MAX, "%s/sys/bus/pci/devices/%s/%s", bus->root, device, name);
     return path;

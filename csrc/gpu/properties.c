@@ -66,7 +66,8 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* Where the decimal number at `at`, with the blanks around it, ends; NULL where there is none, or one above `limit`. */
+/* Read the decimal number at `at`, and return where it ends, with the blanks around it; NULL where there is none, or
+ * one above `limit`. */
 static const char *read_number(const char *at, const char *end, uint64_t limit, uint64_t *number) {
     uint64_t value = 0;
     while (at < end && is_blank(*at)) {
@@ -96,8 +97,8 @@ static bool begins_with(const char *line, const char *end, const wanted_key *key
            (is_blank(line[key->length]) || line[key->length] == '\n');
 }
 
-/* The key of a line, NULL for one that is not wanted. The kernel writes them in an order: that behind the last one
- * found, `next`, is looked at first. */
+/* Find the key of a line, NULL for a key that is not wanted. The kernel writes keys in an order: the key behind the
+ * last one found, `next`, is looked at first. */
 static const wanted_key *find_key(const char *line, const char *end, const wanted_key *keys, size_t count,
                                   size_t next) {
     for (size_t i = next; i < count; i++) {

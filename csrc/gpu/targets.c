@@ -149,7 +149,7 @@ bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_ta
 
 enum { NEAREST_LIMIT = 4 };
 
-/* Targets first, then families. */
+/* Return the name at an index: targets first, then families. */
 static const char *name_at(const void *context, size_t index) {
     (void)context;
     return index < rsdk_target_table_size ? rsdk_target_table[index].name

@@ -34,8 +34,8 @@ typedef struct reader {
 
 /* ---- attributes ---- */
 
-/* The path of an attribute or directory of the topology, "" for its own: for messages only, so made where one is
- * needed. */
+/* Return the path of an attribute or directory of the topology, "" for its own. The path is for messages only, so it is
+ * made where one is needed. */
 static const char *whole_path(const reader *r, const char *name, char path[PATH_MAX]) {
     (void)snprintf(path, PATH_MAX, "%s%s%s%s", r->root, topology_directory, name[0] != '\0' ? "/" : "", name);
     return path;

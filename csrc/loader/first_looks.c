@@ -6,7 +6,7 @@
 #include "sdk/package_name.h"
 #include "sdk/tables.h"
 
-/* The directory that has the SDK's packages, NULL: not known. */
+/* Return the directory that has the SDK's packages, NULL: not known. */
 static const char *site_of(const rsdk_sdk *sdk, rsdk_arena *arena) {
     const char *package = sdk->info.path != NULL ? rsdk_path_parent(arena, sdk->info.path) : NULL;
     return package != NULL ? rsdk_path_parent(arena, package) : NULL;

@@ -11,8 +11,9 @@
 #include "base/path.h"
 #include "elf/soname.h"
 
-/* The file that has the address of a function, and whether that is an entry of the program's own procedure linkage
- * table: a program at a fixed address gives such an entry out for the address of a function that it does not define. */
+/* Return the file that has the address of a function; *is_entry says whether the address is an entry of the program's
+ * own procedure linkage table: a program at a fixed address gives such an entry out for the address of a function that
+ * it does not define. */
 static const char *file_of(void *address, bool *is_entry) {
     Dl_info info = {.dli_fname = NULL};
     const ElfW(Sym) *symbol = NULL;
@@ -81,7 +82,7 @@ static bool is_cxx_runtime(const char *file) {
     return false;
 }
 
-/* The file that answers for an allocator although it is not the C library's or the C++ runtime's; NULL: none. */
+/* Return the file that answers for an allocator although it is not the C library's or the C++ runtime's; NULL: none. */
 static const char *foreign_allocator(void) {
     const char *libc = rsdk_global_scope_definer("gnu_get_libc_version");
     for (size_t i = 0; i < COUNT_OF(c_allocators); i++) {

@@ -129,7 +129,7 @@ static rsdk_status find_variants(check *c, rsdk_host_files *result) {
     return rsdk_variants_find(variants.items, variants.count, c->arena, c->error);
 }
 
-/* The SONAME of HIP in the SDK; NULL: it has none. */
+/* Return the SONAME of HIP in the SDK; NULL: the SDK has none. */
 static const char *find_runtime(const check *c) {
     static const char hip[] = "libamdhip64.so";
     for (size_t i = 0; i < c->asked->library_count; i++) {
@@ -338,7 +338,7 @@ static rsdk_status retry(check *c, retried *again) {
     return RSDK_OK;
 }
 
-/* The best outcome of a file so far. */
+/* Return the best outcome of a file so far. */
 static const rsdk_host_outcome *best_of(const rsdk_host_file *file) {
     const rsdk_host_outcome *best = &file->alone;
     for (size_t i = 0; i < RSDK_AID_COUNT; i++) {

@@ -40,9 +40,8 @@ typedef struct rsdk_host_file {
     const char *fault; /* it cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
-    RSDK_LIST(rsdk_host_unfound)
-    unfound;                    /* by the file and all that it brings in: with one it does not load */
-    rsdk_strings unfound_alone; /* names: the same where no SDK helps */
+    RSDK_LIST(rsdk_host_unfound) unfound; /* of it and its members: with one it does not load */
+    rsdk_strings unfound_alone;           /* names: the same where no SDK helps */
     rsdk_host_outcome alone, aided[RSDK_AID_COUNT];
     bool is_served[RSDK_AID_COUNT]; /* least lacks with this aid, and less than alone */
     rsdk_host_lacks lacks;

@@ -37,7 +37,7 @@ rsdk_status rsdk_host_places_add_library(rsdk_host_places *places, const char *p
     return RSDK_OK;
 }
 
-/* The SDK's library of a name, in whatever version; NULL: it has none. */
+/* Return the SDK's library of a name, in whatever version; NULL: the SDK has none. */
 static const char *find_any_version(const rsdk_host_places *places, const char *name) {
     size_t place = 0;
     bool is_there = rsdk_name_table_find(&places->linker_names, name, rsdk_soname_linker_name_length(name), &place);

@@ -216,7 +216,7 @@ rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_c
     return RSDK_OK;
 }
 
-/* The override that has this SONAME or, with `is_linker_name`, this SONAME in any version; NULL: none. */
+/* Return the override that has this SONAME or, with `is_linker_name`, this SONAME in any version; NULL: none. */
 static const rsdk_overriding_file *override_named(const rsdk_inventory *inventory, const char *name,
                                                   bool is_linker_name) {
     for (size_t i = 0; i < inventory->overrides.count; i++) {

@@ -18,7 +18,8 @@ typedef struct collection {
     rsdk_status status;
 } collection;
 
-/* Where the object's dynamic section points: glibc has relocated these addresses where the section is writable. */
+/* Return where the object's dynamic section points: glibc has relocated these addresses where the section is
+ * writable. */
 static const void *at_address(const struct dl_phdr_info *info, ElfW(Addr) value) {
     ElfW(Addr) address = value < info->dlpi_addr ? value + info->dlpi_addr : value;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -100,7 +101,7 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
 
 /* ---- look-ups ---- */
 
-/* The key of a SONAME in the table. An object without SONAME has the empty one. */
+/* Return the key of a SONAME in the table. An object without SONAME has the empty key. */
 static const char *soname_key(const char *soname) {
     return soname != NULL ? soname : "";
 }
@@ -140,7 +141,7 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
 
 enum { HEXADECIMAL = 16 };
 
-/* The field of a line behind `text`, which ends at a blank. */
+/* Return the field of a line behind `text`, which ends at a blank. */
 static const char *next_field(const char *text) {
     text += strcspn(text, " ");
     return text + strspn(text, " ");

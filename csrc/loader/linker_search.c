@@ -293,8 +293,8 @@ static const char *cache_string(const rsdk_linker_search *search, uint32_t offse
     return is_inside ? search->cache + offset : "";
 }
 
-/* The path that the cache has for a SONAME; NULL: none. The cache is sorted, but by an order of its own; it is small
- * enough to be read through. */
+/* Return the path that the cache has for a SONAME; NULL: none. The cache is sorted, but in an order of its own, and is
+ * small enough to be read through. */
 static const char *find_in_cache(const rsdk_linker_search *search, const char *name) {
     cache_header header;
     if (search->cache == NULL) {

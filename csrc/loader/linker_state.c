@@ -384,7 +384,7 @@ rsdk_status rsdk_linker_state_promote(rsdk_linker_state *state, size_t root, rsd
 
 /* ---- what is loaded ---- */
 
-/* The address of a symbol that can be asked for without running code; NULL: this one cannot. */
+/* Return the address of a symbol that can be asked for without running code; NULL: this symbol cannot. */
 static const void *plain_address(const rsdk_linker_object *object, uint32_t index) {
     const ElfW(Sym) *symbol = &object->symbols.symbols[index];
     unsigned type = ELF64_ST_TYPE(symbol->st_info), binding = ELF64_ST_BIND(symbol->st_info);

@@ -205,7 +205,7 @@ static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_
     return RSDK_OK;
 }
 
-/* Why an anchor opens the step's library; NULL: out of memory. */
+/* Return why an anchor opens the step's library; NULL: out of memory. */
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
     if (step->unfound_members.count == 0) {
         return "its files are opened by path: each name that the linker looks for is a question to the file server";

@@ -26,7 +26,7 @@ static const char *const of_systems[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib
 
 /* ---- reading ---- */
 
-/* The real path; the path itself where it cannot be told, NULL when out of memory. */
+/* Return the real path; the path itself where the real one cannot be told, NULL when out of memory. */
 static const char *real_path(rsdk_arena *arena, const char *path) {
     char real[PATH_MAX];
     return rsdk_arena_copy(arena, realpath(path, real) != NULL ? real : path);
@@ -189,7 +189,7 @@ static rsdk_status find_profiler(const rsdk_origins *origins, const wanted *file
     return RSDK_OK;
 }
 
-/* The library that needs the file and has a DT_RPATH (or DT_RUNPATH) that leads to it; NULL: none. */
+/* Return the library that needs the file and has a DT_RPATH (or DT_RUNPATH) that leads to it; NULL: none. */
 static const char *by_search_path(const rsdk_origins *origins, const wanted *file, bool by_rpath) {
     for (size_t i = 0; i < origins->libraries.count; i++) {
         const rsdk_mapped_library *library = &origins->libraries.items[i];

@@ -14,8 +14,7 @@ typedef struct rsdk_other_release {
     const char *runtime;                 /* the SONAME of the SDK's HIP; NULL: it has none */
     const char *file, *wanted, *present; /* the need that is told, of which file; present: the SDK's; file NULL: none */
     int rank;                            /* of that need */
-    rsdk_unique_strings others,
-        absent; /* the names that the SDK has in another version, and the names that it has not */
+    rsdk_unique_strings others, absent;  /* names that the SDK has in another version, and names that it lacks */
 } rsdk_other_release;
 
 /* A library that a file needs. Texts are borrowed. */

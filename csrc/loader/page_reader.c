@@ -112,8 +112,8 @@ static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, r
     return rsdk_page_list_parse(text->path, text->bytes, text->size, &reader->arena, list, error);
 }
 
-/* The directory of the core package's libraries, if it has a list. A ROCm that is not installed as packages has none.
- */
+/* Return the directory of the core package's libraries, if it has a list. A ROCm that is not installed as packages has
+ * none. */
 static const char *find_directory(const rsdk_page_reader *reader) {
     const rsdk_library_directory *core = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -161,7 +161,7 @@ static void mark(const rsdk_page_list *list, size_t root, bool *marks, size_t *s
     }
 }
 
-/* The directory of the SDK that is called so at its end; NULL: it has none. */
+/* Return the directory of the SDK whose path ends in a name; NULL: the SDK has none. */
 static const char *directory_called(const rsdk_inventory *inventory, const char *name) {
     const size_t length = strlen(name);
     for (size_t i = 0; i < inventory->directories.count; i++) {

@@ -46,7 +46,7 @@ static void report(const preloader *p, const char *format, const char *path, con
     }
 }
 
-/* The dlerror text, which the linker's next call would overwrite. NULL: out of memory. */
+/* Return the dlerror text, which the linker's next call would overwrite. NULL: out of memory. */
 static const char *copy_dlerror(const preloader *p) {
     const char *text = dlerror();
     return rsdk_arena_copy(arena_of(p), text != NULL ? text : "dlopen failed");
@@ -72,7 +72,7 @@ static rsdk_status find_unversioned_name(const preloader *p, size_t node, const 
 
 /* ---- one step ---- */
 
-/* Names the members that need each other: no order of opening them one by one works. */
+/* Describe the members that need each other: no order of opening them one by one works. */
 static const char *describe_cycle(const preloader *p, const rsdk_planned_step *step, const size_t *component,
                                   size_t number, const char *dlerror_text, const char *reason) {
     rsdk_text text = RSDK_TEXT_INIT;
@@ -168,7 +168,7 @@ static bool open_members(const preloader *p, rsdk_planned_step *step, const char
     return false;
 }
 
-/* The step that opens the node first, to bind it; NULL: none does. */
+/* Return the step that opens the node first, to bind it; NULL: none does. */
 static const rsdk_planned_step *step_of_guard(const preloader *p, size_t node) {
     for (size_t i = 0; p->plan->guard.bound_first.count > 0 && i < p->plan->steps.count; i++) {
         const rsdk_planned_step *step = &p->plan->steps.items[i];

@@ -163,9 +163,8 @@ static bool copies_unique(const rsdk_linker_state *state, const char *name) {
 
 /* The unique symbols of the loaded objects. */
 typedef struct survey {
-    rsdk_name_table names; /* of unique symbols */
-    RSDK_LIST(rsdk_definition)
-    protected; /* definitions that their own files use: no slot tells the binding of others */
+    rsdk_name_table names;                /* of unique symbols */
+    RSDK_LIST(rsdk_definition) protected; /* their own files use them: no slot tells the others' bindings */
 } survey;
 
 /* Read the definition that the slot of a reference leads to; false: the slot tells nothing. */

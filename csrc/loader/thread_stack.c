@@ -50,7 +50,7 @@ static bool follows_call(reading *r, uintptr_t address) {
 #endif
 }
 
-/* The exported function that has an address; NULL: none. */
+/* Return the exported function that has an address; NULL: none. */
 static const char *function_with(const rsdk_linker_object *object, uintptr_t address) {
     const rsdk_elf_dynsym *symbols = &object->symbols;
     uintptr_t place = address - object->base;

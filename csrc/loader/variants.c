@@ -24,7 +24,7 @@ static bool is_letter_or_digit(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Where the word stands in a name, alone or with digits behind it; *end is behind these. NULL: nowhere. */
+/* Return where the word stands in a name, alone or with digits behind it; *end is behind these. NULL: nowhere. */
 static const char *find_word(const char *name, const char *word, const char **end) {
     for (const char *at = strstr(name, word); at != NULL; at = strstr(at + 1, word)) {
         *end = at + strlen(word);

@@ -158,7 +158,7 @@ static PyObject *gpu_processors(PyObject *module, PyObject *args, PyObject *kwar
     return tuple_of(module, read_gpus_for(args, kwargs, true), build_processor, rsdk_gpu_list_count);
 }
 
-/* The items of a tuple as C texts, borrowed from it. NULL with an exception; to be freed. */
+/* Return the items of a tuple as C texts, borrowed from it. NULL with an exception. The array is to be freed. */
 static const char **texts_of(PyObject *tuple) {
     if (!PyTuple_Check(tuple)) {
         return (const char **)PyErr_Format(PyExc_TypeError, "expected a tuple of str, not %R",
@@ -297,7 +297,7 @@ static PyObject *build_variables(const rsdk_gpu_variable *variables, size_t coun
     return result;
 }
 
-/* Read the machine and chooses; NULL with an exception. */
+/* Read the machine and choose GPUs; NULL with an exception. */
 static PyObject *choose_of_machine(const rsdk_gpu_selection *selection) {
     rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
     rsdk_environment environment;

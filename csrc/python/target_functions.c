@@ -18,7 +18,7 @@ static PyObject *fail(rsdk_error *error) {
     return NULL;
 }
 
-/* The argument as text, borrowed. NULL with an exception. */
+/* Return the argument as text, borrowed. NULL with an exception. */
 static const char *text_of(PyObject *argument) {
     if (!PyUnicode_Check(argument)) {
         PyErr_Format(PyExc_TypeError, "a name is a str, not %R", (PyObject *)Py_TYPE(argument));

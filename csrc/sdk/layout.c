@@ -70,7 +70,7 @@ static rsdk_status read_dist_info(rsdk_sdk *sdk, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* "rocm_sdk_core-7.10.0.dist-info" gives "7.10.0"; NULL for other names. */
+/* Return "7.10.0" for "rocm_sdk_core-7.10.0.dist-info"; NULL for other names. */
 static const char *version_of_dist_info(rsdk_arena *arena, const char *name) {
     static const char suffix[] = ".dist-info";
     const char *module = rsdk_package_table[RSDK_CORE].pure_module;

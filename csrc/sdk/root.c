@@ -58,7 +58,7 @@ static bool has_core(rsdk_sdk *sdk, const char *directory) {
     return module != NULL && access(module, X_OK) == 0;
 }
 
-/* The directory above a path that has the core package; NULL: none. */
+/* Return the directory above a path that has the core package; NULL: none. */
 static const char *above_with_core(rsdk_sdk *sdk, const char *path) {
     const char *above = path;
     while (above != NULL && strcmp(above, "/") != 0) {
@@ -70,7 +70,7 @@ static const char *above_with_core(rsdk_sdk *sdk, const char *path) {
     return NULL;
 }
 
-/* The site-packages directory with the core package of the Python environment at `path`; NULL: none. */
+/* Return the site-packages directory with the core package of the Python environment at `path`; NULL: none. */
 static const char *site_with_core(rsdk_sdk *sdk, const char *path) {
     rsdk_directory listing = {0};
     const char *library_directory = rsdk_path_join(&sdk->arena, path, "lib");

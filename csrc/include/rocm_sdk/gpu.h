@@ -152,12 +152,11 @@ typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEA
 
 /* A GPU, or a partition of one. Texts are borrowed from the list. */
 typedef struct rsdk_gpu {
-    const char *target;    /* as ROCm presents it, with features: "gfx942:sramecc+:xnack-" */
-    const char *processor; /* the same without features */
-    const char
-        *real_processor; /* the real processor, whatever HSA_OVERRIDE_GFX_VERSION says; "unknown" where nothing tells */
-    bool is_known;       /* real_processor is in the table of targets */
-    bool is_overridden;  /* an HSA_OVERRIDE_GFX_VERSION applies to it */
+    const char *target;         /* as ROCm presents it, with features: "gfx942:sramecc+:xnack-" */
+    const char *processor;      /* the same without features */
+    const char *real_processor; /* the real one, whatever HSA_OVERRIDE_GFX_VERSION says; "unknown": nothing tells */
+    bool is_known;              /* real_processor is in the table of targets */
+    bool is_overridden;         /* an HSA_OVERRIDE_GFX_VERSION applies to it */
     rsdk_feature xnack, sramecc;
     bool is_xnack_guessed;    /* only the driver knows, and it is not asked */
     rsdk_gpu_class gpu_class; /* discrete where is_known is false */
