@@ -20,7 +20,7 @@ typedef struct rsdk_file_identity {
 /* The blocks of a file that the kernel was asked for last. */
 typedef struct rsdk_read_ahead {
     uint64_t blocks[16]; /* numbers; a new one takes the place of the oldest */
-    unsigned count;      /* how often it was asked */
+    unsigned count;      /* the number of questions */
 } rsdk_read_ahead;
 
 typedef struct rsdk_file {

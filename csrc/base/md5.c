@@ -9,7 +9,7 @@
 enum {
     BLOCK = 64,
     PIECE = 1 << 16,
-    LENGTH_SIZE = 8, /* of the length in bits, which ends the padding */
+    LENGTH_SIZE = 8, /* bytes of the length in bits, which ends the padding */
 };
 
 static const uint32_t constants[BLOCK] = {

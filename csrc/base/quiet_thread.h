@@ -9,7 +9,7 @@
 
 typedef struct rsdk_quiet_thread {
     bool runs;
-    pid_t process; /* that has it */
+    pid_t process; /* the process that has the thread */
     pthread_t id;
 } rsdk_quiet_thread;
 

@@ -27,7 +27,7 @@ typedef struct rsdk_archive_search {
 } rsdk_archive_search;
 
 typedef struct rsdk_found_kernels {
-    const char *target;    /* of the kernels, that which is sought last; NULL: there are none */
+    const char *target;    /* the kernels' target, the one that is sought last; NULL: there are none */
     size_t covered, total; /* bundles that have kernels, of all; 1 where their number is not known */
     size_t late;           /* bundles that only an archive has which is opened after another one for the target */
     rsdk_coverage_lack lack;

@@ -150,7 +150,7 @@ rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, u
 
 enum {
     LARGEST_FRAME = 32,
-    HASH_SIZE = 8, /* of the hash that ends the header: the first bytes of an MD5 */
+    HASH_SIZE = 8, /* bytes of the hash that ends the header: the first bytes of an MD5 */
     /* docs/limits.md has these limits and their reasons. */
     RATIO_LIMIT = 256,
     PLAIN_LIMIT = 64 << 20, /* bytes */

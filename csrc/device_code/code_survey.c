@@ -49,7 +49,7 @@ static void add_needed(rsdk_survey *s, const rsdk_surveyed_library *of) {
 
 /* Add one of several files; a GPU takes the files with its target in their names. */
 static rsdk_status add_alternative(rsdk_survey *s, rsdk_surveyed_library *of, const rsdk_code_file *file) {
-    const rsdk_compatibility *named = NULL; /* how the target in the file's name fits; NULL: it has none */
+    const rsdk_compatibility *named = NULL; /* the fit of the target in the file's name; NULL: the name has none */
     if (file->target != NULL) {
         named = rsdk_fit_table_row(&s->table, file->target);
         RSDK_NEED(named, s->error);

@@ -43,7 +43,7 @@ const rsdk_compatibility *rsdk_fit_table_row(rsdk_fit_table *table, const char *
 typedef struct rsdk_file_fit {
     rsdk_code_fit worst;   /* over the bundles that have something for it */
     rsdk_code_fit best;    /* over all images */
-    rsdk_misfit misfit;    /* why a bundle has nothing: the reason that comes nearest */
+    rsdk_misfit misfit;    /* the nearest reason why a bundle has nothing */
     size_t covered, total; /* bundles; images outside of bundles count as one */
 } rsdk_file_fit;
 

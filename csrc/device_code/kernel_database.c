@@ -19,7 +19,7 @@ enum {
     NAME_SIZE = 512,
     DEPTH_LIMIT = 64,
     ROW_LIMIT = 4096,
-    NAME_LIMIT = 1 << 16,   /* of tables and targets that one file names; hipBLASLt's mapping names 717 */
+    NAME_LIMIT = 1 << 16,   /* tables and targets that one file names; hipBLASLt's mapping names 717 */
     PLAIN_LIMIT = 1 << 29,  /* bytes; the largest that is known has 117 MB */
     PACKED_LIMIT = 1 << 28, /* the same for its plain data, which lies in memory */
 };
@@ -28,7 +28,7 @@ typedef struct reader {
     rsdk_message message;
     rsdk_arena *arena;
     rsdk_kernel_database *database;
-    rsdk_kernel_row row; /* in hand */
+    rsdk_kernel_row row; /* the row in hand */
     size_t name_count;
     rsdk_error *error;
 } reader;

@@ -15,8 +15,8 @@
 enum {
     SEGMENT_LIMIT = 1024,
     NOTE_LIMIT = 1 << 26,   /* bytes of the notes of a code object, which lie in memory */
-    KERNEL_LIMIT = 1 << 18, /* of a code object; the largest have 10,000s */
-    DEPTH_LIMIT = 32,       /* of values in each other */
+    KERNEL_LIMIT = 1 << 18, /* kernels of a code object; the largest have 10,000s */
+    DEPTH_LIMIT = 32,       /* values in each other */
     NOTE_OF_YAML = 10,
     NOTE_OF_MESSAGE = 32,
     /* Values take up to 72 bytes in Python, and images may share the bytes of their notes. A file may therefore have so
@@ -144,7 +144,7 @@ static rsdk_status take_kernel(const note *n, rsdk_message *m) {
 /* Take {"amdhsa.kernels": [{".name": ..., ...}, ...], ...}. */
 static rsdk_status take_message(const note *n) {
     rsdk_message m;
-    uint64_t kernels = 0; /* where they are; 0: there are none */
+    uint64_t kernels = 0; /* the place of the kernels; 0: there are none */
     rsdk_message_init_bytes(&m, n->bytes, &n->extent, NULL);
     RSDK_TRY(rsdk_message_next(&m));
     for (uint64_t left = m.kind == RSDK_MESSAGE_MAP ? m.number : 0; left > 0; left--) {

@@ -28,7 +28,7 @@ typedef struct rsdk_kernel_reader {
     int scratch;
     rsdk_decompression libraries;
     rsdk_arena arena;
-    uint64_t left; /* how many values may still be read */
+    uint64_t left; /* values that may still be read */
 } rsdk_kernel_reader;
 
 /* Open a file; the errors are rsdk_device_code_read's. scratch: the descriptor of a file of the caller, for code that

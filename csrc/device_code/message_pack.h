@@ -28,7 +28,7 @@ typedef struct rsdk_message {
     size_t window_size;
     const unsigned char *window; /* in memory: all of it */
     unsigned char buffer[RSDK_MESSAGE_WINDOW];
-    rsdk_message_kind kind; /* of the value that was read last */
+    rsdk_message_kind kind; /* the kind of the value that was read last */
     uint64_t number;
     double real;
 } rsdk_message;

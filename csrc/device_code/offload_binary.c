@@ -21,7 +21,7 @@ typedef struct record {
     rsdk_extent extent;
     unsigned version;
     uint64_t entries, count;
-    uint64_t plain_size;       /* of the record when it is decompressed; its size where it is not compressed */
+    uint64_t plain_size;       /* bytes of the decompressed record; its size where it is not compressed */
     const unsigned char *head; /* the plain data, from the entries on; NULL: the record is not compressed */
     size_t head_size;
     const char *compression;

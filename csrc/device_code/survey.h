@@ -11,9 +11,9 @@
 
 /* A library in one mode of a GPU. */
 typedef struct rsdk_tally {
-    rsdk_code_fit worst; /* of the files that every GPU needs; 0 while `covered` is */
+    rsdk_code_fit worst; /* the worst fit of the files that every GPU needs; 0 while `covered` is */
     size_t covered, total;
-    rsdk_code_fit best;        /* of the files that are for one target each */
+    rsdk_code_fit best;        /* the best fit of the files that are for one target each */
     bool has_index;            /* a list of kernels has some for the processor */
     rsdk_kernel_tables tables; /* the kernels of the list for the processor */
     size_t listed, lists;      /* the further tables that name the processor, of all */
@@ -30,7 +30,7 @@ typedef struct rsdk_surveyed_library {
     rsdk_target_sums sums;
     bool has_loose, has_index;
     rsdk_tally *tallies; /* a tally for each mode */
-    bool *databases;     /* whether there is one, for each GPU */
+    bool *databases;     /* for each GPU: there is a performance database */
 } rsdk_surveyed_library;
 
 typedef struct rsdk_survey {
@@ -38,7 +38,7 @@ typedef struct rsdk_survey {
     rsdk_arena *arena;
     rsdk_arena scratch;   /* cleared after each file */
     rsdk_fit_table table; /* and the modes of the GPUs */
-    rsdk_file_fit *fits;  /* of the file in hand */
+    rsdk_file_fit *fits;  /* the fits of the file in hand */
     RSDK_LIST(rsdk_surveyed_library) libraries;
     rsdk_name_table places;
     rsdk_name_table kernel_tables; /* paths of the files that indexes lead to, up to the last "." */

@@ -35,7 +35,7 @@ typedef struct explanation {
     rsdk_inventory inventory;
     rsdk_link_map map;
     rsdk_linker_search search;
-    rsdk_graph graph; /* of the library, and all that it needs */
+    rsdk_graph graph; /* the graph of the library, and of all its needs */
     rsdk_finding *finding;
     rsdk_error *error;
 } explanation;

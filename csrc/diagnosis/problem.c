@@ -432,7 +432,7 @@ rsdk_status rsdk_problem_of_error(const rsdk_error *error, rsdk_sdk *sdk, const 
 }
 
 void rsdk_problem_free(rsdk_problem *problem) {
-    owned_problem *owned = (owned_problem *)problem; /* its first member */
+    owned_problem *owned = (owned_problem *)problem; /* the view is the first member */
     if (owned != NULL) {
         rsdk_arena_clear(&owned->arena);
         free(owned);

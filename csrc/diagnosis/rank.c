@@ -34,7 +34,7 @@ static const char *value_of(const char *const *environment, const char *name) {
 
 void rsdk_rank_read(const char *const *environment, rsdk_rank *rank) {
     *rank = (rsdk_rank){.process = getpid()};
-    (void)uname(&rank->system); /* it fails for a bad address alone */
+    (void)uname(&rank->system); /* uname fails for a bad address alone */
     rank->node = value_of(environment, "SLURMD_NODENAME");
     rank->node = rank->node != NULL ? rank->node : rank->system.nodename;
     for (size_t i = 0; rank->task == NULL && i < sizeof launchers / sizeof *launchers; i++) {

@@ -12,7 +12,7 @@ typedef struct rsdk_rank {
     struct utsname system; /* host and kernel */
     const char *node;      /* the node for the batch system: hosts of several simulated nodes may be one */
     const char *task;      /* "0" where no launcher says it */
-    const char *tasks;     /* how many the job has; NULL: not known */
+    const char *tasks;     /* the number of tasks of the job; NULL: not known */
     pid_t process;
 } rsdk_rank;
 

@@ -24,7 +24,7 @@ typedef struct rsdk_code_row {
     const char *title; /* the subject and its fault */
     const char *cause;
     rsdk_fix_row fixes[RSDK_FIX_LIMIT];
-    const char *about;  /* for its page: the meaning, and the cause */
+    const char *about;  /* the meaning, and the cause, for the code's page */
     const char *repair; /* the repair by `rocm-sdk test --fix`; NULL: none */
 } rsdk_code_row;
 
@@ -96,7 +96,7 @@ typedef struct rsdk_inherited_variable {
     const char *name; /* `*` at its end: all that begin so, and have no row of their own */
     rsdk_value_kind kind;
     bool is_of_profilers; /* a profiler sets it for the program that it starts */
-    const char *set_by;   /* who sets it: "rocprofv3" */
+    const char *set_by;   /* the program that sets the variable: "rocprofv3" */
     const char *harm;     /* the harm, as a sentence without its end */
 } rsdk_inherited_variable;
 

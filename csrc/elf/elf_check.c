@@ -31,10 +31,11 @@ typedef struct check {
     rsdk_elf_table relocations, jump_relocations, relative_words, init_array;
     uint64_t relative_count; /* DT_RELACOUNT */
     uint64_t last_symbol;    /* the highest index that a relocation names */
-    ElfW(Addr) written;      /* where the last relocation writes: its segment, up to or from the list of constructors */
-    uint64_t written_size;   /* of the places there for a word; 0: none yet */
+    ElfW(Addr) written;      /* the range in which the last relocation writes: its segment, up to or from the list of
+                                constructors */
+    uint64_t written_size;   /* the size of the places there for a word; 0: none yet */
     bool has_text_relocations;
-    bool is_program; /* it names an interpreter */
+    bool is_program; /* the file names an interpreter */
 } check;
 
 /* ---- segments ---- */
@@ -399,7 +400,7 @@ rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit,
                            rsdk_error *error) {
     check c = {.types = types_of(image->machine)};
     if (c.types == NULL) {
-        return RSDK_OK; /* its linker may follow other rules */
+        return RSDK_OK; /* the machine's linker may follow other rules */
     }
     RSDK_TRY(rsdk_elf_view_init(image, &c.view, error));
     RSDK_TRY(check_segments(&c));

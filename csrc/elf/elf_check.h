@@ -19,7 +19,7 @@ typedef struct rsdk_elf_tables {
     bool are_known; /* false: the machine has rules of its own, and nothing was looked at */
     rsdk_elf_symbol_tables symbols;
     rsdk_elf_table relocations, jump_relocations;
-    uint64_t relative_count; /* of `relocations`, the first ones: DT_RELACOUNT */
+    uint64_t relative_count; /* the number of the first `relocations` that are relative: DT_RELACOUNT */
 } rsdk_elf_tables;
 
 /* Return RSDK_BAD_ELF, with the fault, if the linker must not get the library. Relocations are checked only if there

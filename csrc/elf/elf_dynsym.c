@@ -22,7 +22,7 @@ typedef struct reading {
     const rsdk_elf_tables *tables;
     rsdk_arena *arena;
     rsdk_elf_dynsym *result;
-    uint64_t left; /* of TABLES_LIMIT */
+    uint64_t left; /* the rest of TABLES_LIMIT */
 } reading;
 
 static const char bad_symbols[] = "its symbol table is not where its segments say";

@@ -23,7 +23,7 @@ typedef struct rsdk_elf_version {
 
 /* The use that a relocation makes of the symbol that it names. */
 typedef enum rsdk_elf_reference_kind {
-    RSDK_ELF_REFERENCE_DATA, /* its address */
+    RSDK_ELF_REFERENCE_DATA, /* the symbol's address */
     RSDK_ELF_REFERENCE_CALL, /* a function that is called, or thread-local data: a definition */
     RSDK_ELF_REFERENCE_COPY, /* a program's: the object, which moves into the program */
 } rsdk_elf_reference_kind;
@@ -34,7 +34,7 @@ typedef struct rsdk_elf_reference {
     ElfW(Sxword) addend;
     uint32_t symbol; /* index */
     rsdk_elf_reference_kind kind;
-    bool is_lazy_slot;  /* of DT_JMPREL, which the linker may fill in at the first call */
+    bool is_lazy_slot;  /* a slot of DT_JMPREL, which the linker may fill in at the first call */
     bool holds_address; /* the word will be the symbol's address and the addend; thread-local data has none */
 } rsdk_elf_reference;
 
@@ -48,7 +48,7 @@ typedef struct rsdk_elf_dynsym {
     uint64_t strings_size;
     const ElfW(Sym) * symbols;
     uint32_t count;
-    const ElfW(Half) * version_indexes; /* of each symbol; NULL without versions */
+    const ElfW(Half) * version_indexes; /* the version of each symbol; NULL without versions */
     RSDK_LIST(rsdk_elf_version) versions;
     const uint32_t *gnu_hash, *hash; /* the tables as the file has them; NULL without one */
     uint64_t gnu_hash_words, hash_words;

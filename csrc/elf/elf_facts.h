@@ -38,7 +38,7 @@ typedef struct rsdk_elf_file {
                           NULL without one */
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
     const char *build_id;                           /* hexadecimal; NULL without one; likewise */
-    uint64_t build_id_place;                        /* where in the file its bytes are */
+    uint64_t build_id_place;                        /* the place of its bytes in the file */
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */
     bool is_program;                                /* ET_EXEC, or DF_1_PIE: dlopen refuses it */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */

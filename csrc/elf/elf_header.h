@@ -13,11 +13,11 @@
 enum { RSDK_ELF_HEADER_SIZE = 64 }; /* bytes of the larger of the two classes */
 
 typedef struct rsdk_elf_header {
-    unsigned elf_class, data_encoding, os_abi, abi_version; /* of e_ident */
+    unsigned elf_class, data_encoding, os_abi, abi_version; /* bytes of e_ident */
     unsigned type, machine;
     uint32_t flags;
     uint64_t segments_offset, sections_offset;
-    unsigned segment_count, segment_size, section_count, section_size; /* of the header tables */
+    unsigned segment_count, segment_size, section_count, section_size; /* sizes of the header tables */
 } rsdk_elf_header;
 
 /* Parse an ELF header; return false where `bytes`, the first `size` of a file, are not one. */

@@ -11,7 +11,7 @@
 /* A fault of a file. */
 typedef struct rsdk_elf_damage {
     rsdk_code code;
-    const char *message; /* one sentence, as an error says it */
+    const char *message; /* a sentence, as an error says it */
     const char *detail;  /* the same without the path that errors begin with */
 } rsdk_elf_damage;
 

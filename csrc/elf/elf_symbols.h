@@ -10,8 +10,8 @@ typedef struct rsdk_elf_symbol_tables {
     ElfW(Addr) strings, symbols, hash, gnu_hash, version_symbols, version_needs, version_definitions;
     ElfW(Addr) relocations, jump_relocations; /* tables that may lie behind the symbols */
     uint64_t strings_size;
-    ElfW(Addr) span_start, span_end; /* of all segments */
-    uint64_t count;                  /* of symbols; rsdk_elf_symbols_count fills it in */
+    ElfW(Addr) span_start, span_end; /* the range of all segments */
+    uint64_t count;                  /* the number of symbols; rsdk_elf_symbols_count fills it in */
     bool is_counted;                 /* false: not known, and `count` is how many there is room for */
 } rsdk_elf_symbol_tables;
 

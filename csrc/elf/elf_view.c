@@ -126,7 +126,7 @@ rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *ta
     if (size > PLACE_WINDOW) {
         return rsdk_file_read(view->image->file, offset, target, size, view->error);
     }
-    bool is_small = view->image->file->size <= view->table.capacity; /* one window holds all of it */
+    bool is_small = view->image->file->size <= view->table.capacity; /* one window holds the whole file */
     rsdk_elf_window *window = is_small || holds(&view->table, offset, size) ? &view->table : &view->places[0];
     if (!holds(window, offset, size) && !is_small) {
         window = &view->places[holds(&view->places[1], offset, size) ? 1 : view->oldest_place];

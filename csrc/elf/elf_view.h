@@ -40,8 +40,8 @@ typedef struct rsdk_elf_window {
 typedef struct rsdk_elf_view {
     const rsdk_elf_image *image;
     rsdk_error *error;
-    rsdk_elf_window table;     /* of tables that are passed through */
-    rsdk_elf_window places[2]; /* of single reads, which go back and forth between records and the names in them */
+    rsdk_elf_window table;     /* the window of tables that are passed through */
+    rsdk_elf_window places[2]; /* single reads, which go back and forth between records and the names in them */
     unsigned oldest_place;
     const ElfW(Phdr) * last; /* the segment that was found last */
 } rsdk_elf_view;

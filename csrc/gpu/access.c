@@ -126,7 +126,7 @@ static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_
     *detail = problem->detail;
     if (problem->code == RSDK_W_GPU_016) {
         RSDK_NEED(*detail, error);
-        problem->detail = absent; /* its title has the rest */
+        problem->detail = absent; /* the problem's title has the rest */
     }
     return rsdk_problem_list_add(access->problems, *problem,
                                  RSDK_FACTS({"group", known.group}, {"gid", known.gid}, {"mode", known.mode},

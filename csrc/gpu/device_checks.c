@@ -121,7 +121,7 @@ static bool ends_with(const char *text, const char *end) {
 typedef struct error_sums {
     uint64_t uncorrected, corrected, deferred;
     size_t readable, refused;
-    rsdk_text blocks; /* that have uncorrected errors */
+    rsdk_text blocks; /* the blocks that have uncorrected errors */
 } error_sums;
 
 static uint64_t sum_of(uint64_t a, uint64_t b) {

@@ -18,9 +18,9 @@ typedef struct rsdk_examiner {
     const char *root;      /* without '/' at its end */
     const char *check;     /* the row that is at work */
     const rsdk_gpu *gpu;   /* NULL: the machine */
-    const char *device;    /* its PCI directory */
+    const char *device;    /* the GPU's PCI directory */
     bool is_asleep;        /* nothing else of this GPU is read */
-    bool is_out_of_memory; /* where a path could not be written */
+    bool is_out_of_memory; /* a path could not be written */
     char text[RSDK_EXAMINER_TEXT_SIZE];
     size_t length;
 } rsdk_examiner;

@@ -33,8 +33,8 @@ typedef struct builder {
     rsdk_access access;
     rsdk_topology topology;
     rsdk_product_names names;
-    RSDK_LIST(uint64_t) devices; /* of each GPU the PCI address without its last digit */
-    const char *kfd_fault;       /* why nothing can be used; NULL */
+    RSDK_LIST(uint64_t) devices; /* the PCI address of each GPU without its last digit */
+    const char *kfd_fault;       /* the reason why nothing can be used; NULL */
     const char *start_fault;     /* a render node that makes ROCm find no GPU; NULL */
     const char *override_fault;  /* a variable that does; NULL */
 } builder;
@@ -332,7 +332,7 @@ rsdk_status rsdk_gpu_list_new_for(const rsdk_gpu_options *options, rsdk_gpu_runt
 
 void rsdk_gpu_list_free(rsdk_gpu_list *list) {
     if (list != NULL) {
-        rsdk_arena arena = list->arena; /* it holds the list */
+        rsdk_arena arena = list->arena; /* the arena holds the list */
         rsdk_arena_clear(&arena);
     }
 }

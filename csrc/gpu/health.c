@@ -73,7 +73,7 @@ rsdk_status rsdk_health_new(const rsdk_gpu_list *list, const char *root, rsdk_he
 
 void rsdk_health_free(rsdk_health *health) {
     if (health != NULL) {
-        rsdk_arena arena = health->arena; /* it holds the result */
+        rsdk_arena arena = health->arena; /* the arena holds the result */
         rsdk_arena_clear(&arena);
     }
 }

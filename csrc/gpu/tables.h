@@ -73,7 +73,7 @@ extern const size_t rsdk_bad_firmware_table_size;
 typedef struct rsdk_needed_kernel {
     const char *target;
     unsigned version[3];
-    const char *harm; /* with an older one */
+    const char *harm; /* the harm of an older kernel */
 } rsdk_needed_kernel;
 
 extern const rsdk_needed_kernel rsdk_needed_kernel_table[];

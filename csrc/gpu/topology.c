@@ -27,8 +27,8 @@ typedef struct reader {
     DIR *nodes; /* the directory of the nodes */
     bool with_details;
     rsdk_arena *arena;
-    char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the topology's directory */
-    char *text;                     /* its content; ATTRIBUTE_SIZE bytes, not cleared for each attribute: it is large */
+    char name[ATTRIBUTE_NAME_SIZE]; /* the path of the attribute, within the topology's directory */
+    char *text; /* the attribute's content; ATTRIBUTE_SIZE bytes, not cleared for each attribute: the buffer is large */
     size_t length;
 } reader;
 

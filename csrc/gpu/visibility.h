@@ -14,14 +14,14 @@ typedef enum rsdk_token_fault {
     RSDK_TOKEN_ABORTS,         /* ROCR_VISIBLE_DEVICES only: an empty one, at which ROCr aborts the process */
     RSDK_TOKEN_NOT_A_NUMBER,   /* and no UUID either */
     RSDK_TOKEN_OUT_OF_RANGE,   /* no such index */
-    RSDK_TOKEN_UNKNOWN_UUID,   /* of no device */
+    RSDK_TOKEN_UNKNOWN_UUID,   /* the UUID of no device */
     RSDK_TOKEN_AMBIGUOUS_UUID, /* the start of several */
     RSDK_TOKEN_REPEATED,       /* ROCR_VISIBLE_DEVICES only: the other grammar skips it */
 } rsdk_token_fault;
 
 typedef struct rsdk_selection {
-    size_t count;           /* of the devices that are left */
-    rsdk_token_fault fault; /* of the token that ended the list before its end */
+    size_t count;           /* the number of devices that are left */
+    rsdk_token_fault fault; /* the fault of the token that ended the list before its end */
     const char *token;      /* that token, within the variable's value */
     const char *rest;       /* the list behind it */
     size_t token_length, rest_length;

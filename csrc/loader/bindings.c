@@ -120,7 +120,7 @@ static bool read_slot(rsdk_bindings *b, rsdk_process_memory *memory, size_t inde
         return false;
     }
     if (bound->to.object == index && reference->is_lazy_slot && !is_own) {
-        bound->verdict = RSDK_BINDING_LAZY; /* it leads to the code that will call the linker */
+        bound->verdict = RSDK_BINDING_LAZY; /* the slot leads to the code that will call the linker */
         bound->to.object = RSDK_NO_OBJECT;
         return false;
     }

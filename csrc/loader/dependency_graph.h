@@ -36,7 +36,7 @@ typedef struct rsdk_node {
     const rsdk_mapped_object *mapped; /* this very file in the process, or NULL */
     size_t parent;  /* the node that led here first, RSDK_NO_NODE for a root; set again when a step takes it in */
     bool is_placed; /* in the process, or brought in by a step of the plan */
-    rsdk_load_chain chain; /* how it comes into the process: by `parent` */
+    rsdk_load_chain chain; /* the way into the process: by `parent` */
     uint64_t walk;         /* the last walk that visited it */
     RSDK_LIST(rsdk_edge) edges;
 } rsdk_node;

@@ -8,7 +8,7 @@ const char *rsdk_global_scope_definer(const char *function);
 /* Why a library must not be opened with RTLD_DEEPBIND in this process. */
 typedef enum rsdk_deep_obstacle {
     RSDK_DEEP_NO_OBSTACLE,
-    RSDK_DEEP_SANITIZER, /* its runtime ends the process that calls dlopen with RTLD_DEEPBIND */
+    RSDK_DEEP_SANITIZER, /* the sanitizer's runtime ends the process that calls dlopen with RTLD_DEEPBIND */
     RSDK_DEEP_ALLOCATOR, /* memory comes from another allocator than the C library's, which the library would pass by */
 } rsdk_deep_obstacle;
 

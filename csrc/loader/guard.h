@@ -10,10 +10,10 @@
 
 /* The guard's rules for one node. */
 typedef struct rsdk_guarded {
-    const char *own_reason;   /* why it is opened RTLD_LOCAL, whoever asks for it; NULL: it need not be */
+    const char *own_reason;   /* the reason to open the library RTLD_LOCAL, whoever asks for it; NULL: none */
     const char *held_by;      /* a library that must not become global and comes with it, or itself; NULL: none */
-    const char *held_reason;  /* why that must not */
-    const char *first_reason; /* why it is opened before all others; NULL: it is not */
+    const char *held_reason;  /* the reason why `held_by` must not */
+    const char *first_reason; /* the reason to open the library before all others; NULL: none */
     bool is_wished_local;     /* ROCM_SDK_ISOLATE names `held_by` */
     bool binds_deep;          /* RTLD_DEEPBIND: ROCM_SDK_ISOLATE asks for it, or another file answers already */
     bool is_below_hip;        /* libamdhip64, which is always global, brings it in */

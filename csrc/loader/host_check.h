@@ -15,21 +15,21 @@
 typedef struct rsdk_host_unfound {
     const char *needing; /* path of the file that needs it: the one that is checked, or one that this brings in */
     rsdk_host_need need; /* with a place: where a library of this name lies, and the linker does not look */
-    const char *fault;   /* why the linker refuses the file that it finds; NULL: it finds none */
+    const char *fault;   /* the reason why the linker refuses the file that it finds; NULL: it finds none */
     rsdk_code fault_code;
 } rsdk_host_unfound;
 
 /* A process that an SDK serves. */
 typedef enum rsdk_aid {
-    RSDK_AID_SHORTNAMES, /* it has loaded libraries of the SDK by their shortnames: initialize_process */
-    RSDK_AID_FILES,      /* it has loaded the file's needs of the SDK: preload_for */
-    RSDK_AID_RUN,        /* it was started with the SDK's directories: rocm-sdk run */
+    RSDK_AID_SHORTNAMES, /* the process has loaded libraries of the SDK by their shortnames: initialize_process */
+    RSDK_AID_FILES,      /* the process has loaded the file's needs of the SDK: preload_for */
+    RSDK_AID_RUN,        /* the process was started with the SDK's directories: rocm-sdk run */
     RSDK_AID_COUNT,
 } rsdk_aid;
 
 /* How much lacks in a process. */
 typedef struct rsdk_host_outcome {
-    bool is_known;                 /* it was tried */
+    bool is_known;                 /* the process was tried */
     size_t of_sdk, unfound, lacks; /* libraries that the SDK has, all that are not found; symbols and versions */
 } rsdk_host_outcome;
 
@@ -37,7 +37,7 @@ typedef struct rsdk_host_outcome {
 typedef struct rsdk_host_file {
     const char *path, *soname;
     bool is_program;
-    const char *fault; /* it cannot be read, or is for another machine; NULL: neither */
+    const char *fault; /* the file cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
     RSDK_LIST(rsdk_host_unfound) unfound; /* of it and its members: with one it does not load */

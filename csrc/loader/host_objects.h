@@ -13,9 +13,9 @@ typedef struct rsdk_host_object {
     rsdk_elf_file file;
     rsdk_elf_dynsym symbols;
     bool is_read, has_symbols;
-    bool is_other;     /* it is no ELF file */
+    bool is_other;     /* the file is not an ELF file */
     bool is_system;    /* the linker found it in its cache or its default directories */
-    const char *fault; /* why it cannot be loaded; NULL: nothing says so */
+    const char *fault; /* the reason why the file cannot be loaded; NULL: none */
     rsdk_code fault_code;
     uint64_t settled_in;           /* the process for which `undefined` is known; 0: none */
     RSDK_LIST(uint32_t) undefined; /* symbols that it wants, and that the files which it brings in do not define */
@@ -25,7 +25,7 @@ typedef struct rsdk_host_objects {
     rsdk_arena *arena;
     RSDK_LIST(rsdk_host_object *) list;
     rsdk_name_table places;     /* by path */
-    rsdk_name_table identities; /* of the first object of each file, by its identity */
+    rsdk_name_table identities; /* the first object of each file, by the file's identity */
     bool is_out_of_memory;      /* while rsdk_host_objects_is_passed_over read a file */
 } rsdk_host_objects;
 

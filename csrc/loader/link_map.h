@@ -13,9 +13,9 @@
 #include "rocm_sdk/error.h"
 
 typedef struct rsdk_mapped_object {
-    const char *path;                       /* as the linker knows it; "" for the main program */
+    const char *path;                       /* the path as the linker knows it; "" for the main program */
     const char *soname;                     /* NULL without one */
-    uintptr_t start, end;                   /* its memory: whole pages, the end not included */
+    uintptr_t start, end;                   /* the object's memory: whole pages, the end not included */
     size_t next_of_soname, next_of_library; /* further objects of this SONAME, of this library; see below */
     bool is_identified, exists;
     rsdk_file_identity identity; /* asked for when it has to be compared */

@@ -13,7 +13,7 @@ typedef struct rsdk_trial_process {
     uint64_t number; /* among the processes of a check, from 1 on; it grows with the loaded libraries */
     rsdk_host_objects *objects;
     rsdk_linker_search *search;
-    rsdk_strings program_rpath;                 /* of the program that libraries are opened in */
+    rsdk_strings program_rpath;                 /* the RPATH of the program that libraries are opened in */
     RSDK_LIST(rsdk_host_object *) loaded;       /* libraries that it has opened before, for all to see */
     rsdk_name_table loaded_names, loaded_files; /* SONAMEs and file identities -> places in `loaded` */
     rsdk_status (*load_first)(void *context, const char *name, rsdk_error *error); /* may load a library for a name that
@@ -24,8 +24,8 @@ typedef struct rsdk_trial_process {
 /* A library that the linker does not find, or refuses. */
 typedef struct rsdk_unfound {
     const char *needing; /* path of the file that needs it */
-    const char *name;    /* its DT_NEEDED entry */
-    const char *fault;   /* why the linker refuses the file that it finds; NULL: it finds none */
+    const char *name;    /* the DT_NEEDED entry */
+    const char *fault;   /* the reason why the linker refuses the file that it finds; NULL: it finds none */
     rsdk_code fault_code;
 } rsdk_unfound;
 

@@ -208,7 +208,7 @@ static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsd
 }
 
 static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
-    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* it is always there */
+    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* the C library is always there */
     rsdk_status status = read_directories(search, plain, error);
     if (plain != NULL) {
         (void)dlclose(plain);

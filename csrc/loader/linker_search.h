@@ -22,7 +22,7 @@ typedef struct rsdk_search_path {
 
 /* The way of a library into the process, which decides which RPATHs count for its needs. */
 typedef struct rsdk_load_chain {
-    rsdk_search_path *rpath, *runpath;   /* its own; NULL: none */
+    rsdk_search_path *rpath, *runpath;   /* the library's own paths; NULL: none */
     const struct rsdk_load_chain *above; /* the nearest library, of all that brought it in, that has another RPATH */
 } rsdk_load_chain;
 

@@ -14,7 +14,7 @@ typedef RSDK_LIST(size_t) rsdk_object_list;
 
 typedef struct rsdk_linker_object {
     const char *path;
-    uintptr_t base; /* of an object in a process: the beginning of its addresses */
+    uintptr_t base; /* the beginning of the addresses of an object in a process */
     rsdk_elf_file file;
     rsdk_elf_dynsym symbols;
     const rsdk_mapped_object *mapped; /* NULL: it comes with an opening */
@@ -38,10 +38,10 @@ typedef struct rsdk_linker_state {
     const rsdk_inventory *inventory;         /* has files that were read; NULL: none */
     RSDK_LIST(rsdk_linker_object *) objects; /* loaded ones first, in the order of the link map */
     rsdk_object_list global;                 /* the global scope */
-    RSDK_LIST(rsdk_object_list) groups;      /* of each opening: breadth first */
+    RSDK_LIST(rsdk_object_list) groups;      /* the objects of each opening, breadth first */
     rsdk_name_table names, identities;
     rsdk_strings missing;  /* names that openings need and nobody has */
-    bool wants_references; /* of loaded objects, too */
+    bool wants_references; /* the references of loaded objects are read, too */
     uint64_t walk_count;
     void *program; /* a handle of the global scope, to ask the linker */
 } rsdk_linker_state;
@@ -66,7 +66,7 @@ static inline rsdk_linker_object *rsdk_linker_state_at(const rsdk_linker_state *
 /* An opening by one dlopen. */
 typedef struct rsdk_linker_opening {
     const char *path;           /* NULL: an anchor */
-    const rsdk_strings *needed; /* of an anchor */
+    const rsdk_strings *needed; /* the needs of an anchor */
     int mode;                   /* RTLD_GLOBAL, RTLD_DEEPBIND; the rest is RTLD_NOW */
 } rsdk_linker_opening;
 

@@ -10,7 +10,7 @@ typedef struct rsdk_list_text {
     const char *directory, *path;
     char *bytes; /* room for the longest list, and its NUL */
     size_t size;
-    const char *fault; /* why it cannot be used; NULL: it can */
+    const char *fault; /* the reason why the list cannot be used; NULL: none */
     int reason;        /* errno, or 0 */
 } rsdk_list_text;
 

@@ -19,7 +19,7 @@ struct rsdk_load_watch {
     pthread_cond_t changed;
     double seconds;
     const char *path; /* being loaded, or NULL */
-    unsigned told;    /* how often it was named */
+    unsigned told;    /* how often the library was named */
     struct timespec started;
     bool ends;
 };

@@ -23,7 +23,7 @@ enum {
 #define RSDK_NEXT_NONE SIZE_MAX /* the place of a file that was not given */
 
 typedef enum rsdk_next_kind {
-    RSDK_NEXT_LOOK,    /* whether it exists */
+    RSDK_NEXT_LOOK,    /* the existence of the file */
     RSDK_NEXT_READ,    /* a small file, whole */
     RSDK_NEXT_LIBRARY, /* the parts that its headers name */
     RSDK_NEXT_LISTED,  /* the pages that a page list names */
@@ -41,7 +41,7 @@ typedef struct rsdk_next_files {
     rsdk_next_file *files; /* in an arena; NULL: not started */
     size_t capacity, given;
     atomic_size_t taken;
-    sem_t waiting;   /* how many files no thread has come to */
+    sem_t waiting;   /* the number of files that no thread has come to */
     sem_t is_opened; /* posted for each that a thread has opened, or cannot open */
     rsdk_quiet_thread threads[RSDK_NEXT_THREADS];
     unsigned thread_count;

@@ -14,7 +14,7 @@ typedef enum rsdk_origin_kind {
     RSDK_ORIGIN_PRELOADED,    /* LD_PRELOAD names it */
     RSDK_ORIGIN_RPATH,        /* the DT_RPATH or DT_RUNPATH of a library that needs it */
     RSDK_ORIGIN_LIBRARY_PATH, /* LD_LIBRARY_PATH names its directory */
-    RSDK_ORIGIN_SYSTEM,       /* it lies in a directory of the system */
+    RSDK_ORIGIN_SYSTEM,       /* the file lies in a directory of the system */
     RSDK_ORIGIN_KIND_COUNT,
 } rsdk_origin_kind;
 
@@ -27,7 +27,7 @@ typedef struct rsdk_origin {
 /* A file of the process. */
 typedef struct rsdk_mapped_library {
     rsdk_elf_file file;
-    const char *real;    /* its real path */
+    const char *real;    /* the library's real path */
     rsdk_strings search; /* real paths of the directories of its RPATH or RUNPATH */
     bool has_rpath;      /* DT_RPATH, which comes before LD_LIBRARY_PATH */
     bool is_preloaded;   /* LD_PRELOAD names it */

@@ -13,7 +13,7 @@ typedef struct rsdk_other_release {
     rsdk_built_for built_for;
     const char *runtime;                 /* the SONAME of the SDK's HIP; NULL: it has none */
     const char *file, *wanted, *present; /* the need that is told, of which file; present: the SDK's; file NULL: none */
-    int rank;                            /* of that need */
+    int rank;                            /* the rank of this need */
     rsdk_unique_strings others, absent;  /* names that the SDK has in another version, and names that it lacks */
 } rsdk_other_release;
 

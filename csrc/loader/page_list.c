@@ -13,7 +13,7 @@ static const char first_line[] = "rocm-sdk-pages 1";
 typedef struct reading {
     const char *path;
     size_t line;
-    uint64_t page_count; /* of all files so far */
+    uint64_t page_count; /* the pages of all files so far */
     rsdk_arena *arena;
     rsdk_page_list *list;
     rsdk_error *error;

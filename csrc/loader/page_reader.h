@@ -17,17 +17,17 @@
 typedef struct rsdk_page_reader {
     const rsdk_load_options *options; /* borrowed for the load; no thread reads them */
     rsdk_inventory *inventory;        /* borrowed for the load; no thread reads it */
-    rsdk_read_watch watch;            /* by which it learns that a file is cold */
+    rsdk_read_watch watch;            /* the watch by which the reader learns that a file is cold */
     rsdk_arena arena;
     bool is_decided, has_list, is_stuck;
-    bool is_early;    /* it has begun before the load came to a library */
+    bool is_early;    /* the reader has begun before the load came to a library */
     bool reads_twice; /* each open of a file drops its pages */
     unsigned slow_files;
     rsdk_quiet_thread thread; /* reads the list */
     rsdk_list_text list;
     sem_t is_read;
     const char *first;   /* the file by which it begins, whose first bytes have just been read */
-    uint64_t first_time; /* in so many nanoseconds */
+    uint64_t first_time; /* the nanoseconds of this read */
     uint64_t open_time;  /* nanoseconds in which it was opened once more; 0: it was not */
     rsdk_next_files next;
     size_t listed;         /* so many directories of the inventory were listed when it looked for the requested files */

@@ -92,7 +92,7 @@ static const char *describe_cycle(const preloader *p, const rsdk_planned_step *s
 
 /* The members that need each other, in one component. */
 typedef struct member_group {
-    const char *path; /* of the first */
+    const char *path; /* the path of the first member */
     size_t count;
 } member_group;
 

@@ -17,7 +17,7 @@ typedef struct resolution {
     const rsdk_library_directory *directory;
     const rsdk_elf_file *best;      /* NULL: not found yet */
     const rsdk_elf_file *runner_up; /* another library that matches as well, NULL: none */
-    rsdk_error *first_failure;      /* of a file that matches and cannot be used */
+    rsdk_error *first_failure;      /* the failure of a file that matches and cannot be used */
 } resolution;
 
 static rsdk_status read_loadable(const resolution *r, const char *name, const rsdk_elf_file **file, rsdk_error *error) {

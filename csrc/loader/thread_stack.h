@@ -10,7 +10,7 @@
 #include "rocm_sdk/error.h"
 
 typedef struct rsdk_stack_call {
-    const char *path;     /* of the file */
+    const char *path;     /* the path of the file */
     const char *function; /* NULL: not exported */
 } rsdk_stack_call;
 

@@ -60,10 +60,10 @@ typedef struct child {
     size_t index;
     long long started, deadline; /* microseconds */
     bool is_stuck, has_library;  /* in its memory when its load had returned */
-    int secret;                  /* its exit status then */
+    int secret;                  /* the exit status of a child with its library */
     capture report;              /* '+' or '-', then the dlerror text */
     capture output;
-    char device[DEVICE_SIZE]; /* that it waits for; "": none was seen */
+    char device[DEVICE_SIZE]; /* the device that the child waits for; "": none was seen */
 } child;
 
 typedef struct checker {

@@ -29,7 +29,7 @@ typedef struct rsdk_environment {
     const char *unversioned_names;                              /* ROCM_SDK_UNVERSIONED_NAMES */
     const char *report;                                         /* ROCM_SDK_REPORT; never "" */
     const char *verbose;                                        /* ROCM_SDK_VERBOSE */
-    bool is_verbose;                                            /* it is 1 */
+    bool is_verbose;                                            /* the variable is 1 */
 } rsdk_environment;
 
 /* Take the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Return 0, or -1 with an

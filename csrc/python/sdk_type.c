@@ -15,7 +15,7 @@
 
 typedef struct sdk_object {
     PyObject_HEAD rsdk_session session;
-    rsdk_error *failures;  /* why a library of the catalog has no location; NULL: nobody has asked yet */
+    rsdk_error *failures;  /* the reasons why libraries of the catalog have no location; NULL: nobody has asked yet */
     PyObject *locations;   /* tuple in the order of the catalog, None where there is a failure */
     atomic_flag is_in_use; /* by a thread: an open SDK serves one at a time */
 } sdk_object;

@@ -17,7 +17,7 @@ typedef struct rsdk_session {
     PyObject *modules;     /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
     PyObject *overrides;   /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
     PyObject *fallback;    /* bytes: the caller's places instead of ROCM_SDK_FALLBACK; NULL: none named */
-    rsdk_environment environment; /* which the SDK borrows */
+    rsdk_environment environment; /* the environment, which the SDK borrows */
     rsdk_error *failure;          /* takes the error that is raised; NULL: nobody wants it */
     bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
     bool is_enough;               /* the operation says of RSDK_PACKAGE_NOT_INSTALLED that its findings suffice */

@@ -16,7 +16,7 @@ typedef enum rsdk_token_kind {
     RSDK_TOKEN_NAME,
     RSDK_TOKEN_STRING, /* text: between the quotes, with its escapes */
     RSDK_TOKEN_NUMBER,
-    RSDK_TOKEN_OPERATOR, /* one character */
+    RSDK_TOKEN_OPERATOR, /* a character */
     RSDK_TOKEN_EXECUTED, /* an f-string or a bytes literal: no text without executing */
 } rsdk_token_kind;
 

@@ -25,14 +25,14 @@ typedef struct rsdk_override {
 typedef struct rsdk_fallback {
     const char *place;             /* as asked for; NULL: the SDK is installed */
     const char *library_directory; /* in place of "lib" */
-    const char *source;            /* who asked for places that have none; NULL: nobody */
+    const char *source;            /* the source of a wish for places that have no SDK; NULL: none */
     const char *in_vain;           /* the same with the places, as the end of a sentence */
 } rsdk_fallback;
 
 /* The directory that is the whole search path. */
 typedef struct rsdk_root {
     const char *path;   /* NULL: none was chosen */
-    const char *source; /* who chose it */
+    const char *source; /* the source of the choice */
 } rsdk_root;
 
 struct rsdk_sdk {

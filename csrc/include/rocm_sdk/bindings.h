@@ -63,8 +63,8 @@ typedef struct rsdk_binding {
 /* All references of one library to one file. */
 typedef struct rsdk_binding_pair {
     const char *from, *to;
-    size_t count;                              /* of references */
-    size_t counts[RSDK_BINDING_VERDICT_COUNT]; /* of references of each verdict */
+    size_t count;                              /* the number of references */
+    size_t counts[RSDK_BINDING_VERDICT_COUNT]; /* the number of references of each verdict */
     const char *examples[3];                   /* symbols with the worst verdict; NULL behind the last */
     rsdk_binding_verdict verdict;              /* the worst */
 } rsdk_binding_pair;

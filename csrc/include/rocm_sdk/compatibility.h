@@ -18,17 +18,17 @@ extern "C" {
 /* The degree to which code fits a GPU; a greater value is better. Of several images the runtime takes the one that fits
  * best. */
 typedef enum rsdk_code_fit {
-    RSDK_FIT_NONE,       /* it does not run there */
+    RSDK_FIT_NONE,       /* the code does not run there */
     RSDK_FIT_UNOFFICIAL, /* a patched runtime may try it: no promise of AMD's */
-    RSDK_FIT_SPIRV,      /* it is compiled for the GPU at first use */
-    RSDK_FIT_GENERIC,    /* it is for a generic target that covers the GPU */
-    RSDK_FIT_COMPATIBLE, /* it is for the processor, and leaves a feature open */
-    RSDK_FIT_EXACT,      /* it is for the processor and names the features of the GPU, or there are none to name */
+    RSDK_FIT_SPIRV,      /* the code is compiled for the GPU at first use */
+    RSDK_FIT_GENERIC,    /* the code is for a generic target that covers the GPU */
+    RSDK_FIT_COMPATIBLE, /* the code is for the processor, and leaves a feature open */
+    RSDK_FIT_EXACT,      /* the code is for the processor and names the GPU's features, or there are none to name */
 } rsdk_code_fit;
 
 /* Why code does not fit. */
 typedef enum rsdk_misfit {
-    RSDK_MISFIT_NONE, /* it fits */
+    RSDK_MISFIT_NONE, /* the code fits */
     RSDK_MISFIT_PROCESSOR,
     RSDK_MISFIT_SRAMECC, /* the processor fits; the mode of the feature does not, here and below */
     RSDK_MISFIT_XNACK,

@@ -31,11 +31,11 @@ extern "C" {
 typedef enum rsdk_coverage_verdict {
     RSDK_COVERAGE_NONE,
     RSDK_COVERAGE_BEST_EFFORT, /* code for another processor, which patched runtimes try */
-    RSDK_COVERAGE_COMPILED,    /* its kernels are compiled at first use */
+    RSDK_COVERAGE_COMPILED,    /* the kernels are compiled at first use */
     RSDK_COVERAGE_GENERIC,
     RSDK_COVERAGE_COMPATIBLE,
     RSDK_COVERAGE_EXACT,
-    RSDK_COVERAGE_NOT_NEEDED, /* it has no GPU code of its own, for any GPU */
+    RSDK_COVERAGE_NOT_NEEDED, /* the library has no GPU code of its own, for any GPU */
 } rsdk_coverage_verdict;
 
 /* The reason why a library has no code, or not all of its code, for a GPU. */
@@ -61,10 +61,10 @@ typedef enum rsdk_kernel_tables {
 
 /* A library on one GPU. */
 typedef struct rsdk_gpu_coverage {
-    const char *gpu;               /* its target id, as it was given */
-    rsdk_coverage_verdict verdict; /* of the bundles that have code for it, the worst */
-    rsdk_coverage_lack lack;       /* with RSDK_COVERAGE_NONE, and where a part has none */
-    size_t covered, total; /* how many of its bundles have code for the GPU; all loose files together count once */
+    const char *gpu;               /* the GPU's target id, as it was given */
+    rsdk_coverage_verdict verdict; /* the worst of the bundles that have code for the GPU */
+    rsdk_coverage_lack lack;       /* the reason, with RSDK_COVERAGE_NONE, and where a part has none */
+    size_t covered, total;         /* bundles that have code for the GPU, and all; loose files together count once */
     const char *const
         *uncovered_modes; /* the GPU's mode is open, and nothing runs in these: "gfx90a:sramecc+:xnack+" */
     size_t uncovered_mode_count;
@@ -73,7 +73,7 @@ typedef struct rsdk_gpu_coverage {
     const char *missing_table; /* a file that the tables lead to and that is not there; NULL: none */
     size_t late; /* bundles whose kernels are not in the first archive for the target: a HIP that does not go on to the
                     next archive does not find them */
-    rsdk_feature database; /* whether there is a performance database for the GPU; unsupported: it uses none */
+    rsdk_feature database; /* a performance database for the GPU is there; unsupported: the library uses none */
 } rsdk_gpu_coverage;
 
 /* The files of a library: the shared object, its variants for single targets, its loose files. */
@@ -81,13 +81,13 @@ typedef struct rsdk_library_coverage {
     const char *name;         /* "rocsparse" of librocsparse.so.1 */
     const char *const *files; /* files with code; the shared object, first, in any case */
     size_t file_count;
-    uint64_t size;                     /* of these files */
+    uint64_t size;                     /* bytes of these files */
     uint64_t stored_size;              /* bytes of their code, as it lies in the files */
     uint64_t plain_size;               /* the same, decompressed */
-    size_t compressed_count;           /* how many of the bundles are compressed */
-    const rsdk_device_target *targets; /* by the numbers of their names: gfx90a, gfx1030 */
+    size_t compressed_count;           /* the number of bundles that are compressed */
+    const rsdk_device_target *targets; /* sorted by the numbers of their names: gfx90a, gfx1030 */
     size_t target_count;
-    const rsdk_gpu_coverage *gpus; /* one for each GPU, in their order */
+    const rsdk_gpu_coverage *gpus; /* the coverage for each GPU, in their order */
     size_t gpu_count;
 } rsdk_library_coverage;
 
@@ -109,7 +109,7 @@ typedef struct rsdk_coverage_fault {
 typedef struct rsdk_coverage {
     const rsdk_library_coverage *libraries; /* sorted by name */
     size_t library_count;
-    const rsdk_covered_target *targets; /* by number */
+    const rsdk_covered_target *targets; /* sorted by number */
     size_t target_count;
     const rsdk_coverage_fault *faults;
     size_t fault_count;
@@ -121,7 +121,7 @@ typedef struct rsdk_coverage_options {
     size_t directory_count;
     const char *const *gpus; /* target ids as rsdk_gpu.target; "gfx90a" stands for a GPU in any mode */
     size_t gpu_count;
-    unsigned patches;              /* of the runtime, RSDK_PATCHES_*; 0: as AMD's */
+    unsigned patches;              /* patches of the runtime, RSDK_PATCHES_*; 0: as AMD's */
     bool without_spirv;            /* SPIR-V does not count: the runtime's comgr does not translate it */
     const char *kpack_path;        /* ROCM_KPACK_PATH: the archives, in place of the ones that libraries name; NULL */
     const char *kpack_disable;     /* ROCM_KPACK_DISABLE: where it says so, no archive is used; NULL */

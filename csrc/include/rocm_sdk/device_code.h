@@ -29,10 +29,10 @@ typedef enum rsdk_device_container {
 } rsdk_device_container;
 
 typedef enum rsdk_image_format {
-    RSDK_IMAGE_UNREAD, /* it is compressed */
+    RSDK_IMAGE_UNREAD, /* the image is compressed */
     RSDK_IMAGE_EMPTY,
     RSDK_IMAGE_CODE_OBJECT, /* an AMDGPU ELF file */
-    RSDK_IMAGE_BITCODE,     /* of LLVM */
+    RSDK_IMAGE_BITCODE,     /* bitcode of LLVM */
     RSDK_IMAGE_SPIRV,
     RSDK_IMAGE_UNKNOWN,
 } rsdk_image_format;
@@ -40,23 +40,23 @@ typedef enum rsdk_image_format {
 /* An image of code for one target. */
 typedef struct rsdk_device_image {
     const char *target; /* target id by which the runtime looks for it, "gfx90a:xnack-"; "" where nothing names it */
-    const char *id;     /* its name in the container, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; NULL: none */
+    const char *id;     /* the image's name in the container, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; NULL: none */
     const char *object_target; /* target id that the code object itself tells; NULL: unread, or no code object */
     rsdk_image_format format;
-    unsigned version;         /* of the code object, 2 to 6; 0: unknown */
-    unsigned generic_version; /* of code for a generic target; 0 for others */
-    uint64_t offset;          /* in the file; in the plain data where it is compressed */
+    unsigned version;         /* the version of the code object, 2 to 6; 0: unknown */
+    unsigned generic_version; /* the version of code for a generic target; 0 for others */
+    uint64_t offset;          /* bytes into the file; into the plain data where the image is compressed */
     uint64_t size;            /* bytes of the plain image */
 } rsdk_device_image;
 
 /* A container with its images, in file order. The image of a host is left out. */
 typedef struct rsdk_device_bundle {
     rsdk_device_container container;
-    const char *section;     /* of the ELF file that it lies in; NULL: in none */
-    const char *member;      /* of the static archive that it lies in; NULL: in none */
+    const char *section;     /* the section of the ELF file around the bundle; NULL: none */
+    const char *member;      /* the member of the static archive around the bundle; NULL: none */
     uint64_t offset, size;   /* in the file */
     uint64_t plain_size;     /* decompressed; `size` where it is not compressed */
-    unsigned version;        /* of the compressed format, 1 to 3, and of others that have one; 0 */
+    unsigned version;        /* the version of the compressed format, 1 to 3, or of another format that has one; 0 */
     const char *compression; /* "zlib", "zstd", NULL: none */
     const rsdk_device_image *images;
     size_t image_count;
@@ -87,12 +87,12 @@ typedef struct rsdk_device_code {
     bool has_removed_code;         /* the section of code has no bytes here: a separated debug file */
     uint64_t plain_size;           /* bytes of all images, decompressed */
     uint64_t stored_size;          /* bytes of all containers, as they lie in the file */
-    size_t compressed_count;       /* of the bundles, how many are compressed */
-    rsdk_kernel_reference kernels; /* of a library without code of its own */
-    const char *history;           /* of a file that `rocm-sdk code` has made: its note, JSON; NULL: no such file */
+    size_t compressed_count;       /* the number of bundles that are compressed */
+    rsdk_kernel_reference kernels; /* the reference of a library without code of its own */
+    const char *history;           /* the note, JSON, of a file that `rocm-sdk code` has made; NULL: no such file */
     const rsdk_device_bundle *bundles;
     size_t bundle_count;
-    const rsdk_device_target *targets; /* by the numbers of their names: gfx90a, gfx1030 */
+    const rsdk_device_target *targets; /* sorted by the numbers of their names: gfx90a, gfx1030 */
     size_t target_count;
 } rsdk_device_code;
 

@@ -26,10 +26,10 @@ extern "C" {
 
 /* The ability of a processor to restart memory accesses after a page fault, and who decides about it. */
 typedef enum rsdk_xnack_support {
-    RSDK_XNACK_NONE,       /* it cannot */
-    RSDK_XNACK_OF_DRIVER,  /* it can; the driver decides, for good */
-    RSDK_XNACK_OF_PROCESS, /* it can; each process decides (HSA_XNACK) */
-    RSDK_XNACK_ALWAYS,     /* it always does; a target id does not mention it */
+    RSDK_XNACK_NONE,       /* the processor cannot */
+    RSDK_XNACK_OF_DRIVER,  /* the processor can; the driver decides, for good */
+    RSDK_XNACK_OF_PROCESS, /* the processor can; each process decides (HSA_XNACK) */
+    RSDK_XNACK_ALWAYS,     /* the processor always does; a target id does not mention it */
 } rsdk_xnack_support;
 
 typedef enum rsdk_gpu_class { RSDK_GPU_DISCRETE, RSDK_GPU_DATA_CENTRE, RSDK_GPU_INTEGRATED } rsdk_gpu_class;
@@ -51,7 +51,7 @@ typedef struct rsdk_target {
     const char *families[RSDK_TARGET_FAMILY_LIMIT]; /* packaging families besides its own name, then NULL; none: ROCm is
                                                        not built for it */
     const char *generic;                            /* the LLVM generic target whose code it runs */
-    const char *sub_family, *family;                /* of the packaging hierarchy: "gfx9_0", "gfx9" */
+    const char *sub_family, *family;                /* names in the packaging hierarchy: "gfx9_0", "gfx9" */
     const char *package_owner;                      /* the target whose packages support it; NULL: its own */
 } rsdk_target;
 
@@ -152,7 +152,7 @@ typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEA
 
 /* A GPU, or a partition of one. Texts are borrowed from the list. */
 typedef struct rsdk_gpu {
-    const char *target;         /* as ROCm presents it, with features: "gfx942:sramecc+:xnack-" */
+    const char *target;         /* the target that ROCm presents, with features: "gfx942:sramecc+:xnack-" */
     const char *processor;      /* the same without features */
     const char *real_processor; /* the real one, whatever HSA_OVERRIDE_GFX_VERSION says; "unknown": nothing tells */
     bool is_known;              /* real_processor is in the table of targets */
@@ -175,7 +175,7 @@ typedef struct rsdk_gpu {
     const char *render_node;  /* "/dev/dri/renderD128", below the root; NULL: none */
     unsigned compute_units;   /* 0: unknown */
     unsigned xcc_count;       /* accelerator complex dies in it, at least 1 */
-    unsigned partition;       /* which one, from 0 */
+    unsigned partition;       /* the partition's number, from 0 */
     unsigned partition_count; /* partitions of the GPU that are here; 1: not partitioned, 0 with targets_only */
     uint64_t memory;          /* bytes of its own memory; 0 with targets_only */
 
@@ -187,7 +187,7 @@ typedef struct rsdk_gpu {
     const char *hidden_by; /* the variable that hides it ("HIP_VISIBLE_DEVICES") where that is why; NULL */
     int rocr_index;        /* number among the GPUs that ROCR_VISIBLE_DEVICES leaves, which HIP and OpenCL count; -1 */
 
-    const char *marketing_name; /* its name in amdgpu.ids, which HIP and rocminfo print; NULL: it has none there */
+    const char *marketing_name; /* the GPU's name in amdgpu.ids, which HIP and rocminfo print; NULL: none */
     unsigned hip_processors;    /* multiProcessorCount of HIP: compute units, from gfx10 on pairs of them (WGPs) */
 } rsdk_gpu;
 

@@ -97,7 +97,7 @@ typedef struct rsdk_load_options {
 /* ---- the plan ---- */
 
 typedef enum rsdk_step_method {
-    RSDK_STEP_REUSE,  /* it is in the process: its own handle is taken */
+    RSDK_STEP_REUSE,  /* the library is in the process: its own handle is taken */
     RSDK_STEP_OPEN,   /* dlopen of the file: the linker finds everything that it needs by itself */
     RSDK_STEP_ANCHOR, /* the linker would not: dlopen of a generated object that needs all `members`, in the order in
                          which the linker would bring them in */
@@ -115,19 +115,19 @@ typedef struct rsdk_step {
     rsdk_step_method method;
     bool is_requested; /* false: another library opens it with dlopen, or it is opened first to bind to itself */
     bool is_global;
-    const char *reason;         /* for the user: why this method, this scope, or why it is opened */
+    const char *reason;         /* the reason, for the user, for this method, this scope, or this opening */
     const char *const *members; /* SDK files that this step brings into the process, the library itself first */
     size_t member_count;
-    const char *const *needed; /* its DT_NEEDED entries that lead to SDK files: their paths */
+    const char *const *needed; /* paths of the SDK files that its DT_NEEDED entries lead to */
     size_t needed_count;
     const char *const *outside; /* DT_NEEDED entries of the members that the system provides */
     size_t outside_count;
     const char *const *missing; /* DT_NEEDED entries that nobody provides */
     size_t missing_count;
-    const rsdk_unversioned_name *names; /* by which its members, or libraries that these open, are found from then on,
-                                           unless RSDK_UNVERSIONED_NONE is asked for */
+    const rsdk_unversioned_name *names; /* names by which its members, or libraries that these open, are found from then
+                                           on, unless RSDK_UNVERSIONED_NONE is asked for */
     size_t name_count;
-    const char *const *brought_by; /* of each member, the path of the member whose need brings it in; "" of the first */
+    const char *const *brought_by; /* for each member, the path of the member that needs it; "" for the first */
 } rsdk_step;
 
 /* A plan borrows texts from its SDK: free it first. */
@@ -144,10 +144,10 @@ const rsdk_step *rsdk_plan_step(const rsdk_plan *plan, size_t index);
 
 /* A library that is in the process now. */
 typedef struct rsdk_loaded_entry {
-    rsdk_location location;     /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
+    rsdk_location location;     /* the file that really is loaded: elsewhere than in the SDK after a conflict */
     void *handle;               /* dlopen's, for dlsym; never closed by us */
     bool is_requested;          /* false: as in rsdk_step */
-    bool was_loaded;            /* it was there before this call */
+    bool was_loaded;            /* the library was there before this call */
     const char *const *members; /* SDK files that came with it, the library itself first; none if it was there */
     size_t member_count;
     double seconds; /* spent in dlopen, with all libraries that it brought in, and that it opens itself */

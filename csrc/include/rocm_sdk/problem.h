@@ -32,8 +32,8 @@ typedef struct rsdk_installation {
     const char *python;      /* the interpreter of the environment: a path */
     const char *environment; /* the environment's directory */
     const char *site;        /* the directory that the packages are in */
-    const char *source;      /* where the packages come from, as options of the installer: "--find-links /wheels"; "":
-                                the installer's own configuration says it; NULL: AMD's index that serves the version */
+    const char *source;      /* the packages' source, as options of the installer: "--find-links /wheels"; "": the
+                                installer's own configuration says it; NULL: AMD's index that serves the version */
     const char *note;        /* a fact to know before running the command: "/usr/lib/python3 belongs to root" */
 } rsdk_installation;
 

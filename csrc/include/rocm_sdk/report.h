@@ -21,8 +21,9 @@ extern "C" {
 #endif
 
 typedef struct rsdk_report_options {
-    const char *file; /* where %h is the host, %n the node (SLURMD_NODENAME, else the host), %t the task (SLURM_PROCID,
-                         FLUX_TASK_RANK, PMI_RANK, PMIX_RANK or OMPI_COMM_WORLD_RANK, else 0), %p the process, %% a % */
+    const char *file; /* the path, in which %h is the host, %n the node (SLURMD_NODENAME, else the host), %t the task
+                         (SLURM_PROCID, FLUX_TASK_RANK, PMI_RANK, PMIX_RANK or OMPI_COMM_WORLD_RANK, else 0), %p the
+                         process, %% a % */
     const char *const *environment; /* "NAME=VALUE", NULL behind the last: `environ` */
 } rsdk_report_options;
 

@@ -81,7 +81,7 @@ typedef struct rsdk_module_location {
 typedef struct rsdk_library_override {
     const char *shortname;
     const char *path;   /* absolute */
-    const char *source; /* who wants it, for messages: "ROCM_SDK_LIBRARY_amdhip64" */
+    const char *source; /* the source of the wish, for messages: "ROCM_SDK_LIBRARY_amdhip64" */
 } rsdk_library_override;
 
 typedef struct rsdk_sdk_options {
@@ -91,7 +91,7 @@ typedef struct rsdk_sdk_options {
     size_t module_count;
     const char *target_family;              /* the requested family (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
     const rsdk_gpu_options *gpus;           /* the machine to choose for, borrowed until rsdk_sdk_free; NULL: none */
-    const rsdk_library_override *overrides; /* of several for one library the first counts */
+    const rsdk_library_override *overrides; /* the first of several for one library counts */
     size_t override_count;
     /* Places, in order, to take a whole SDK from where the search path has no core package: "prefix:/opt/rocm",
      * "conda", "system", with ',' between. NULL or "": none. */
