@@ -23,8 +23,7 @@ static bool read_decimal(const unsigned char *text, size_t size, uint64_t *value
     return digits > 0;
 }
 
-/* Read "name/", or "/offset" into the table of long names, in which a name ends with "/
- * ". */
+/* Read "name/", or "/offset" into the table of long names, in which a name ends with "/\n". */
 static rsdk_status read_name(rsdk_listing *listing, const rsdk_extent *long_names, const unsigned char *header) {
     char text[NAME_LIMIT] = "";
     uint64_t offset = 0;

@@ -1,4 +1,4 @@
-/* The look whether /dev/kfd is open, and which GPU code came with a library. */
+/* The check whether /dev/kfd is open, and of the GPU code that came with a library. */
 #include "diagnosis/late_load.h"
 
 #include <dirent.h>

@@ -219,7 +219,7 @@ static rsdk_status take_entries(check *c) {
 
 static const char bad_relocation[] = "a relocation would write where nothing can be written";
 
-/* Remember the largest range around a place that can be written, beside the list of constructors: relocations are in
+/* Remember the range around a place in which more can be written, beside the list of constructors: relocations are in
  * order. */
 static void note_written(check *c, const ElfW(Phdr) * segment, ElfW(Addr) address) {
     const ElfW(Addr) constructors = c->init_array.address, constructors_end = constructors + c->init_array.size;

@@ -1,5 +1,5 @@
 /* The list of GPUs: their properties from the topology, then the obstacles to their use, in the order in which ROCm
- * looks at  it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
+ * looks at them: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
 #include "gpu/gpu_list.h"
 
 #include <inttypes.h>

@@ -26,8 +26,7 @@ typedef struct rsdk_linker_object {
     size_t group;           /* the opening that brought it in: its local scope */
     bool is_deep;           /* RTLD_DEEPBIND: the local scope comes first */
     bool is_global;         /* in the global scope */
-    bool is_from_the_start; /* the program, LD_PRELOAD and their needs: the object's place in the global scope is known
-                             */
+    bool is_from_the_start; /* the program, LD_PRELOAD, their needs: its place in the global scope is known */
     uint64_t mark;          /* the last walk that visited it */
 } rsdk_linker_object;
 

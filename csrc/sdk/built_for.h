@@ -13,7 +13,7 @@ typedef struct rsdk_release_range {
     rsdk_release first, last;
 } rsdk_release_range;
 
-/* The releases that the names that were added tell so far. */
+/* The releases that the added names have told so far. */
 typedef struct rsdk_built_for {
     rsdk_release_range all, hip; /* by all names; by HIP's names alone. No release: the first is after the last */
     bool is_newer;               /* a known SONAME has a later number than the table knows: nothing is told */

@@ -7,7 +7,7 @@
  * librocprof-trace-decoder.so, which it looks for in directories of its own; and files that a user names in variables.
  * Plug-ins are found by their openers; the libraries that plug-ins need may not be. Candidates for new rows:
  * `rocm-sdk-build dlopen-dependencies DIRECTORY`. Sources: the libraries of Debian and AMD (first column), else
- * ROCm/rocm-systems and ROCm/rocm-libraries. / */
+ * ROCm/rocm-systems and ROCm/rocm-libraries. */
 #include "sdk/tables.h"
 
 #define BY_VERSION  RSDK_OPENED_BY_VERSION

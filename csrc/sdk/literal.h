@@ -58,9 +58,9 @@ typedef struct rsdk_literal {
 rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal,
                               rsdk_error *error);
 
-/* Return the value of a string. The escapes that are read are \\ \' \"
- *  \t \r \b \f \/ \xHH \uHHHH and the end of a line. *text is NULL where the string has another one (octal, \N{...},
- * \U, half of a surrogate pair) or a NUL: no fact of an SDK needs it. Only RSDK_NO_MEMORY is an error. */
+/* Return the value of a string. The escapes that are read are \\ \' \" \n \t \r \b \f \/ \xHH \uHHHH and the end of a
+ * line. *text is NULL where the string has another one (octal, \N{...}, \U, half of a surrogate pair) or a NUL: no fact
+ * of an SDK needs it. Only RSDK_NO_MEMORY is an error. */
 rsdk_status rsdk_literal_text(const rsdk_literal *literal, rsdk_arena *arena, const char **text, rsdk_error *error);
 
 #endif

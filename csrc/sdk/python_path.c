@@ -107,7 +107,7 @@ static int start(conversation *talk, const char *const *environment) {
     if (failure != 0) {
         return failure;
     }
-    /* Copy the descriptor first, because the descriptor may be among the next ones. */
+    /* The descriptor is copied first, because it may be among the next ones. */
     failure = posix_spawn_file_actions_adddup2(&actions, talk->pipe[1], ANSWER);
     for (int i = 0; i < ANSWER && failure == 0; i++) {
         failure = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);

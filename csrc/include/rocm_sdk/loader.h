@@ -127,7 +127,7 @@ typedef struct rsdk_step {
     const rsdk_unversioned_name *names; /* names by which its members, or libraries that these open, are found from then
                                            on, unless RSDK_UNVERSIONED_NONE is asked for */
     size_t name_count;
-    const char *const *brought_by; /* for each member, the path of the member that needs it; "" for the first */
+    const char *const *brought_by; /* for each member, the path of the member that brings it in; "" for the first */
 } rsdk_step;
 
 /* A plan borrows texts from its SDK: free it first. */
