@@ -117,7 +117,7 @@ void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead) {
 
 void rsdk_file_ask_ahead(int descriptor, uint64_t offset, uint64_t size, const atomic_bool *ends) {
     for (uint64_t done = 0; done < size && (ends == NULL || !atomic_load(ends));) {
-        const uint64_t piece = size - done < BLOCK_SIZE ? size - done : BLOCK_SIZE; /* of more, only the beginning */
+        const uint64_t piece = size - done < BLOCK_SIZE ? size - done : BLOCK_SIZE; /* more would be cut short */
         (void)posix_fadvise(descriptor, (off_t)(offset + done), (off_t)piece, POSIX_FADV_WILLNEED);
         done += piece;
     }

@@ -26,7 +26,7 @@ typedef struct rsdk_read_ahead {
 typedef struct rsdk_file {
     int descriptor;
     const char *path; /* borrowed from the caller of rsdk_file_open */
-    uint64_t start;   /* where the file begins in the descriptor's file: 0, except for a member of an archive */
+    uint64_t start;   /* the file's place in the descriptor's file: 0, except for a member of an archive */
     uint64_t size;    /* bytes, when it was opened */
     rsdk_file_identity identity;
     rsdk_read_ahead *ahead; /* borrowed; NULL: nothing is read unless it is asked for */

@@ -13,7 +13,7 @@
 typedef struct rsdk_name_table {
     struct rsdk_name_slot *slots;
     size_t count, capacity;
-    uint64_t key[2]; /* of the hash, as long as there are slots */
+    uint64_t key[2]; /* the keys of the hash, as long as there are slots */
 } rsdk_name_table;
 
 /* Return whether the name is there; then *value becomes its number. */

@@ -23,10 +23,10 @@ rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t 
 /* How code for each target fits each mode, computed once for a target: thousands of files share a few. */
 typedef struct rsdk_fit_table {
     rsdk_arena *arena;
-    unsigned patches; /* of the runtime, RSDK_PATCHES_* */
+    unsigned patches; /* patches of the runtime, RSDK_PATCHES_* */
     bool without_spirv;
     rsdk_gpu_modes modes;
-    rsdk_name_table places; /* of targets whose processor is among the modes */
+    rsdk_name_table places; /* places of targets whose processor is among the modes */
     RSDK_LIST(rsdk_compatibility) cells;
     rsdk_compatibility *next; /* the row in hand */
     rsdk_compatibility *none; /* the row of all other targets */

@@ -53,7 +53,7 @@ static rsdk_status enter_section(const host *h, const char *name) {
 /* ---- wrappers ---- */
 
 typedef struct wrappers {
-    uint64_t *addresses; /* of bundles, sorted, each once */
+    uint64_t *addresses; /* addresses of bundles, sorted, each once */
     size_t count;
     uint32_t *references; /* numbers of the wrappers whose code is in kpack archives */
     size_t reference_count;

@@ -8,7 +8,7 @@
 #include "rocm_sdk/device_code.h"
 
 typedef struct rsdk_kernel {
-    const char *name; /* as the compiler writes it: mangled, if it is C++; `name_size` bytes */
+    const char *name; /* the name as the compiler writes it: mangled, if it is C++; `name_size` bytes */
     size_t name_size;
     const unsigned char *metadata; /* the description: a map in msgpack, which was checked: no more than 32 values lie
                                       in each other, and its keys are texts, numbers and bools; NULL: version 2 */
@@ -24,7 +24,7 @@ typedef struct rsdk_kernel_reader {
 
     rsdk_file file, plain;  /* plain: where the images of the bundle lie: that file, or `scratch` */
     rsdk_device_code *code; /* the bundles of `file` */
-    size_t image;           /* in the bundle: the next one */
+    size_t image;           /* the number of the next image in the bundle */
     int scratch;
     rsdk_decompression libraries;
     rsdk_arena arena;

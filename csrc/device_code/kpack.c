@@ -18,7 +18,7 @@ enum {
 typedef struct kpack {
     rsdk_listing *listing;
     rsdk_message message;
-    rsdk_strings targets;   /* as the tools write them */
+    rsdk_strings targets;   /* the targets as the tools write them */
     rsdk_name_table places; /* their places, by their names in the archive */
 } kpack;
 

@@ -7,10 +7,10 @@
 
 enum {
     HEADER_SIZE = 32,
-    LONG_HEADER_SIZE = 40, /* of version 3 */
+    LONG_HEADER_SIZE = 40, /* bytes of the header of version 3 */
     ENTRY_SIZE = 40,
     ENTRY_LIMIT = 4096,
-    STRING_LIMIT = 16, /* of one entry */
+    STRING_LIMIT = 16, /* strings of one entry */
     KEY_SIZE = 16,
     VALUE_SIZE = 256,
     HEAD_LIMIT = 1 << 18, /* bytes of a decompressed head */

@@ -13,7 +13,7 @@
 #include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 
-enum { NAME_SIZE = 32, WORDS_SIZE = 64, DEPTH_LIMIT = 3 /* of commands in templates of commands */ };
+enum { NAME_SIZE = 32, WORDS_SIZE = 64, DEPTH_LIMIT = 3 /* the depth of commands in templates of commands */ };
 
 typedef struct owned_problem {
     rsdk_problem view;
@@ -26,7 +26,7 @@ typedef struct composer {
     const rsdk_installation *installation; /* never NULL */
     rsdk_system system;
     bool lacks_facts; /* the last text names something that is not known */
-    bool is_page;     /* for the page of a code, which is the same on each machine */
+    bool is_page;     /* the text is for the page of a code, which is the same on each machine */
     bool has_command; /* the last text is a command of an installer */
 } composer;
 
@@ -254,8 +254,8 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
 typedef struct slot {
     char name[NAME_SIZE];
     char words[WORDS_SIZE]; /* "": none */
-    bool is_word;           /* of a shell command */
-    size_t length;          /* with the braces; 0: this is none */
+    bool is_word;           /* the value becomes a word of a shell command */
+    size_t length;          /* the length with the braces; 0: there is no name */
 } slot;
 
 static slot slot_at(const char *template) {

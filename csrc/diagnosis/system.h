@@ -13,7 +13,7 @@ typedef enum rsdk_system {
     RSDK_SYSTEM_ARCH,
     RSDK_SYSTEM_GENTOO,
     RSDK_SYSTEM_NIXOS,
-    RSDK_SYSTEM_CONTAINER, /* of any distribution */
+    RSDK_SYSTEM_CONTAINER, /* a container of any distribution */
     RSDK_SYSTEM_COUNT
 } rsdk_system;
 

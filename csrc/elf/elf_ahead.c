@@ -25,7 +25,7 @@ enum {
 typedef struct asking {
     const rsdk_elf_image *image;
     uint64_t starts[TABLE_COUNT],
-        sizes[TABLE_COUNT]; /* of the tables; 0: there is none, or none says how large it is */
+        sizes[TABLE_COUNT]; /* sizes of the tables; 0: there is no table, or none says how large it is */
     uint64_t left;          /* bytes */
     const atomic_bool *ends;
 } asking;

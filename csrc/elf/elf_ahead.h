@@ -12,7 +12,7 @@ enum {
     RSDK_ELF_AHEAD_LIMIT = 64 << 20,
     RSDK_ELF_AHEAD_CODE = 8 << 20,
     RSDK_ELF_AHEAD_CONSTANTS = 2 << 20,
-    RSDK_ELF_AHEAD_DATA = 1 << 20, /* data that stays writable; read-only relocated data is asked for whole */
+    RSDK_ELF_AHEAD_DATA = 1 << 20, /* data that stays writable; data that relocations alone write is asked for whole */
 };
 
 /* Ask for the tables, for data, and for the first code and constants, and wait for none of it. The image need not have

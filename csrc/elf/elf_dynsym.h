@@ -52,7 +52,7 @@ typedef struct rsdk_elf_dynsym {
     RSDK_LIST(rsdk_elf_version) versions;
     const uint32_t *gnu_hash, *hash; /* the tables as the file has them; NULL without one */
     uint64_t gnu_hash_words, hash_words;
-    RSDK_LIST(rsdk_elf_reference) references; /* in the order of the tables */
+    RSDK_LIST(rsdk_elf_reference) references; /* the references in the order of the tables */
     RSDK_LIST(rsdk_elf_range) writable;       /* segments that stay writable */
     ElfW(Addr) start;                         /* the lowest address of its segments */
     rsdk_elf_range relro;                     /* the part that cannot be written after loading */

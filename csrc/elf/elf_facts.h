@@ -36,7 +36,7 @@ typedef struct rsdk_elf_file {
     RSDK_LIST(rsdk_elf_filtee) filtees;
     const char *audit; /* DT_AUDIT or DT_DEPAUDIT: libraries that the linker loads and runs to watch it, with colons;
                           NULL without one */
-    RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
+    RSDK_LIST(rsdk_elf_version_need) version_needs; /* filled in by rsdk_elf_file_read_with_versions only */
     const char *build_id;                           /* hexadecimal; NULL without one; likewise */
     uint64_t build_id_place;                        /* the place of its bytes in the file */
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */

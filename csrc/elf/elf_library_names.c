@@ -16,7 +16,7 @@ typedef struct scan {
     rsdk_elf_constant_filter is_wanted;
     rsdk_unique_strings *names;
     rsdk_error *error;
-    char *block;         /* of BLOCK bytes */
+    char *block;         /* a block of BLOCK bytes */
     uint64_t bytes_left; /* a file may have many sections of one place */
     char word[NAME_MAX + 1];
     size_t length;

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 
 typedef struct rsdk_elf_note {
-    const char *owner, *description; /* of owner_size and size bytes */
+    const char *owner, *description; /* texts of owner_size and size bytes */
     size_t owner_size, size;
     uint32_t type;
 } rsdk_elf_note;

@@ -18,7 +18,7 @@ enum {
 /* The state of the reading of a table. The same code reads both classes: headers are kept as ELF64. */
 typedef struct reading {
     const rsdk_file *file;
-    uint64_t start, size; /* of the ELF file in it */
+    uint64_t start, size; /* the extent of the ELF file in `file` */
     rsdk_arena *arena;    /* the caller's: names and the result */
     rsdk_arena scratch;   /* memory that only the reading needs */
     rsdk_error *error;

@@ -13,7 +13,7 @@
 /* A section as its header describes it. A section without bytes in the file (.bss) has a size all the same. */
 typedef struct rsdk_elf_section {
     const char *name; /* "" where the file names no section */
-    uint64_t offset;  /* in the file */
+    uint64_t offset;  /* the place in the file */
     uint64_t size;    /* bytes */
     uint64_t address; /* sh_addr, 0 where it is not in memory */
     uint64_t flags;   /* sh_flags */

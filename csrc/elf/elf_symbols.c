@@ -11,7 +11,7 @@ enum {
     SYMBOL_LIMIT = 1 << 24, /* no library has as many */
     HASH_LIMIT = 1 << 20,   /* or as many with DT_HASH alone, which linkers have left off for large libraries */
     VERSION_INDEX_MASK = 0x7FFF,
-    WORD_SIZE = sizeof(ElfW(Addr)), /* of the filter in DT_GNU_HASH */
+    WORD_SIZE = sizeof(ElfW(Addr)), /* bytes of a word of the filter in DT_GNU_HASH */
 };
 
 typedef struct check {
@@ -155,7 +155,7 @@ static rsdk_status check_hashes(check *c) {
 
 static const char bad_versions[] = "its table of versions contradicts itself";
 
-enum { NAME_SIZE = 256 }; /* of the names of libraries that are compared */
+enum { NAME_SIZE = 256 }; /* bytes of the names of libraries that are compared */
 
 /* Read the beginning of a text of the string table; the text ends before the table does. */
 static rsdk_status read_name(check *c, uint64_t index, char name[NAME_SIZE]) {

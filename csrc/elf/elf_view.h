@@ -81,7 +81,7 @@ typedef struct rsdk_elf_walk {
     ElfW(Addr) next;
     uint64_t left; /* records behind the records of `bytes` */
     size_t unit;
-    const char *what; /* for the error if the file does not hold a record */
+    const char *what; /* the words of the error if the file does not hold a record */
     const char *bytes;
     size_t count; /* records in `bytes` */
 } rsdk_elf_walk;

@@ -8,7 +8,7 @@
 #include "elf/elf_file.h"
 
 typedef struct rsdk_elf_stub {
-    void *bytes; /* in the arena */
+    void *bytes; /* bytes in the arena */
     size_t size;
 } rsdk_elf_stub;
 

@@ -16,7 +16,7 @@ typedef struct rsdk_access {
 } rsdk_access;
 
 typedef enum rsdk_device_state {
-    RSDK_DEVICE_OPENS,    /* for reading and writing */
+    RSDK_DEVICE_OPENS,    /* the device opens for reading and writing */
     RSDK_DEVICE_LEFT_OUT, /* not there, or refused by the device cgroup: ROCm goes on without it */
     RSDK_DEVICE_REFUSED,  /* ROCm finds no GPU at all */
 } rsdk_device_state;

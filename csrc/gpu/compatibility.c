@@ -18,7 +18,7 @@ typedef struct side {
     rsdk_target_id parts;
 } side;
 
-typedef enum state { ABSENT, OPEN, OFF, ON } state; /* of a feature of a GPU; OPEN: its mode is not known */
+typedef enum state { ABSENT, OPEN, OFF, ON } state; /* the state of a feature of a GPU; OPEN: its mode is not known */
 
 /* The features of a GPU on which code of one target is to run. */
 typedef struct features {

@@ -61,7 +61,7 @@ extern const size_t rsdk_known_fault_table_size;
 typedef struct rsdk_bad_firmware {
     const char *targets; /* a target or family */
     const char *name;    /* "MES" */
-    const char *file;    /* below the device's fw_version/ */
+    const char *file;    /* the file below the device's fw_version/ */
     unsigned version;
     const char *harm, *repair;
 } rsdk_bad_firmware;

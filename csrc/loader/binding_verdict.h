@@ -8,7 +8,7 @@
 
 typedef struct rsdk_binding_judge {
     rsdk_linker_state *state;   /* borrowed */
-    rsdk_object_list *closures; /* of each object, gathered when first asked for */
+    rsdk_object_list *closures; /* the closure of each object, gathered when first asked for */
     const char *ld_preload;     /* the value of LD_PRELOAD; NULL: not set */
 } rsdk_binding_judge;
 

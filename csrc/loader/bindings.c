@@ -20,7 +20,7 @@ typedef struct record {
 struct rsdk_bindings {
     rsdk_arena arena;
     rsdk_plan *plan;       /* owned; NULL: none */
-    rsdk_link_map own_map; /* without a plan, which has its own, as with the next */
+    rsdk_link_map own_map; /* the link map without a plan, which has its own, as with the next */
     rsdk_linker_search own_search;
     rsdk_link_map *map;
     rsdk_linker_state state;

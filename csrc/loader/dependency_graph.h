@@ -11,7 +11,7 @@
 #define RSDK_NO_NODE ((size_t)-1)
 
 typedef enum rsdk_edge_kind {
-    RSDK_EDGE_SDK,     /* to a node: a file of the SDK, or of a file that was given and leads to the SDK */
+    RSDK_EDGE_SDK,     /* an edge to a node: a file of the SDK, or a file that was given and leads to the SDK */
     RSDK_EDGE_LOADED,  /* the process has an object of this SONAME: the linker takes that */
     RSDK_EDGE_OUTSIDE, /* the linker resolves it; if the linker was asked, `path` is the file that it would find */
     RSDK_EDGE_MISSING, /* the linker was asked and finds nothing */
@@ -21,8 +21,8 @@ typedef struct rsdk_edge {
     const char *name; /* the DT_NEEDED entry, or DT_FILTER or DT_AUXILIARY */
     bool is_optional; /* DT_AUXILIARY */
     rsdk_edge_kind kind;
-    size_t node;      /* for RSDK_EDGE_SDK */
-    const char *path; /* for LOADED, and for OUTSIDE if the linker was asked or the entry is a path */
+    size_t node;      /* the node of RSDK_EDGE_SDK */
+    const char *path; /* the path of LOADED, and of OUTSIDE if the linker was asked or the entry is a path */
     bool is_sought;   /* an anchor has asked for `path` */
 } rsdk_edge;
 
@@ -46,9 +46,9 @@ typedef struct rsdk_graph {
     rsdk_inventory *inventory;
     rsdk_link_map *map;
     rsdk_linker_search *search;
-    bool asks_linker;              /* whether to look for files outside the SDK */
+    bool asks_linker;              /* the linker is asked for files outside the SDK */
     RSDK_LIST(rsdk_node *) nodes;  /* their places in memory stay */
-    rsdk_name_table identities;    /* from the identity of a file to its node */
+    rsdk_name_table identities;    /* nodes by the identity of their files */
     rsdk_name_table outside_names; /* "ROOT:NAME" -> node: the names that the linker knows by then of a given file and
                                       of files that it brings in from outside the SDK */
     size_t completed;              /* nodes whose edges are known */

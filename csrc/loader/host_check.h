@@ -40,7 +40,7 @@ typedef struct rsdk_host_file {
     const char *fault; /* the file cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
-    RSDK_LIST(rsdk_host_unfound) unfound; /* of it and its members: with one it does not load */
+    RSDK_LIST(rsdk_host_unfound) unfound; /* libraries that it or its members need: with one it does not load */
     rsdk_strings unfound_alone;           /* names: the same where no SDK helps */
     rsdk_host_outcome alone, aided[RSDK_AID_COUNT];
     bool is_served[RSDK_AID_COUNT]; /* least lacks with this aid, and less than alone */
@@ -60,14 +60,14 @@ typedef struct rsdk_host_files {
 } rsdk_host_files;
 
 typedef struct rsdk_host_check {
-    const char *const *files; /* to be checked */
+    const char *const *files; /* the files to check */
     size_t file_count;
-    const char *const *beside; /* not to be checked, and of the same package */
+    const char *const *beside; /* files of the same package, not to check */
     size_t beside_count;
-    const char *const *libraries; /* of the SDK: all its shared libraries, by their paths, links among them */
+    const char *const *libraries; /* all shared libraries of the SDK, by their paths, links among them */
     size_t library_count;
     bool is_installed;              /* the SDK is: rocm_sdk can load its libraries into a process */
-    const char *const *directories; /* of the SDK, with which a program can be started: LD_LIBRARY_PATH */
+    const char *const *directories; /* directories of the SDK, with which a program can be started: LD_LIBRARY_PATH */
     size_t directory_count;
     const char *const *loaded; /* libraries that each of the processes has opened before, with all their needs */
     size_t loaded_count;

@@ -22,7 +22,7 @@ typedef struct rsdk_library_directory {
     bool is_listed;
     rsdk_directory listing;
     bool has_sonames;
-    RSDK_LIST(rsdk_named_file) sonames; /* of its loadable libraries that have one, read when first asked for */
+    RSDK_LIST(rsdk_named_file) sonames; /* SONAMEs of its loadable libraries that have one, read when first asked for */
     bool is_identified, exists;         /* identity is asked for only when another spelling has to be compared */
     rsdk_file_identity identity;
 } rsdk_library_directory;
@@ -31,7 +31,7 @@ typedef struct rsdk_library_directory {
 typedef struct rsdk_known_directory {
     const char *spelling;
     rsdk_library_directory *directory; /* NULL: none of the SDK's */
-    bool may_hold_variants;            /* for one kind of processor, which the linker prefers */
+    bool may_hold_variants;            /* variants for one kind of processor, which the linker prefers */
 } rsdk_known_directory;
 
 /* The file that a name leads to: looked for once. */
@@ -54,11 +54,11 @@ typedef struct rsdk_inventory {
     bool keeps_all;      /* for all libraries at once: a file that is read for its SONAME is not opened again */
     const rsdk_read_watch *watch; /* borrowed; NULL: nobody asks which files are read, and how long this takes */
     bool has_directories;
-    RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
+    RSDK_LIST(rsdk_library_directory) directories; /* the directories of the installed packages, in search order */
     bool has_overrides;
     RSDK_LIST(rsdk_overriding_file) overrides;
     RSDK_LIST(rsdk_elf_file *) files;
-    RSDK_LIST(const rsdk_elf_dynsym *) symbols; /* of each file, with keeps_symbols; NULL: damaged ones */
+    RSDK_LIST(const rsdk_elf_dynsym *) symbols; /* symbols of each file, with keeps_symbols; NULL: damaged */
     rsdk_name_table file_places;                /* by path */
     RSDK_LIST(rsdk_known_directory) known;
     rsdk_name_table known_places; /* by spelling */

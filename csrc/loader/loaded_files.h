@@ -12,7 +12,7 @@
 typedef struct rsdk_loaded_file {
     const char *name;      /* the last part of its path */
     const char *shortname; /* NULL without one */
-    const char *path;      /* as the linker knows it; NULL: it is not loaded */
+    const char *path;      /* the path as the linker knows it; NULL: the file is not loaded */
     const char *build_id;  /* hexadecimal (the note NT_GNU_BUILD_ID, elf(5)); NULL without one */
 } rsdk_loaded_file;
 

@@ -25,10 +25,10 @@
 enum {
     GAP_LIMIT = 8, /* pages between two that were touched: fewer are read with them, which costs less than to ask */
     HEXADECIMAL = 16,
-    ENTRIES_AT_ONCE = 512 /* of the page map */
+    ENTRIES_AT_ONCE = 512 /* entries of the page map */
 };
 
-#define IN_MEMORY (UINT64_C(3) << 62) /* of an entry of the page map: present, or swapped out */
+#define IN_MEMORY (UINT64_C(3) << 62) /* bits of an entry of the page map: present, or swapped out */
 
 /* A part of a file that is in memory. */
 typedef struct segment {

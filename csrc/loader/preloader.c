@@ -18,7 +18,7 @@
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */
     RSDK_LIST(rsdk_loaded_entry) opened;
-    RSDK_LIST(size_t) requested; /* of `opened` */
+    RSDK_LIST(size_t) requested; /* places in `opened` */
 };
 
 typedef struct preloader {

@@ -163,7 +163,7 @@ static bool copies_unique(const rsdk_linker_state *state, const char *name) {
 
 /* The unique symbols of the loaded objects. */
 typedef struct survey {
-    rsdk_name_table names;                /* of unique symbols */
+    rsdk_name_table names;                /* names of unique symbols */
     RSDK_LIST(rsdk_definition) protected; /* their own files use them: no slot tells the others' bindings */
 } survey;
 

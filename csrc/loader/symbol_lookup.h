@@ -17,7 +17,7 @@ typedef struct rsdk_symbol_lookup {
     rsdk_name_table uniques;  /* names of STB_GNU_UNIQUE symbols: their first definition, for the whole process */
     RSDK_LIST(rsdk_definition) unique_definitions;
     bool has_loaded_uniques;
-    rsdk_process_memory memory; /* of this process, while the loaded ones are read */
+    rsdk_process_memory memory; /* the memory of this process, while the loaded objects are read */
 } rsdk_symbol_lookup;
 
 /* Find the definition that the reference `symbol` of an object, asked for as `kind`, binds to. The object is of an

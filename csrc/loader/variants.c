@@ -15,7 +15,7 @@ typedef struct group {
 } group;
 
 typedef struct groups {
-    group *items; /* as many as there are files, at most */
+    group *items; /* at most as many groups as there are files */
     size_t count;
     rsdk_name_table numbers; /* by path without the back end */
 } groups;

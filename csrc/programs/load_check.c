@@ -59,7 +59,7 @@ typedef struct child {
     pid_t process; /* 0: the slot is free */
     size_t index;
     long long started, deadline; /* microseconds */
-    bool is_stuck, has_library;  /* in its memory when its load had returned */
+    bool is_stuck, has_library;  /* the library was in the memory when the load had returned */
     int secret;                  /* the exit status of a child with its library */
     capture report;              /* '+' or '-', then the dlerror text */
     capture output;

@@ -18,7 +18,7 @@ typedef struct field {
     const char *name;
     /* function that converts the member; `value` points to the whole struct */
     PyObject *(*build)(const rsdk_module_state *state, const void *value, const struct field *row);
-    size_t offset; /* of the member in the struct */
+    size_t offset; /* the place of the member in the struct */
     size_t extra;  /* for a number: its size; for a list: the offset of its count */
     const char *documentation;
 } field;

@@ -17,7 +17,7 @@ typedef struct sdk_object {
     PyObject_HEAD rsdk_session session;
     rsdk_error *failures;  /* the reasons why libraries of the catalog have no location; NULL: nobody has asked yet */
     PyObject *locations;   /* tuple in the order of the catalog, None where there is a failure */
-    atomic_flag is_in_use; /* by a thread: an open SDK serves one at a time */
+    atomic_flag is_in_use; /* a thread uses it: an open SDK serves one at a time */
 } sdk_object;
 
 static int take(sdk_object *self) {

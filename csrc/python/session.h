@@ -43,7 +43,7 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
 /* Return RSDK_PACKAGE_NOT_INSTALLED where there is no SDK. */
 rsdk_status rsdk_session_need_sdk(rsdk_sdk *sdk, rsdk_error *error);
 
-/* Start a session and perform an operation, without choices. */
+/* Call rsdk_session_start and rsdk_session_perform, without choices. */
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context);
 
 void rsdk_session_end(rsdk_session *session);

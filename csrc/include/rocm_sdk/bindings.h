@@ -53,7 +53,7 @@ static inline bool rsdk_binding_is_finding(rsdk_binding_verdict verdict) {
  * references may bind to two files, and then there are two such entries. */
 typedef struct rsdk_binding {
     const char *from;    /* the library's path */
-    const char *symbol;  /* as in the file: mangled */
+    const char *symbol;  /* the name as in the file: mangled */
     const char *version; /* NULL: none */
     const char *to;      /* the path of the file that answers; NULL: none, or not known */
     const char *instead; /* elsewhere: the file that would have answered if the library were alone; NULL otherwise */

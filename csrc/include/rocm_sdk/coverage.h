@@ -83,7 +83,7 @@ typedef struct rsdk_library_coverage {
     size_t file_count;
     uint64_t size;                     /* bytes of these files */
     uint64_t stored_size;              /* bytes of their code, as it lies in the files */
-    uint64_t plain_size;               /* the same, decompressed */
+    uint64_t plain_size;               /* bytes of their code, decompressed */
     size_t compressed_count;           /* the number of bundles that are compressed */
     const rsdk_device_target *targets; /* sorted by the numbers of their names: gfx90a, gfx1030 */
     size_t target_count;
