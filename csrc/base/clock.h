@@ -1,4 +1,4 @@
-/* How long something takes. */
+/* The clock by which durations are measured. */
 #ifndef RSDK_BASE_CLOCK_H
 #define RSDK_BASE_CLOCK_H
 

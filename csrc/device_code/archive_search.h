@@ -1,4 +1,4 @@
-/* Which kpack archive HIP takes the kernels of a library from. Source: rocm-kpack's runtime. */
+/* The kpack archive from which HIP takes the kernels of a library. Source: rocm-kpack's runtime. */
 #ifndef RSDK_DEVICE_CODE_ARCHIVE_SEARCH_H
 #define RSDK_DEVICE_CODE_ARCHIVE_SEARCH_H
 

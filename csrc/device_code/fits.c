@@ -1,4 +1,4 @@
-/* Of each bundle the runtime takes the image that fits best, so a library is as good as its worst bundle. */
+/* The runtime takes the image of each bundle that fits best, so a library is as good as its worst bundle. */
 #include "device_code/fits.h"
 
 #include <stdio.h>

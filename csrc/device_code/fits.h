@@ -1,4 +1,4 @@
-/* How the code of one file fits GPUs. A GPU whose mode is open counts as several, one in each mode. */
+/* The fit of one file's code for GPUs. A GPU whose mode is open counts as several, one in each mode. */
 #ifndef RSDK_DEVICE_CODE_FITS_H
 #define RSDK_DEVICE_CODE_FITS_H
 
@@ -20,7 +20,7 @@ typedef RSDK_LIST(rsdk_gpu_mode) rsdk_gpu_modes;
  * `id` is not a target id. */
 rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t gpu, const char *id, rsdk_error *error);
 
-/* How code for each target fits each mode, computed once for a target: thousands of files share a few. */
+/* The fit of code for each target in each mode, computed once for a target: thousands of files share a few. */
 typedef struct rsdk_fit_table {
     rsdk_arena *arena;
     unsigned patches; /* patches of the runtime, RSDK_PATCHES_* */

@@ -19,8 +19,8 @@ typedef struct rsdk_kernel_row {
     rsdk_strings tables;   /* names of the files with its kernels, up to the '.' */
 } rsdk_kernel_row;
 
-/* Of a file that is an index: its rows. Of one that lists targets, by its keys or by the names of files: the targets,
- * and the texts that are its values, which a mapping has for names of tables. */
+/* The content of a file. An index has rows. A file that lists targets, by its keys or by the names of files, has the
+ * targets, and the texts that are its values, which a mapping has for names of tables. */
 typedef struct rsdk_kernel_database {
     RSDK_LIST(rsdk_kernel_row) rows;
     rsdk_unique_strings targets, names;

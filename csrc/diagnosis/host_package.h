@@ -1,4 +1,4 @@
-/* Which packages of the distributions bring a library of the system. */
+/* The packages of the distributions that bring a library of the system. */
 #ifndef RSDK_DIAGNOSIS_HOST_PACKAGE_H
 #define RSDK_DIAGNOSIS_HOST_PACKAGE_H
 

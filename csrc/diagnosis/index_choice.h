@@ -1,4 +1,4 @@
-/* Which index serves a release of ROCm. */
+/* The choice of the index that serves a release of ROCm. */
 #ifndef RSDK_DIAGNOSIS_INDEX_CHOICE_H
 #define RSDK_DIAGNOSIS_INDEX_CHOICE_H
 

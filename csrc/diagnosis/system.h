@@ -1,4 +1,4 @@
-/* Which kind of system this is, as far as fixes differ. */
+/* The kind of this system, as far as fixes differ. */
 #ifndef RSDK_DIAGNOSIS_SYSTEM_H
 #define RSDK_DIAGNOSIS_SYSTEM_H
 

@@ -7,7 +7,7 @@
 #include "diagnosis/system.h"
 #include "rocm_sdk/problem.h"
 
-/* How it is known that a fix helps. */
+/* The proof that a fix helps. */
 typedef enum rsdk_fix_proof { RSDK_FIX_WORDS, RSDK_FIX_TRIED, RSDK_FIX_ELSEWHERE, RSDK_FIX_HARDWARE } rsdk_fix_proof;
 
 typedef struct rsdk_fix_row {

@@ -1,4 +1,4 @@
-/* Which GPUs a machine has, for a choice of packages: also before its driver works. Visibility and overrides do not
+/* The GPUs of a machine, for a choice of packages: also before its driver works. Visibility and overrides do not
  * count: the installed packages serve all GPUs. */
 #ifndef RSDK_GPU_DETECTION_H
 #define RSDK_GPU_DETECTION_H

@@ -1,11 +1,12 @@
-/* Which target family a machine needs: the GPUs in the order of their weight, for each the family that fits it best. */
+/* The target family that a machine needs: the GPUs in the order of their weight, for each the family that fits it
+ * best. */
 #include <stdio.h>
 #include <string.h>
 
 #include "rocm_sdk/gpu.h"
 
-/* How well a family fits a GPU; the greater, the better. A family of the GPU's own series comes first, as the packager
- * names packages after it; one for a whole class of GPUs is the last resort. */
+/* The degree to which a family fits a GPU; the greater, the better. A family of the GPU's own series comes first, as
+ * the packager names packages after it; one for a whole class of GPUs is the last resort. */
 enum { NO_FIT, FIT_OF_HIERARCHY, FIT_OF_CLASS, FIT_OF_SUB_FAMILY, FIT_OF_OWN_NAME, FIT_OF_SERIES };
 
 /* A family without the features behind its name: "gfx942" of "gfx942:xnack+". */

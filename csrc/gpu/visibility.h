@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why a token ended the list. */
+/* The reason why a token ended the list. */
 typedef enum rsdk_token_fault {
     RSDK_TOKEN_GOOD,
     RSDK_TOKEN_EMPTY,          /* not of ROCR_VISIBLE_DEVICES */

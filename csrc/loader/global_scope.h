@@ -5,7 +5,7 @@
 /* Return the file in the global scope that defines a function, as the linker names it; NULL: none does. */
 const char *rsdk_global_scope_definer(const char *function);
 
-/* Why a library must not be opened with RTLD_DEEPBIND in this process. */
+/* The reason why a library must not be opened with RTLD_DEEPBIND in this process. */
 typedef enum rsdk_deep_obstacle {
     RSDK_DEEP_NO_OBSTACLE,
     RSDK_DEEP_SANITIZER, /* the sanitizer's runtime ends the process that calls dlopen with RTLD_DEEPBIND */

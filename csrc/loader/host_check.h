@@ -27,7 +27,7 @@ typedef enum rsdk_aid {
     RSDK_AID_COUNT,
 } rsdk_aid;
 
-/* How much lacks in a process. */
+/* The count of missing libraries, symbols and versions in a process. */
 typedef struct rsdk_host_outcome {
     bool is_known;                 /* the process was tried */
     size_t of_sdk, unfound, lacks; /* libraries that the SDK has, all that are not found; symbols and versions */

@@ -1,4 +1,4 @@
-/* Which symbols and versions a file that is tried on paper would lack. */
+/* The symbols and versions that are missing for a file that is tried on paper. */
 #ifndef RSDK_LOADER_HOST_SYMBOLS_H
 #define RSDK_LOADER_HOST_SYMBOLS_H
 

@@ -27,7 +27,7 @@ typedef struct rsdk_library_directory {
     rsdk_file_identity identity;
 } rsdk_library_directory;
 
-/* Where an RPATH directory leads: asked of the file system once per spelling. */
+/* The directory that an RPATH entry leads to: asked of the file system once per spelling. */
 typedef struct rsdk_known_directory {
     const char *spelling;
     rsdk_library_directory *directory; /* NULL: none of the SDK's */

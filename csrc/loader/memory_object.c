@@ -22,7 +22,7 @@
 
 static const char task_directory[] = "/proc/self/task/";
 
-/* For the path: two numbers, "/fd/" and the NUL. */
+/* The room for the path: two numbers, "/fd/" and the NUL. */
 enum { PATH_SIZE = sizeof task_directory + 32 };
 
 bool rsdk_memory_object_has_path(const char *path) {

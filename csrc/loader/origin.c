@@ -11,7 +11,7 @@
 #include "elf/soname.h"
 #include "loader/linker_search.h"
 
-/* Libraries that serve profilers. Who needs one and is named by LD_PRELOAD is a profiler's tool: rocprofv3,
+/* Libraries that serve profilers. A library that needs one and is named by LD_PRELOAD is a profiler's tool: rocprofv3,
  * rocprof-sys and others work so. Source: bin/rocprofv3.py of rocprofiler-sdk. */
 static const char *const of_profilers[] = {"librocprofiler-sdk.so",
                                            "librocprofiler-sdk-rocpd.so",

@@ -1,4 +1,4 @@
-/* Which names without version the libraries of a plan get. */
+/* The names without version that the libraries of a plan get. */
 #include "loader/second_names.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Which definition answers a reference, in the scopes that the linker would search. Sources: glibc's elf/dl-lookup.c;
- * tests/attack/bindings.py compares with the linker itself. */
+/* The definition that answers a reference, in the scopes that the linker would search. Sources: glibc's
+ * elf/dl-lookup.c; tests/attack/bindings.py compares with the linker itself. */
 #ifndef RSDK_LOADER_SYMBOL_LOOKUP_H
 #define RSDK_LOADER_SYMBOL_LOOKUP_H
 

@@ -1,5 +1,5 @@
-/* Which releases of ROCm files were built for: the SONAMEs that they need tell it, and the versions of HIP's symbols.
- */
+/* The releases of ROCm that files were built for: the SONAMEs that they need tell the releases, and the versions of
+ * HIP's symbols. */
 #ifndef RSDK_SDK_BUILT_FOR_H
 #define RSDK_SDK_BUILT_FOR_H
 

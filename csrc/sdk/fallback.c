@@ -14,7 +14,7 @@ enum { VERSION_LIMIT = 64 };
 static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so", digits[] = "0123456789",
                   unknown[] = "unknown";
 
-/* Where distributions install ROCm. */
+/* The prefixes where distributions install ROCm. */
 static const char *const system_prefixes[] = {"/opt/rocm", "/usr"};
 
 /* The directories of libraries below a prefix. Debian and its like have directories by the machine (multiarch). */

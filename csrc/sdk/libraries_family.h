@@ -1,4 +1,4 @@
-/* Which of several installed libraries packages is used, where an SDK has one for each target family. */
+/* The choice among several installed libraries packages, where an SDK has one for each target family. */
 #ifndef RSDK_SDK_LIBRARIES_FAMILY_H
 #define RSDK_SDK_LIBRARIES_FAMILY_H
 

@@ -1,4 +1,4 @@
-/* Where a module is, as an import would find it, without importing. */
+/* The place of a module, as an import would find it, without importing. */
 #ifndef RSDK_SDK_MODULE_SEARCH_H
 #define RSDK_SDK_MODULE_SEARCH_H
 

@@ -26,7 +26,7 @@ typedef enum rsdk_code_fit {
     RSDK_FIT_EXACT,      /* the code is for the processor and names the GPU's features, or there are none to name */
 } rsdk_code_fit;
 
-/* Why code does not fit. */
+/* The reason why code does not fit. */
 typedef enum rsdk_misfit {
     RSDK_MISFIT_NONE, /* the code fits */
     RSDK_MISFIT_PROCESSOR,

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* How a library's file was found. */
+/* The way in which a library's file was found. */
 typedef enum rsdk_found_via {
     RSDK_FOUND_BY_FILE_NAME, /* the file's name matches the catalog's pattern */
     RSDK_FOUND_BY_SONAME,    /* no name matches; a file with a matching SONAME was there: it has been renamed */
@@ -37,7 +37,7 @@ typedef enum rsdk_found_via {
  * (declared)". */
 const char *rsdk_loader_found_via_name(rsdk_found_via found_via);
 
-/* Where a library is. */
+/* The place of a library. */
 typedef struct rsdk_location {
     const char *shortname; /* NULL: a file of the SDK without one */
     const char *path;      /* NULL: absent, see found_via */

@@ -52,7 +52,8 @@ typedef struct rsdk_catalog_entry { /* NOLINT(clang-analyzer-optin.performance.P
     const char *dll_pattern; /* the same on Windows, "" where there is none */
     const char *directory;   /* within the platform directory */
     bool is_optional;        /* absent: skipped without an error */
-    /* Who is known to open it by its linker name ("libamd_smi.so"), which wheels do not have; NULL: nobody. */
+    /* The programs that are known to open it by its linker name ("libamd_smi.so"), which wheels do not have; NULL:
+     * none. */
     const char *opened_unversioned_by;
 } rsdk_catalog_entry;
 

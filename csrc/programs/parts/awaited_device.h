@@ -1,4 +1,4 @@
-/* Which device of a GPU a child of ours waits for. */
+/* The device of a GPU that a child of ours waits for. */
 #ifndef RSDK_PROGRAMS_AWAITED_DEVICE_H
 #define RSDK_PROGRAMS_AWAITED_DEVICE_H
 
