@@ -47,7 +47,7 @@ class ArtifactTree:
         return compile_file(["gcc", "-x", "c", "-", *flags], self.place(artifact, path), PROGRAM)
 
     def overlay(self, kpack: bool, targets: str = "gfx942;gfx1100") -> None:
-        """What each build has: the facts about itself."""
+        """Write the facts that each build has about itself."""
         place = "base/aux-overlay/stage"
         directory = self.place("base_lib_generic", "share/therock/therock_manifest.json", place).parent
         flags = {"KPACK_SPLIT_ARTIFACTS": kpack}
@@ -56,7 +56,7 @@ class ArtifactTree:
 
 
 def usual_tree(root: Path, kpack: bool = True) -> ArtifactTree:
-    """A build with a case of everything."""
+    """Make a build with a case of everything."""
     tree = ArtifactTree(root)
     tree.overlay(kpack)
     hip = tree.library(

@@ -1,9 +1,9 @@
-"""Runs `rocm-sdk-build` to its end, for tests that look at what it said and made.
+"""Runs of `rocm-sdk-build` to its end, for tests that look at its output and files.
 
-It runs in a fork of a process that has its modules imported (`forking_server.py`). A test of descriptors, signals,
-limits, imports or the start itself starts an interpreter, by `programs.completed` or `subprocess`. So does this where a
-variable that is read at the start alone differs from that of the tests, and where ROCM_SDK_TEST_STARTS=real says so:
-`make tier` measures what each process of a case reaches.
+The command runs in a fork of a process that has its modules imported (`forking_server.py`). A test of descriptors,
+signals, limits, imports or the start itself starts an interpreter, by `programs.completed` or `subprocess`. So does
+this module where a variable that is read at the start alone differs from the variable of the tests, and where
+ROCM_SDK_TEST_STARTS=real says so: `make tier` measures the reach of each process of a case.
 """
 
 import atexit
@@ -43,7 +43,7 @@ class Server:
         atexit.register(self.end)
 
     def ask(self, request: Mapping[str, object], stdin: int) -> tuple[int, str, str]:
-        """Status and output of a command."""
+        """Return the status and the output of a command."""
         pipes = [os.pipe(), os.pipe()]
         streams = array("i", [stdin, *(written for _, written in pipes)])
         with self._lock:
@@ -74,7 +74,7 @@ def seconds() -> float:
 def build_command(
     *words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None, given: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """What `rocm-sdk-build WORDS` has said, and its status. given: on its standard input."""
+    """Run `rocm-sdk-build WORDS` with `given` on its standard input, and return its output and status."""
     texts = [str(word) for word in words]
     environment = dict(os.environ if env is None else env)
     if os.environ.get("ROCM_SDK_TEST_STARTS") == "real" or of_the_start(environment) != server().variables:
@@ -97,7 +97,7 @@ def _umask() -> int:
 
 
 def _read(pipes: list[int]) -> list[str]:
-    """What comes out of pipes until their end, as text."""
+    """Return the data of pipes until their end, as text."""
     found = {pipe: bytearray() for pipe in pipes}
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:

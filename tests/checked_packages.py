@@ -40,7 +40,7 @@ def check(*words: object) -> Result:
 
 
 def problems(dist: Path) -> list[tuple[str, str, str]]:
-    """File, what, fix."""
+    """Return the problems of `check`: the file, the fault and the fix of each."""
     done = check(dist, "--json")
     assert "Traceback" not in done.stderr, done.stderr
     document = json.loads(done.stdout)
@@ -65,7 +65,7 @@ def path_of(dist: Path, name: str) -> Path:
 def rewritten(
     wheel: Path, change: Callable[[dict[str, tuple[zipfile.ZipInfo, bytes]]], None], *, is_recorded: bool = True
 ) -> None:
-    """The wheel with other members; with a RECORD of what they are, if asked."""
+    """Change the members of a wheel, and write its RECORD anew if `is_recorded` asks for that."""
     with zipfile.ZipFile(wheel) as archive:
         members = {each.filename: (each, archive.read(each)) for each in archive.infolist()}
     change(members)

@@ -1,4 +1,4 @@
-"""What a run of a part of the suite leaves out, and which rows of its table found nothing."""
+"""The tests that a run of a part of the suite leaves out, and the rows of its table that found nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from tiers import FIRST, TESTS, USUAL, is_chosen, is_defined, long_reasons, name
 
 
 class Part:
-    """The pytest plugin that tells at the end of a run what it left out, and which rows of its table found nothing."""
+    """The pytest plugin that tells at the end of a run which tests it left out, and which rows found nothing."""
 
     def __init__(self, part: str) -> None:
         self.part = part

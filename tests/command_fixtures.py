@@ -16,13 +16,13 @@ Call = Callable[..., Result]
 
 @pytest.fixture
 def script() -> Path:
-    """The command, as installed."""
+    """Return the command, as installed."""
     return SCRIPT
 
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """amdhip64 and hipsparse, which needs rocsparse, which needs amdhip64; no RPATHs."""
+    """Return an SDK with amdhip64 and hipsparse, which needs rocsparse, which needs amdhip64; no RPATHs."""
     hip = site.library("libamdhip64.so.7", "int hip_answer(void) { return 42; }")
     rocsparse = site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
     site.library("libhipsparse.so.1", needed=(rocsparse,), package=LIBRARIES)
@@ -32,7 +32,7 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def call(sdk: Site) -> Call:
-    """`call("tree", "hipsparse", NAME="value")` runs `rocm-sdk tree hipsparse`; keywords are environment variables."""
+    """Return a function that runs `rocm-sdk` with the words; keywords are environment variables."""
 
     def run(*words: str, **environment: str) -> Result:
         variables = clean_environment() | {"PYTHONPATH": str(sdk.path)} | environment

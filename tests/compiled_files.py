@@ -1,4 +1,4 @@
-"""What the tests compile is compiled once: the results lie in build/compiled, by what they were made of.
+"""The store of compiled files of the tests: each result is made once, and lies in build/compiled by its inputs.
 
 A result is copied to where a test wants it, never linked: a test may change its library in place, and root may write a
 file that is read-only.
@@ -22,7 +22,7 @@ VARIABLES = ("COMPILER_PATH", "CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "LIB
 def compile_file(
     command: Sequence[str | Path], output: Path, source: str = "", reads: Sequence[Path] = (), store: Path = STORE
 ) -> Path:
-    """Runs a compiler, whose standard input is `source`, or copies what it made of the same before.
+    """Run a compiler, whose standard input is `source`, or copy its earlier result of the same inputs.
 
     Each file that it reads is a word of the command of its own, a Path, or one of `reads`. Other words, and the source,
     name no file of a test; where they do, or where the result names a directory of a test, it is not kept.
@@ -42,7 +42,7 @@ def compile_file(
 
 
 def _key(command: Sequence[str | Path], source: str, files: Sequence[Path], private: Sequence[str]) -> str | None:
-    """The name of the result in the store; None where it depends on more than the key can tell."""
+    """Return the name of the result in the store, or None where the result depends on more than the key can tell."""
     words = [_digest(word) if isinstance(word, Path) else word for word in command]
     texts = [*words, source]
     for path in sorted(files, key=lambda path: len(str(path)), reverse=True):
@@ -61,7 +61,7 @@ def _digest(path: Path) -> str:
 
 @cache
 def identity(compiler: str) -> list[str]:
-    """The version of the compiler at this path, and the files that work with it."""
+    """Return the version of the compiler at this path, and the files that work with it."""
     version = subprocess.run([compiler, "-v"], capture_output=True, text=True, check=True).stderr
     return [version, *_facts_of_files(compiler)]
 
@@ -76,7 +76,7 @@ def _facts_of_files(compiler: str) -> Iterator[str]:
 
 
 def _keep(file: Path, store: Path, key: str) -> None:
-    """Whole or not at all, whoever else keeps the same."""
+    """Keep a result as a whole or not at all, whoever else keeps the same."""
     store.mkdir(parents=True, exist_ok=True)
     descriptor, partial = tempfile.mkstemp(dir=store)
     with os.fdopen(descriptor, "wb") as target:

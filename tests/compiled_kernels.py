@@ -1,4 +1,4 @@
-"""Compiles code objects with the clang of the system."""
+"""Code objects, compiled with the clang of the system."""
 
 from __future__ import annotations
 
@@ -25,13 +25,16 @@ def _is_made_by_clang(version: int) -> bool:
 
 
 def need_version(version: int) -> None:
-    """Skips the test if clang makes no code objects of a version: that of Debian 13 makes none before 4."""
+    """Skip the test if clang makes no code objects of a version: Debian 13's clang makes none before 4."""
     if CLANG is not None and not _is_made_by_clang(version):
         pytest.skip(f"this clang makes no code objects of version {version}")
 
 
 def compiled_kernel(directory: Path, target: str, version: int = 4) -> bytes:
-    """A code object as clang makes it, whose kernel has arguments of names that YAML would take for booleans."""
+    """Return a code object as clang makes it.
+
+    The arguments of its kernel have names that YAML would take for booleans.
+    """
     assert CLANG is not None
     need_version(version)
     words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]

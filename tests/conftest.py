@@ -1,4 +1,4 @@
-"""What the whole suite shares: a process state of its own, groups of tests for several workers, a sample site."""
+"""The common fixtures of the suite: a process state of its own, groups of tests for several workers, a sample site."""
 
 import os
 import resource
@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _take_own_state() -> None:
-    """Sets signals, limits, umask, environment and standard input, whatever the process inherited (nohup, ulimit)."""
+    """Set signals, limits, umask, environment and standard input, whatever the process inherited (nohup, ulimit)."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
@@ -115,7 +115,7 @@ def _take_own_state() -> None:
 
 
 def _move_home(home: Path) -> None:
-    """An empty home directory, but for where pip and uv get packages from and keep them."""
+    """Make an empty home directory, and keep the places where pip and uv get packages from and keep them."""
     before = Path(os.environ.get("HOME", "/nonexistent"))
     for variable, place in (("PIP_CONFIG_FILE", ".config/pip/pip.conf"), ("UV_CONFIG_FILE", ".config/uv/uv.toml")):
         if (before / place).is_file():
@@ -128,7 +128,10 @@ def _move_home(home: Path) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Gives the tests of one group to one worker. Its marker in pytest-xdist 3.8 is lost with pytest 9.2."""
+    """Give the tests of one group to one worker.
+
+    The group's marker in pytest-xdist 3.8 is lost with pytest 9.2.
+    """
     if config.getoption("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadScopeScheduling
@@ -143,7 +146,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Does not even read a file of which the chosen table names nothing."""
+    """Ignore a file of which the chosen table names nothing: pytest does not even read it."""
     if collection_path.suffix != ".py":
         return None
     file = collection_path.relative_to(TESTS).as_posix()
@@ -179,7 +182,10 @@ def _wheel_is_built() -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Programs started with `-c` or `-m` look into the current directory first: the sources are not what is tested."""
+    """Leave the sources: programs started with `-c` or `-m` look into the current directory first.
+
+    The installed package is tested, and not the sources.
+    """
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     yield
@@ -188,9 +194,10 @@ def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="session")
 def benchmarks_parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory of sys.path that has the package `benchmarks`, and no source tree that shadows the installed one.
+    """Yield a directory of sys.path with the package `benchmarks`, and without a source tree.
 
-    Of the session: an imported package remembers where it was found, and must stay there.
+    A source tree would shadow the installed package. The directory is of the session: an imported package remembers
+    where it was found, and must stay there.
     """
     directory = tmp_path_factory.mktemp("parent")
     (directory / "benchmarks").symlink_to(ROOT / "benchmarks")
@@ -201,25 +208,25 @@ def benchmarks_parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 @pytest.fixture(scope="session")
 def other_user() -> Iterator[OtherUser]:
-    """Runs programs as a user who owns nothing."""
+    """Yield a user who owns nothing, as whom a test can run programs."""
     with become_possible() as user:
         yield user
 
 
 @pytest.fixture(name="open_directory")
 def _open_directory() -> Iterator[Path]:
-    """A directory that other users may enter, unlike pytest's own."""
+    """Yield a directory that other users may enter, unlike pytest's own."""
     with open_directory() as directory:
         yield directory
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine with a CPU node and amdgpu, and no GPU yet."""
+    """Return a machine with a CPU node and amdgpu, and no GPU yet."""
     return machine_of(tmp_path / "machine")
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    """A site-packages directory with an SDK that has no libraries yet, and whose libraries get no RPATH."""
+    """Return a site-packages directory with an SDK that has no libraries yet, and whose libraries get no RPATH."""
     return Site(tmp_path / "site-packages")

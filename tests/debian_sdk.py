@@ -17,7 +17,7 @@ BUILD = Path(__file__).resolve().parents[1] / "build"
 
 
 class Rocm(NamedTuple):
-    """What is in a release: seen with the tools of the release, when the row was written."""
+    """The facts of a release, seen with the tools of the release when the row was written."""
 
     packages: tuple[str, ...]  # that the SDK is made of; (): all
     version: str  # of the core package, which is HIP's
@@ -40,7 +40,7 @@ class Rocm(NamedTuple):
         return list(dict.fromkeys(each.partition(":")[0] for each in self.targets))
 
     def targets_of(self, *processors: str) -> list[str]:
-        """The targets for these processors, in the order of the libraries."""
+        """Return the targets for these processors, in the order of the libraries."""
         return [each for each in self.targets if each.partition(":")[0] in processors]
 
 
@@ -100,7 +100,7 @@ def _release() -> str:
 
 
 def rocm() -> Rocm:
-    """The row of this release; skips the test where there is none."""
+    """Return the row of this release; skip the test where there is none."""
     release = _release()
     if release not in RELEASES:
         pytest.skip(f"tests/debian_sdk.py has no row for the ROCm of {release}")
@@ -112,9 +112,9 @@ SOURCE = Source(BUILD / "debian", names=RELEASES[_release()].packages if _releas
 
 @cache
 def debian_site(shape: Shape) -> Path:
-    """A directory like site-packages, for reading only; skips the test where there is no row for the release.
+    """Return a directory like site-packages, for reading only; skip the test where the release has no row.
 
-    A process asks apt once whether it is still the right one.
+    A process asks apt once whether the directory is still the right one.
     """
     rocm()
     return build_site(SOURCE, shape)

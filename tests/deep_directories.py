@@ -9,7 +9,7 @@ from rocm_sdk.base.removing import remove_directory
 
 
 def make_deep(directory: Path, depth: int) -> None:
-    """A chain of directories with a file in each, longer than any path may be."""
+    """Make a chain of directories with a file in each, longer than any path may be."""
     directory.mkdir(parents=True)
     descriptor = os.open(directory, os.O_RDONLY)
     for _ in range(depth):
@@ -23,7 +23,10 @@ def make_deep(directory: Path, depth: int) -> None:
 
 @contextmanager
 def deep_directory(directory: Path, depth: int) -> Iterator[Path]:
-    """Such a chain for the time of a block: what removes the directories of tests calls itself for each level."""
+    """Yield a chain of directories for the time of a block.
+
+    The code that removes the directories of tests calls itself for each level, and would fail.
+    """
     try:
         make_deep(directory, depth)
         yield directory

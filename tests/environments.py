@@ -16,16 +16,16 @@ _SCRIPT = "#!/bin/sh\nexec '{python}' -m pip \"$@\"\n"
 
 
 def empty_environment(directory: Path) -> Path:
-    """Makes an environment without a package; the interpreter in it."""
+    """Make an environment without a package, and return its interpreter."""
     venv.create(directory, symlinks=True)
     return directory / "bin/python"
 
 
 def installer_command(installer: str, python: str | Path, action: str) -> list[str]:
-    """How a command begins that changes the environment of an interpreter: by uv, or by the pip of the tests.
+    """Return the beginning of a command that changes an interpreter's environment: by uv, or by the pip of the tests.
 
-    pip runs by this file, as pip itself starts it for `--python`, but once and not twice. The pip that Python
-    brings may be older: tests of what any pip must take use that (`environment_with_pip`).
+    pip runs by this file, as pip itself starts it for `--python`, but once and not twice. The pip that Python brings
+    may be older: tests of input that any pip must take use that (`environment_with_pip`).
     """
     if installer == "uv":
         return [UV, "pip", action, "--python", str(python)]
@@ -36,7 +36,7 @@ def installer_command(installer: str, python: str | Path, action: str) -> list[s
 
 
 def environment_with_pip(directory: Path) -> Path:
-    """Makes an environment with the pip that Python brings, which is unpacked once; the interpreter in it."""
+    """Make an environment with the pip that Python brings, which is unpacked once; return its interpreter."""
     python = empty_environment(directory)
     (site,) = directory.glob("lib/python*/site-packages")
     site.rmdir()

@@ -13,15 +13,16 @@ TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "network
 
 
 def install_torch() -> tuple[Path, str | None]:
-    """The directory with torch, and pip's words where it could not be installed."""
+    """Return the directory with torch, and pip's words where torch could not be installed, or None."""
     directory = BUILD / f"torch-{tag()}"
     return directory, install(directory, *TORCH, module="torch")
 
 
 def install(directory: Path, *requirements: str, alone: bool = True, module: str | None = None) -> str | None:
-    """Installs into a directory that later runs find again; returns pip's words where it could not.
+    """Install into a directory that later runs find again; return pip's words where it could not, else None.
 
-    alone: without what the requirements require. module: only what its import needs is compiled to bytecode.
+    With `alone` the requirements of the requirements are left out. With `module` only the modules that its import needs
+    are compiled to bytecode.
     """
     done = directory / ".complete"
     if done.exists() and done.read_text() == " ".join(requirements):

@@ -1,4 +1,4 @@
-"""Runs `rocm-sdk-build` for tests, in a fork of this process for each command: its modules are imported already.
+"""The runs of `rocm-sdk-build` for tests, each in a fork of this process, whose modules are imported already.
 
 Nothing but imports has happened in this process, so no command sees another. tests/build_command.py starts it, sends
 the commands through the socket that is its standard input, and gets the status of each; the socket's end is its own.
@@ -23,7 +23,7 @@ LIMIT = 1 << 20  # bytes of a request
 
 
 def import_all() -> None:
-    """What commands import, but for the demonstration and for what becomes a part of packages."""
+    """Import the modules of commands, except the demonstration and modules that become a part of packages."""
     import rocm_sdk_build
 
     for found in pkgutil.walk_packages(rocm_sdk_build.__path__, "rocm_sdk_build."):
@@ -32,7 +32,7 @@ def import_all() -> None:
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """A request, and the descriptors that are its standard streams; None at the end."""
+    """Return a request, and the descriptors that are its standard streams, or None at the end."""
     space = socket.CMSG_LEN(STREAMS * array("i").itemsize)
     data, ancillary, _, _ = connection.recvmsg(LIMIT, space)
     if not data:
@@ -42,7 +42,7 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | Non
 
 
 def become(request: dict[str, Any], streams: list[int]) -> None:
-    """The state of a new process that runs the command."""
+    """Take the state of a new process that runs the command."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -54,7 +54,7 @@ def become(request: dict[str, Any], streams: list[int]) -> None:
 
 
 def run() -> int:
-    """The exit status, as of the interpreter."""
+    """Run the command, and return the exit status, as the interpreter's."""
     from rocm_sdk_build.__main__ import main
 
     try:
@@ -67,7 +67,7 @@ def run() -> int:
 
 
 def end(status: int) -> None:
-    """Ends the process as the interpreter does."""
+    """End the process as the interpreter does."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""What the tests of hostile archives, stores and notes have in common with the attackers: what to put into them."""
+"""The hostile contents of archives, stores and notes, for tests and attackers."""
 
 import os
 import tarfile
@@ -74,13 +74,13 @@ def row(path: str, kind: str = "file", *, digest: str = "", target: str = "", si
 
 
 def with_row(*fields: object, **named: Any) -> Edit:
-    """An edit that adds a row to a list."""
+    """Return an edit that adds a row to a list."""
     added = row(*fields, **named)  # type: ignore[arg-type]
     return lambda content: content["members"].append(added)
 
 
 def with_field(number: int, value: object) -> Edit:
-    """An edit that changes a field of the first file."""
+    """Return an edit that changes a field of the first file."""
 
     def edit(content: dict[str, Any]) -> None:
         next(member for member in content["members"] if member[1] == "file")[number] = value

@@ -40,7 +40,7 @@ class Index:
         self.sent = 0  # bytes of bodies
 
     def rows(self, project: str) -> list[dict[str, Any]]:
-        """The files of a project as PEP 691 has them."""
+        """Return the files of a project as PEP 691 has them."""
         found = []
         for wheel in sorted(self.wheels.glob("*.whl")):
             if wheel.name.partition("-")[0].replace("_", "-") == project:
@@ -55,7 +55,7 @@ class Index:
         return found
 
     def document(self, project: str) -> tuple[str, bytes] | None:
-        """The page of a project."""
+        """Return the content type and the page of a project, or None if the index has no file of it."""
         rows = self.rows(project)
         if not rows:
             return None
@@ -83,7 +83,7 @@ def member(wheel: Path, name: str) -> bytes:
 
 
 def attestations(name: str, digest: str) -> bytes:
-    """A provenance document (PEP 740), whose signature is none."""
+    """Return a provenance document (PEP 740), whose signature is none."""
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": name, "digest": {"sha256": digest}}],
@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def indexed(wheels: Path) -> Iterator[Index]:
-    """Serves the wheels of a directory."""
+    """Serve the wheels of a directory, and yield their index."""
     handler = type("Handler", (_Handler,), {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     handler.index = index = Index(wheels, server)  # type: ignore[attr-defined]
@@ -151,7 +151,7 @@ def indexed(wheels: Path) -> Iterator[Index]:
 
 
 def install(target: Path, *words: str) -> None:
-    """Installs wheels by pip, from nowhere but where the words say."""
+    """Install wheels by pip, from nowhere else than from where the words say."""
     options = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check", "--no-cache-dir"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *words]
     environment = clean_environment() | {"PIP_CONFIG_FILE": os.devnull}
@@ -163,6 +163,6 @@ def install(target: Path, *words: str) -> None:
 
 
 def ask_about(site: Path, index: Index | str, *words: str, **environment: str) -> Said:
-    """The answer of `rocm-sdk test --index-digests`, of that subject alone."""
+    """Return the answer of `rocm-sdk test --index-digests`, of the subject `index` alone."""
     address = index if isinstance(index, str) else index.address
     return run_test(site, "--index-digests", address, "--only", "index", *words, NETRC=os.devnull, **environment)

@@ -32,7 +32,10 @@ class Prefix:
         self.place(path).symlink_to(text)
 
     def library(self, path: str, *needs: Path, code: tuple[str, ...] = (), flags: tuple[str, ...] = ()) -> Path:
-        """A library `lib/libx.so.1.2` with the SONAME `libx.so.1`, and the links that go with it. code: its targets."""
+        """Compile a library `lib/libx.so.1.2` with the SONAME `libx.so.1`, and make the links that go with it.
+
+        `code` are the targets of its GPU code.
+        """
         target = self.place(path)
         head, _, version = target.name.partition(".so")
         soname = f"{head}.so.{version.split('.')[1]}" if version else target.name
@@ -58,7 +61,7 @@ class Prefix:
 
 
 def usual_rocm(root: Path, libdir: str = "lib") -> Prefix:
-    """A ROCm with a case of everything, as AMD installs it below /opt/rocm."""
+    """Make a ROCm with a case of everything, as AMD installs it below /opt/rocm."""
     prefix = Prefix(root, libdir)
     up = "/".join([".."] * (libdir.count("/") + 1))
     runtime = prefix.library("lib/libhsa-runtime64.so.1.18")

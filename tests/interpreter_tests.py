@@ -1,4 +1,6 @@
-"""The tests whose result depends on the interpreter. What is not here runs once, on the default interpreter alone.
+"""The tests whose result depends on the interpreter.
+
+All other tests run once, on the default interpreter alone.
 
 `INTERPRETER` runs whole on the oldest and the newest interpreter, `SMOKE`, a part of it, on those between. A row is a
 path below tests/: a directory, a file, or a test as pytest names it, without its parameters.

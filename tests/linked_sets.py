@@ -31,7 +31,7 @@ NOWHERE = ("libnowhere.so.1", "libamdsomething.so.3")
 
 
 class File(NamedTuple):
-    """A file of a set. soname None: it has none."""
+    """A file of a set; `soname` is None if the file has none."""
 
     path: Path
     soname: str | None
@@ -58,7 +58,7 @@ class LinkedSet:
         return f"{self._number}"
 
     def _object(self, defines: str, wants: list[str], *, program: bool) -> Path:
-        """An object that defines a symbol and wants others."""
+        """Make an object that defines a symbol and wants others."""
         code = f".text\n.globl {defines}\n.type {defines}, %function\n{defines}:\n"
         code += _EXIT[platform.machine()] + "\n" if program else "nop\n"
         code += '.section .note.GNU-stack,"",%progbits\n.data\n' + "".join(f".quad {each}\n" for each in wants)
@@ -68,7 +68,7 @@ class LinkedSet:
         return path
 
     def stub(self, soname: str, versions: tuple[str, ...] = ()) -> Path:
-        """A library to link with, of which the SONAME and the versions count."""
+        """Make a library to link with, of which the SONAME and the versions count."""
         path = self.directory / "stubs" / f"{soname}-{'-'.join(versions)}"
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
@@ -108,7 +108,7 @@ class LinkedSet:
     # ---- the SDK
 
     def _make_sdk(self) -> None:
-        """Libraries of which some need others, with and without RPATHs."""
+        """Make the libraries of an SDK, of which some need others, with and without RPATHs."""
         rpath = self.random.choice(["", "--disable-new-dtags", "--enable-new-dtags"])
         left_out = self.random.choice([None, None, None, "libhsa-runtime64.so.1", "librocblas.so.5", "libhelper.so.2"])
         names = [name for name in OF_SDK if name != left_out]
@@ -174,7 +174,7 @@ class LinkedSet:
     def _file(
         self, directories: list[Path], level: int, number: int, below: list[tuple[str, str | None]]
     ) -> tuple[str, str | None] | None:
-        """A library of a level; the name by which others need it."""
+        """Make a library of a level, and return the name by which others need it."""
         soname: str | None = f"liblevel{level}{'ab'[number]}.so.1"
         if self.random.random() < 0.12:
             soname = self.random.choice([*OTHER_RELEASES, "libamdhip64.so.7", "libamd_comgr.so.3"])
@@ -256,18 +256,21 @@ def _run(*words: str, text: str = "") -> None:
 
 
 def starts(program: Path, **environment: str) -> bool:
-    """Whether the linker starts a program: it finds all libraries, the versions in them, and the symbols (LD_WARN)."""
+    """Return whether the linker starts a program: it finds libraries, versions in them, and symbols (LD_WARN)."""
     said = _traced(program, {"LD_WARN": "1", "LD_BIND_NOW": "1", **environment})
     return all(each not in said for each in ("not found", "error", "undefined symbol"))
 
 
 def finds_all(program: Path, **environment: str) -> bool:
-    """Whether the linker finds a file for each library that a program needs, whatever is in it."""
+    """Return whether the linker finds a file, with any content, for each library that a program needs."""
     return "=> not found" not in _traced(program, environment)
 
 
 def _traced(program: Path, environment: dict[str, str]) -> str:
-    """What the linker says of a program. It goes on after what is missing, and its status says nothing."""
+    """Return the linker's words about a program.
+
+    The linker goes on after a missing library, and its status says nothing.
+    """
     done = subprocess.run(
         [INTERPRETER, program],
         env={"PATH": os.environ["PATH"], "LD_TRACE_LOADED_OBJECTS": "1", **environment},
@@ -281,7 +284,7 @@ def _traced(program: Path, environment: dict[str, str]) -> str:
 
 
 def in_child(work: "object", *arguments: "object") -> bytes:
-    """What a function returns in a child that ends with it."""
+    """Return the result of a function in a child that ends with it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -299,7 +302,7 @@ def in_child(work: "object", *arguments: "object") -> bytes:
 
 
 def opens(path: Path) -> bytes:
-    """In a child: whether dlopen(RTLD_NOW) accepts a library in this process; else why not."""
+    """Return b"loads" if dlopen(RTLD_NOW) accepts a library in this process, which is a child, else the reason."""
     import ctypes
 
     try:

@@ -1,4 +1,4 @@
-"""What the product says of random sets of files, compared with what the dynamic linker does with them."""
+"""The verdicts of the product on random sets of files, compared with the acts of the dynamic linker."""
 
 import json
 import os
@@ -18,12 +18,12 @@ _WORDS = ("cannot open shared object file", "wrong ELF class")  # of glibc, for 
 
 
 def _says(opened: str) -> str:
-    """The kind of an answer of dlopen."""
+    """Return the kind of an answer of dlopen."""
     return _LOADS if opened == _LOADS else _NOT_FOUND if any(each in opened for each in _WORDS) else "refused"
 
 
 class DifferencesError(Exception):
-    """The product and the linker do not agree."""
+    """The error for a product and a linker that do not agree."""
 
 
 def compare_set(seed: int, directory: Path) -> Compare:
@@ -36,7 +36,7 @@ def compare_set(seed: int, directory: Path) -> Compare:
 
 
 def _compared(made: LinkedSet) -> bytes:
-    """In a child that sees the set's SDK."""
+    """Compare all files and directories of a set, in a child that sees the set's SDK."""
     sys.path.insert(0, str(made.site.path))
     os.environ.pop("ROCM_SDK_ROOT", None)
     comparison = _Comparison(made)
@@ -48,7 +48,7 @@ def _compared(made: LinkedSet) -> bytes:
 
 
 class _Comparison:
-    """What was compared in a set, and what differs."""
+    """The comparisons of a set, and the differences."""
 
     def __init__(self, made: LinkedSet) -> None:
         from rocm_sdk.doctor.verdicts import Question
@@ -61,13 +61,13 @@ class _Comparison:
         self.alone: dict[Path, bool] = {}
 
     def expect(self, kind: str, detail: str, said: bool, done: bool) -> None:
-        """One comparison of a kind: what the product says, and what the linker does."""
+        """Count a comparison of a kind: the product's statement, and the linker's act."""
         self.counts[f"{kind}: {'yes' if done else 'no'}"] += 1
         if said != done:
             self.differences.append(f"{kind}: said {said}, the linker: {done}; {detail}")
 
     def file(self, file: File) -> None:
-        """The verdict of `check FILE`, the warnings of preload_for, and what `tree FILE` calls missing."""
+        """Compare the verdict of `check FILE`, the warnings of preload_for, and the answer of `tree FILE`."""
         from rocm_sdk.doctor.verdicts import judge
 
         verdict = judge(str(file.path), self.question)
@@ -107,7 +107,7 @@ class _Comparison:
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
     def _run_environment(self, program: str) -> dict[str, str]:
-        """The variables in which the linker looks, of a program that `rocm-sdk run` starts."""
+        """Return the variables in which the linker looks, of a program that `rocm-sdk run` starts."""
         from rocm_sdk.cli import run
         from rocm_sdk.installed.installation import current
 
@@ -118,7 +118,7 @@ class _Comparison:
         return {"LD_LIBRARY_PATH": ":".join(directories)} | preloaded
 
     def _preload_for(self, file: File) -> None:
-        """It warns of libraries that lack exactly where a dlopen behind it does not find one."""
+        """Expect warnings of lacking libraries exactly where a dlopen behind preload_for does not find one."""
         warned, opened, raised = json.loads(in_child(_preloaded_and_opened, file.path))
         if raised:  # the SDK's own libraries do not load, which says nothing of the file
             self.counts["preload_for raises"] += 1
@@ -128,7 +128,7 @@ class _Comparison:
         )
 
     def _tree(self, file: File) -> None:
-        """It calls libraries missing exactly where the linker finds none in the process that serves the file best."""
+        """Expect missing libraries exactly where the linker finds none in the process that serves the file best."""
         from rocm_sdk.cli.tree.files_tree import with_files
         from rocm_sdk.cli.tree.plan_tree import Tree
 
@@ -141,7 +141,7 @@ class _Comparison:
         self.expect("tree finds all", f"{file.path.name}: {tree.missing}", not tree.missing, found)
 
     def whole(self, directory: Path) -> None:
-        """`check DIR` says that all loads, by itself, where the linker takes each file."""
+        """Compare the verdict of `check DIR`, that all loads by itself, with the linker's on each file."""
         from rocm_sdk.doctor.verdicts import judge
 
         verdict = judge(str(directory), self.question)

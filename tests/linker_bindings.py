@@ -1,4 +1,4 @@
-"""What the dynamic linker binds, as it tells itself: the judge of rocm_sdk.bindings."""
+"""The bindings of the dynamic linker, as it tells them: the judge of rocm_sdk.bindings."""
 
 import os
 import re
@@ -13,16 +13,16 @@ _LINE = re.compile(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `([
 
 
 class MismatchError(Exception):
-    """The finder and the linker do not agree."""
+    """The error for a finder and a linker that do not agree."""
 
 
 def debugging(told: Path) -> dict[str, str]:
-    """The variables with which a process tells what it binds, in files whose names begin with `told`."""
+    """Return the variables with which a process tells its bindings, in files whose names begin with `told`."""
     return {"LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(told)}
 
 
 def linker_bindings(told: Path) -> dict[Key, set[str]]:
-    """The files that answered each reference, by their real paths."""
+    """Return the files that answered each reference, by their real paths."""
     found: dict[Key, set[str]] = defaultdict(set)
     real = cache(os.path.realpath)  # thousands of references name a few dozen files
     for path in told.parent.glob(f"{told.name}.*"):
@@ -34,10 +34,10 @@ def linker_bindings(told: Path) -> dict[Key, set[str]]:
 def compare(
     what: str, references: Iterable[tuple[str, str, str | None, str | None, str]], linker: Mapping[Key, set[str]]
 ) -> Counter[str]:
-    """Counts what was compared; MismatchError at the first reference that the linker bound otherwise.
+    """Count the compared references; raise MismatchError at the first one that the linker bound otherwise.
 
-    references: library, symbol, version, bound to, verdict. What the linker bound and no reference tells is counted as
-    `without relocation`: dlsym, and its own look-ups.
+    `references` have library, symbol, version, bound to, verdict. Bindings that no reference tells are counted as
+    `without relocation`: dlsym, and the linker's own look-ups.
     """
     ours: dict[Key, set[str]] = defaultdict(set)
     real = cache(os.path.realpath)

@@ -7,7 +7,7 @@ from sample_device_code import HIPK, bundle, library, message, objects
 
 
 def with_marker(root: Path, *named: str) -> ArtifactTree:
-    """Artifacts with RCCL, whose kernels are in archives of these names."""
+    """Make artifacts with RCCL, whose kernels are in archives of these names."""
     tree = usual_tree(root)
     marker = message({"kernel_name": "lib/librccl.so.1", "kpack_search_paths": list(named)})
     text = "".join(f"\\x{byte:02x}" for byte in marker)

@@ -1,4 +1,4 @@
-"""Reads msgpack, beside the reader of the C library. Source: the msgpack specification."""
+"""A reader of msgpack, beside the reader of the C library. Source: the msgpack specification."""
 
 import struct
 
@@ -32,7 +32,10 @@ _SIZED = {
 
 
 def unpack(data: bytes) -> object:
-    """The value that the data begins with. Raises ValueError for data that is damaged, or of an extension type."""
+    """Return the value that the data begins with.
+
+    Raise ValueError for data that is damaged, or of an extension type.
+    """
     return _Reader(data).value(0)
 
 

@@ -23,13 +23,13 @@ LEFT_OUT = ("test", "idlelib", "tkinter", "lib2to3", "site-packages", "ensurepip
 
 
 class OtherUser:
-    """Runs `python` as a user who owns nothing; `python` and its packages are where he can read them."""
+    """A user who owns nothing, as whom `python` runs; `python` and its packages are where he can read them."""
 
     def __init__(self, python: Path) -> None:
         self.python = python
 
     def run(self, *words: str | Path, check: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`python WORDS` with a clean environment and these variables."""
+        """Run `python WORDS` with a clean environment and these variables, as the other user."""
         return subprocess.run(
             [self.python, *words],
             env=clean_environment() | {"HOME": "/nonexistent"} | variables,
@@ -46,9 +46,9 @@ class OtherUser:
 
 @contextmanager
 def program_with_rights(user: OtherUser, directory: Path, site: Path) -> Iterator[tuple[OtherUser, Path]]:
-    """A copy of the interpreter that is set-user-ID, for which AT_SECURE is set, and its file.
+    """Yield a user with a copy of the interpreter that is set-user-ID, and the file of the copy.
 
-    The user starts it with `variables_of_program`. `site` becomes readable for him.
+    AT_SECURE is set for the copy. The user starts it with `variables_of_program`. `site` becomes readable for him.
     """
     program = directory / "python"
     shutil.copy(user.python.resolve(), program)
@@ -62,7 +62,7 @@ def program_with_rights(user: OtherUser, directory: Path, site: Path) -> Iterato
 
 
 def variables_of_program(user: OtherUser, site: Path) -> dict[str, str]:
-    """What the copy needs to find its standard library and packages."""
+    """Return the variables that the copy needs to find its standard library and packages."""
     ask = "import sys; print(sys.base_prefix, ':'.join(sys.path[1:]), sep='\\n')"
     home, packages = user.run("-c", ask, check=True).stdout.splitlines()
     return {"PYTHONHOME": home, "PYTHONPATH": f"{site}:{packages}"}
@@ -70,7 +70,7 @@ def variables_of_program(user: OtherUser, site: Path) -> dict[str, str]:
 
 @contextmanager
 def open_directory() -> Iterator[Path]:
-    """A directory below /tmp that others may enter, unlike pytest's own."""
+    """Yield a directory below /tmp that others may enter, unlike pytest's own."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)
@@ -78,19 +78,22 @@ def open_directory() -> Iterator[Path]:
 
 @cache
 def has_user_namespaces() -> bool:
-    """Whether the kernel makes user namespaces here. In a chroot, as a bare system is, it does not."""
+    """Return whether the kernel makes user namespaces here: in a chroot, as a bare system is, it does not."""
     return subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode == 0
 
 
 def need_user_namespaces() -> None:
-    """Skips a test. On a machine that is no chroot, the same tests run on other interpreters."""
+    """Skip a test where the kernel refuses user namespaces.
+
+    The same tests run on other interpreters of a machine that is no chroot.
+    """
     if not has_user_namespaces():
         pytest.skip("this system refuses user namespaces, as the kernel does in a chroot")
 
 
 @contextmanager
 def become_possible() -> Iterator[OtherUser]:
-    """Makes what he needs, and removes it; skips the test where only root can."""
+    """Make all that the other user needs, yield him, and remove it; skip the test where only root can."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
     places = (sys.executable, sys.base_prefix, sysconfig.get_path("purelib"))
@@ -102,7 +105,7 @@ def become_possible() -> Iterator[OtherUser]:
 
 
 def _is_open(path: Path) -> bool:
-    """Whether everybody can read a path, and what it leads to."""
+    """Return whether everybody can read a path, and the target of a link there."""
     found = {place for each in (path, path.resolve()) for place in (each, *each.parents)}
     return all(place.stat().st_mode & 0o005 == 0o005 for place in found)
 
@@ -137,7 +140,7 @@ def _link_or_copy(source: str, target: str) -> None:
 
 
 def _copy_interpreter(base: Path, target: Path, python: str) -> None:
-    """The program, and its library if it has one, which its search path names at the closed place."""
+    """Copy the program, and its library if it has one, which its search path names at the closed place."""
     (target / "bin").mkdir()
     shutil.copy2(base / "bin" / python, target / "bin")
     (target / "lib").mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ import subprocess
 
 
 def terminal_output(command: list[str], environment: dict[str, str], status: int = 0) -> str:
-    """What a command prints on a terminal, without its messages. status: how it must end."""
+    """Return the output of a command on a terminal, without its messages; the command must end with `status`."""
     master, slave = pty.openpty()
     with subprocess.Popen(command, env=environment, stdout=slave, stderr=subprocess.DEVNULL) as process:
         os.close(slave)

@@ -15,7 +15,7 @@ RELEASES = ("10.0.0", "10.0.1")
 
 
 def write_wheel(directory: Path, name: str, version: str, requires: tuple[str, ...] = (), extras: str = "") -> Path:
-    """A wheel with an empty module. extras: names, with `,` between."""
+    """Write a wheel with an empty module; `extras` are names, with `,` between."""
     lines = [f"Provides-Extra: {each}\n" for each in filter(None, extras.split(","))]
     lines += [f"Requires-Dist: {each}\n" for each in requires]
     files = {f"{name.replace('-', '_')}_files/__init__.py": b""}
@@ -25,7 +25,7 @@ def write_wheel(directory: Path, name: str, version: str, requires: tuple[str, .
 def write_product(
     directory: Path, name: str, version: str, device: str, requires: tuple[str, ...], *, split: bool
 ) -> None:
-    """A product and its packages for targets: extras (whl-next), or all of them come along (whl)."""
+    """Write a product and its packages for targets: extras (whl-next), or all of them come along (whl)."""
     packages = [(target, f"{device}{target}=={version}") for target in TARGETS]
     for target in TARGETS:
         write_wheel(directory, f"{device}{target}", version)

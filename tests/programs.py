@@ -1,4 +1,4 @@
-"""Runs a program to its end, for tests that look at what it said."""
+"""Programs that run to their end, for tests that look at their output."""
 
 import subprocess
 from collections.abc import Sequence
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def completed(command: Sequence[str | Path] | str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """What a program has said, and its status, whatever that is. options: those of subprocess.run."""
+    """Run a program with options of subprocess.run, and return its output and its status, whatever that is."""
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)

@@ -1,6 +1,6 @@
-"""An installed SDK with libraries, GPU code, data and programs of every kind that a closure judges; and applications.
+"""The sample of closures: an installed SDK with libraries, GPU code, data and programs of every kind; applications.
 
-The libraries are compiled for each test session; names and places are those of ROCm's packages.
+The libraries are compiled for each test session; names and places are as in ROCm's packages.
 """
 
 import json
@@ -58,7 +58,7 @@ def code(*targets: str) -> list[bytes]:
 
 
 def write_sdk(site: Path) -> Path:
-    """Writes the SDK as an installer leaves it; returns the directory."""
+    """Write the SDK as an installer leaves it, and return the directory."""
     lib = site / _LIB
     core = site / CORE / "lib"
     for directory in (lib, core):
@@ -104,7 +104,7 @@ def write_distribution(  # noqa: PLR0917
     requires: tuple[str, ...] = (),
     entry_points: str = "",
 ) -> None:
-    """Writes the dist-info of what is in these directories."""
+    """Write the dist-info of the files in these directories."""
     info = site / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir()
     lines = "\n".join([*(f"Requires-Dist: {each}" for each in requires), "Provides-Extra: libraries"])
@@ -124,7 +124,7 @@ def write_distribution(  # noqa: PLR0917
 
 
 def write_application(directory: Path, sdk: Path, *names: str) -> Path:
-    """An extension module of this Python, linked with the named libraries (file names) of the SDK."""
+    """Compile an extension module of this Python, linked with the named libraries (file names) of the SDK."""
     import sysconfig
 
     directory.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def write_application(directory: Path, sdk: Path, *names: str) -> Path:
 
 
 def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
-    """`rocm-sdk-build closure WORDS` in an environment with the SDK; without the proof, unless PROVED is a word."""
+    """Run `rocm-sdk-build closure WORDS` in an environment with the SDK; without the proof, unless PROVED is a word."""
     done = completed(
         [sys.executable, "-m", "rocm_sdk_build", "closure", *_with_proof(words)],
         env=clean_environment() | {"PYTHONPATH": str(sdk)} | variables,
@@ -153,7 +153,7 @@ def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str)
 
 
 def _with_proof(words: tuple[str | Path, ...]) -> list[str]:
-    """The words, with --no-proof in the place of nothing, and --proof in that of PROVED."""
+    """Return the words, with --proof in the place of PROVED, and with --no-proof if no word is about the proof."""
     texts = [str(each) for each in words if each != PROVED]
     if PROVED in words:
         return ["--proof", *texts]
@@ -161,13 +161,13 @@ def _with_proof(words: tuple[str | Path, ...]) -> list[str]:
 
 
 def report(sdk: Path, *words: str | Path) -> dict[str, object]:
-    """The report for programs."""
+    """Return the report for programs."""
     document: dict[str, object] = json.loads(closure(sdk, "--json", *words).stdout)
     return document
 
 
 def errors_of(site: Path) -> list[str]:
-    """The errors of the self test with the SDK in a directory; but those that real libraries do not have."""
+    """Return the errors of the self test with the SDK in a directory, except errors that real libraries do not have."""
     done = completed(
         [sys.executable, "-m", "rocm_sdk", "test", "--json"], env=clean_environment() | {"ROCM_SDK_ROOT": str(site)}
     )
@@ -176,12 +176,12 @@ def errors_of(site: Path) -> list[str]:
 
 
 def names_in(directory: Path) -> set[str]:
-    """The names of all files and links below a directory."""
+    """Return the names of all files and links below a directory."""
     return {name for _, _, names in os.walk(directory) for name in names}
 
 
 def _move(path: Path, directory: Path) -> None:
-    """Leaves no bundle beside the library."""
+    """Remove the bundles beside a library."""
     for scrap in directory.glob("*.bundle"):
         scrap.unlink()
     assert path.is_file()

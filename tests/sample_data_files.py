@@ -1,6 +1,6 @@
-"""Made-up trees of the data that ROCm's libraries read, in every form that packages have it.
+"""The sample of data that ROCm's libraries read: made-up trees, in every form that packages have.
 
-Names and forms are those of ROCm's packages; the contents are small, and no library of AMD has read them.
+Names and forms are as in ROCm's packages; the contents are small, and no library of AMD has read them.
 """
 
 import zlib
@@ -24,7 +24,7 @@ def write(root: Path, files: dict[str, bytes]) -> Path:
 
 
 def flat(directory: str, *, end: str = ".dat") -> dict[str, bytes]:
-    """rocBLAS of ROCm 6: `library/`, a lazy index for each target, a fallback table that all of them name."""
+    """Return rocBLAS's files of ROCm 6: `library/`, a lazy index for each target, a fallback table of all indexes."""
     pack = zlib.compress if end.endswith(".zlib") else bytes
     files = {
         f"{directory}/TensileManifest.txt": b"".join(f"{GEMM}_{target}.co\n".encode() for target in TARGETS),
@@ -45,7 +45,7 @@ def flat(directory: str, *, end: str = ".dat") -> dict[str, bytes]:
 
 
 def by_directory(directory: str) -> dict[str, bytes]:
-    """The newer form: `library/<gfx>/`, where names need not have the target."""
+    """Return files of the newer form: `library/<gfx>/`, where names need not have the target."""
     files = {}
     for target in TARGETS:
         index = kernel_index({target: [f"{GEMM}_{target}"], "": [f"{GEMM}_fallback"]})
@@ -60,14 +60,14 @@ def by_directory(directory: str) -> dict[str, bytes]:
 
 
 def merged(directory: str) -> dict[str, bytes]:
-    """rocBLAS of ROCm 5: one index with all kernels in it."""
+    """Return rocBLAS's files of ROCm 5: one index with all kernels in it."""
     index = kernel_index({target: [] for target in (*TARGETS, "")})
     kernels = {f"{directory}/Kernels.so-000-{target}.hsaco": code_object(FLAGS[target], size=64) for target in TARGETS}
     return {f"{directory}/TensileLibrary.dat": index, **kernels}
 
 
 def hipblaslt(directory: str) -> dict[str, bytes]:
-    """The flat form with hipBLASLt's further lists, which name the tables of all targets."""
+    """Return files of the flat form with hipBLASLt's further lists, which name the tables of all targets."""
     tables = {number: f"{GEMM}_{target}" for number, target in enumerate(TARGETS)}
     return {
         **flat(directory),
@@ -79,7 +79,7 @@ def hipblaslt(directory: str) -> dict[str, bytes]:
 
 
 def of_nixpkgs(directory: str) -> dict[str, bytes]:
-    """Its hipBLASLt: tables that zstd has compressed, under the usual names."""
+    """Return hipBLASLt's files of nixpkgs: tables that zstd has compressed, under the usual names."""
     return {
         name: zstd.compress(content) if name.endswith(".dat") else content
         for name, content in hipblaslt(directory).items()

@@ -30,7 +30,7 @@ Members = list[tuple[tarfile.TarInfo, bytes]]
 
 
 def member(name: str, data: bytes = b"", **fields: object) -> tuple[tarfile.TarInfo, bytes]:
-    """A member of an archive; `fields` are attributes of its TarInfo."""
+    """Return a member of an archive; `fields` are attributes of its TarInfo."""
     info = tarfile.TarInfo(name)
     info.size = len(data)
     info.mtime = 1_700_000_000
@@ -49,7 +49,7 @@ def link(name: str, target: str, **fields: object) -> tuple[tarfile.TarInfo, byt
 
 
 def make_archive(members: Members, name: str = "_devel.tar") -> bytes:
-    """The bytes of an archive, compressed as its name says."""
+    """Return the bytes of an archive, compressed as its name says."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode="w") as archive:
         for info, data in members:
@@ -63,7 +63,7 @@ def make_archive(members: Members, name: str = "_devel.tar") -> bytes:
 
 
 def sample_members(nonce: str = "") -> Members:
-    """A small tree with one of everything that an archive may hold."""
+    """Return the members of a small tree with one of everything that an archive may hold."""
     tree = f"_rocm_sdk_devel{nonce}"
     core = f"_rocm_sdk_core{nonce}"
     return [
@@ -87,7 +87,7 @@ def sample_members(nonce: str = "") -> Members:
 
 
 def links_to(files: Files) -> Members:
-    """The links of the tree to the files of a package: it has each of them."""
+    """Return the links of the tree to the files of a package: the tree has each of them."""
     names = [name.partition("/")[::2] for name in files if name.startswith("_rocm_sdk_")]
     return [
         link(f"_rocm_sdk_devel/{path}", f"{'../' * (path.count('/') + 1)}{package}/{path}")
@@ -116,13 +116,13 @@ class DevelSite:
         return self.path / f"_rocm_sdk_core{self.nonce}"
 
     def install(self, name: str, files: Files, version: str = VERSION) -> Path:
-        """Writes what pip would; returns RECORD."""
+        """Write the files that pip would, and return RECORD."""
         for path, data in with_metadata(name, files, version).items():
             write(self.path / path, data)
         return self.record(name, version)
 
     def install_sdk(self, archive: str = "_devel.tar", libraries: bool = True, members: Members | None = None) -> None:
-        """Writes all packages; members: of the archive, in place of the sample's."""
+        """Write all packages; `members` replace the sample's members of the archive."""
         self.install("rocm-sdk-core", core_files(self.nonce))
         if libraries:
             self.install("rocm-sdk-libraries", libraries_files(self.nonce))
@@ -135,16 +135,16 @@ class DevelSite:
         return self.path / f"{name.replace('-', '_')}-{version}.dist-info/RECORD"
 
     def rows(self, name: str = "rocm-sdk-devel") -> list[str]:
-        """The paths that a RECORD lists."""
+        """Return the paths that a RECORD lists."""
         with self.record(name).open(newline="") as file:
             return [row[0] for row in csv.reader(file)]
 
     def names(self) -> set[str]:
-        """Everything in the directory."""
+        """Return the names of everything in the directory."""
         return {str(path.relative_to(self.path)) for path in self.path.rglob("*") if path.name != "__pycache__"}
 
     def command(self, *words: str, check: bool = True, **options: Any) -> Result:
-        """Runs `rocm-sdk`; `options` are those of subprocess.run."""
+        """Run `rocm-sdk` with options of subprocess.run."""
         result = subprocess.run(
             [sys.executable, "-m", "rocm_sdk", *words],
             check=False,
@@ -156,7 +156,7 @@ class DevelSite:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Those that lead to it."""
+        """The variables that lead to the directory."""
         return {"PYTHONPATH": str(self.path)}
 
     def environment(self, **variables: str) -> dict[str, str]:
@@ -201,7 +201,10 @@ def devel_files(archive: bytes, name: str = "_devel.tar") -> Files:
 def device_files(
     target: str, nonce: str = "", version: str = VERSION, count: int = 2, more: Files | None = None
 ) -> Files:
-    """The files of a device package, with the manifest of their links. more: further files, by path and content."""
+    """Return the files of a device package, with the manifest of their links.
+
+    `more` are further files, by path and content.
+    """
     libraries = f"_rocm_sdk_libraries{nonce}"
     names = [f"lib/rocblas/library/{target}_{i}.co" for i in range(count)]
     code = {f"{libraries}/{name}": f"code for {name}".encode() for name in names} | (more or {})
@@ -212,7 +215,7 @@ def device_files(
 
 
 def with_metadata(name: str, files: Files, version: str, headers: str = "") -> Files:
-    """The files with their dist-info. headers: further lines of METADATA."""
+    """Return the files with their dist-info; `headers` are further lines of METADATA."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{headers}\nText: of the description\n"
     wheel = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -227,7 +230,7 @@ def with_metadata(name: str, files: Files, version: str, headers: str = "") -> F
 
 
 def make_wheel(folder: Path, name: str, files: Files, version: str = VERSION, headers: str = "") -> Path:
-    """A wheel that pip and uv install."""
+    """Make a wheel that pip and uv install, and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:

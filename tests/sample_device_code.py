@@ -29,14 +29,14 @@ FLAGS = {
 
 
 def code_object(flags: int, abi: int = 2, size: int = 200, os_abi: int = 64) -> bytes:
-    """An AMDGPU ELF file without segments; bytes that differ from file to file follow its header."""
+    """Return an AMDGPU ELF file without segments; bytes that differ from file to file follow its header."""
     ident = b"\x7fELF\x02\x01\x01" + bytes([os_abi, abi]) + bytes(7)
     header = struct.pack("<HHIQQQIHHHHHH", 3, 224, 1, 0, 0, 0, flags, 64, 56, 0, 64, 0, 0)
     return (ident + header + hashlib.shake_256(header).digest(max(size, 64)))[:size]
 
 
 def described_object(description: bytes, owner: bytes = b"AMDGPU", kind: int = 32, align: int = 4) -> bytes:
-    """A code object for gfx1030 with one note, by default that of metadata in msgpack."""
+    """Return a code object for gfx1030 with one note, by default a note of metadata in msgpack."""
     head = struct.pack("<III", len(owner) + 1, len(description), kind) + owner + b"\0"
     note = head + bytes(-len(head) % align) + description
     segment = struct.pack("<IIQQQQQQ", 4, 4, 120, 0, 0, len(note), 0, align)
@@ -46,12 +46,12 @@ def described_object(description: bytes, owner: bytes = b"AMDGPU", kind: int = 3
 
 
 def objects(*targets: str, size: int = 200) -> dict[str, bytes]:
-    """Entries of a bundle."""
+    """Return entries of a bundle for these targets."""
     return {f"hipv4-amdgcn-amd-amdhsa--{target}": code_object(FLAGS[target], size=size) for target in targets}
 
 
 def bundle(entries: Mapping[str, bytes], align: int = 4096, host: str = HOST) -> bytes:
-    """An offload bundle, with an empty host entry first."""
+    """Return an offload bundle, with an empty host entry first."""
     ids = [host, *entries]
     position = 32 + sum(24 + len(each) for each in ids)
     head, body = BUNDLE_MAGIC + struct.pack("<Q", len(ids)), b""
@@ -69,7 +69,7 @@ def _zstd(plain: bytes) -> bytes:
 
 
 def compressed(plain: bytes, version: int, method: str = "zstd") -> bytes:
-    """The bundle as a CCOB."""
+    """Return the bundle as a CCOB."""
     packed = _zstd(plain) if method == "zstd" else zlib.compress(plain)
     digest = hashlib.md5(plain, usedforsecurity=False).digest()[:8]
     sizes = {
@@ -81,7 +81,7 @@ def compressed(plain: bytes, version: int, method: str = "zstd") -> bytes:
 
 
 def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2, method: str = "") -> bytes:
-    """Records of LLVM's OffloadBinary, one for each (triple, target, image); in version 3 perhaps compressed."""
+    """Return records of LLVM's OffloadBinary, one for each (triple, target, image); in version 3 perhaps compressed."""
     result = b""
     for triple, target, image in images:
         texts = {"triple": triple, "arch": target}
@@ -111,7 +111,7 @@ def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2, m
 
 
 def message(value: object) -> bytes:
-    """A value in msgpack."""
+    """Return a value in msgpack."""
     if isinstance(value, bool) or value is None:
         return {None: b"\xc0", False: b"\xc2", True: b"\xc3"}[value]
     if isinstance(value, int):
@@ -128,7 +128,7 @@ def message(value: object) -> bytes:
 
 
 def kernel_index(rows: Mapping[str, Sequence[str]]) -> bytes:
-    """Tensile's index of kernels: {condition: names of the tables}.
+    """Return Tensile's index of kernels: {condition: names of the tables}.
 
     A condition is a processor, "gfx90a CU104" for one with a number of compute units, or "" for any GPU.
     """
@@ -161,7 +161,7 @@ def kernel_index(rows: Mapping[str, Sequence[str]]) -> bytes:
 
 
 def kpack(kernels: Mapping[str, Mapping[str, bytes]], scheme: str = "none") -> bytes:
-    """A kpack archive: {"lib/libx.so.1#0": {"gfx942": code object}}."""
+    """Return a kpack archive: {"lib/libx.so.1#0": {"gfx942": code object}}."""
     body, blobs, toc = b"", [], {}
     for key, images in kernels.items():
         toc[key] = {
@@ -184,7 +184,10 @@ def kpack(kernels: Mapping[str, Mapping[str, bytes]], scheme: str = "none") -> b
 
 
 def library(path: Path, bundles: Sequence[bytes], *flags: str | Path, magic: int = HIPF, more: str = "") -> Path:
-    """A library as the HIP compiler makes them: bundles, and a wrapper for each, whose address the linker fills in."""
+    """Make a library as the HIP compiler does, and return its path.
+
+    The library has bundles, and a wrapper for each, whose address the linker fills in.
+    """
     lines = ['.section .hip_fatbin,"a",@progbits']
     contents = [path.with_suffix(f".{i}.bundle") for i in range(len(bundles))]
     for i, (content, each) in enumerate(zip(contents, bundles, strict=True)):

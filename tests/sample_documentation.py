@@ -11,7 +11,7 @@ from rocm_sdk_build.demo.sample import write_sample_site
 
 
 def write_machine(root: Path) -> Path:
-    """The machine of the page about GPUs: an MI300X and an APU. Returns the root of its file system."""
+    """Write the machine of the page about GPUs, an MI300X and an APU, and return the root of its file system."""
     machine = machine_of(root)
     machine.gpu(1, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, capability=1 << 26)
     machine.gpu(2, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
@@ -24,7 +24,7 @@ def write_machine(root: Path) -> Path:
 
 
 def _write_condition(machine: Machine) -> None:
-    """What the kernel says about the condition of the GPUs: the second one sleeps."""
+    """Write the kernel's files about the condition of the GPUs: the second GPU sleeps."""
     device = "sys/bus/pci/devices/0000:c1:00.0"
     machine.write(f"{device}/power/runtime_status", "active\n")
     machine.write(f"{device}/mem_info_vram_used", "1300000000\n")
@@ -38,14 +38,14 @@ def _write_condition(machine: Machine) -> None:
 
 
 def write_site(directory: Path) -> Path:
-    """The sample SDK as a site-packages directory of this name."""
+    """Write the sample SDK as a site-packages directory of this name."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     write_sample_site(Shape("none"), directory)
     return directory
 
 
 def environment(site: Path, machine: Path) -> dict[str, str]:
-    """The variables with which an example runs, without the configuration of pip and uv: fixes name it."""
+    """Return the variables of an example's run, without the configuration of pip and uv, which fixes would name."""
     own = {name: value for name, value in clean_environment().items() if not name.startswith(("PIP_", "UV_"))}
     variables = own | {"PYTHONPATH": str(site), "ROCM_SDK_ROOTFS": str(machine)}
     variables["PATH"] = f"{sysconfig.get_path('scripts')}:{variables['PATH']}"

@@ -14,5 +14,8 @@ int hiprtcDestroyProgram(void) {{ return 0; }}
 
 
 def hiprtc(compile: str, code: bytes) -> str:  # noqa: A002
-    """Its source. compile: the body of hiprtcCompileProgram; code: what it has compiled then."""
+    """Return the source of a hiprtc.
+
+    `compile` is the body of hiprtcCompileProgram, and `code` the code that it has compiled then.
+    """
     return _SOURCE.format(compile=compile, code=",".join(map(str, code)))

@@ -1,5 +1,6 @@
-"""A machine with GPUs as a tree of files, below which `rocm_sdk.gpus(root=...)` looks: what the kernel shows in sysfs
-(amdgpu's KFD topology), and the device files.
+"""A machine with GPUs as a tree of files, below which `rocm_sdk.gpus(root=...)` looks.
+
+The tree has the files of the kernel in sysfs (amdgpu's KFD topology), and the device files.
 """
 
 from pathlib import Path
@@ -10,7 +11,10 @@ COHERENT_HOST_ACCESS = 1 << 31  # of the property `capability`
 
 
 def version_of(target: str) -> int:
-    """gfx_target_version of a target: the stepping is its last digit in base 16, the minor version the one before."""
+    """Return gfx_target_version of a target.
+
+    The stepping is the last digit of the target in base 16, and the minor version the digit before.
+    """
     digits = target.removeprefix("gfx").partition("-")[0]
     return int(digits[:-2]) * 10000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
 
@@ -53,7 +57,7 @@ class Machine:
         self.write(f"{TOPOLOGY}/nodes/{node}/mem_banks/0/properties", _lines(bank))
 
     def gpu(self, node: int, target: str, *, memory: int = 16 * GIB, **properties: int) -> None:
-        """A GPU node; `properties` replace or extend what the kernel would say of it."""
+        """Add a GPU node; `properties` replace or extend the properties that the kernel would show."""
         minor = properties.setdefault("drm_render_minor", 128 + node)
         properties["capability"] = properties.get("capability", 0) | COHERENT_HOST_ACCESS
         facts = {
@@ -96,7 +100,7 @@ def _lines(properties: dict[str, int]) -> str:
 
 
 def machine_of(root: Path, *targets: str) -> Machine:
-    """A machine with these GPUs, from node 1 on."""
+    """Make a machine with these GPUs, from node 1 on."""
     machine = Machine(root)
     machine.cpu(0)
     for node, target in enumerate(targets, 1):

@@ -52,7 +52,7 @@ class Stage(Prefix):
 
 
 def sound_stage(destdir: Path) -> Stage:
-    """What a build of ROCm installs with DESTDIR."""
+    """Make the files that a build of ROCm installs with DESTDIR."""
     stage = Stage(destdir)
     runtime = stage.library("lib/libhsa-runtime64.so.1.18", flags=ORIGIN)
     hip = stage.library("lib/libamdhip64.so.7.1.2", runtime, flags=ORIGIN)
@@ -75,5 +75,5 @@ def sound_stage(destdir: Path) -> Stage:
 
 
 def run_on_prefix(root: Path, *words: str, **variables: str) -> Said:
-    """`rocm-sdk test --sdk` with its answer taken apart."""
+    """Run `rocm-sdk test --sdk`, and return its answer taken apart."""
     return ask_test("--sdk", str(root), *words, **variables)

@@ -11,7 +11,10 @@ TEXTS_OF_643 = (*NAMES, MESSAGE, ASSERTION)
 
 
 def runtime(site: Site, *texts: str, strtol: str = "__isoc23_strtol") -> Path:
-    """Debian's 6.4.3 and 7.2.4 import __isoc23_strtol; what is built with an older glibc imports strtol."""
+    """Compile an HSA runtime with texts.
+
+    Debian's 6.4.3 and 7.2.4 import __isoc23_strtol; a runtime that is built with an older glibc imports strtol.
+    """
     values = ", ".join(f'"{text}"' for text in texts)
     source = f"""
     extern long {strtol}(const char *, char **, int);

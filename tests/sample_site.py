@@ -1,6 +1,6 @@
 """A site-packages directory with SDK packages of tiny libraries, compiled for one test, and programs run on it.
 
-What is loaded stays loaded, so each test runs its program in a process of its own.
+Loaded libraries stay loaded, so each test runs its program in a process of its own.
 """
 
 import os
@@ -61,7 +61,7 @@ class Site:
         directory: str = "lib",
         flags: tuple[str, ...] = (),
     ) -> Path:
-        """Compiles a library to PACKAGE/DIRECTORY/SONAME."""
+        """Compile a library to PACKAGE/DIRECTORY/SONAME, and return its path."""
         path = self.path / package / directory / soname
         path.parent.mkdir(parents=True, exist_ok=True)
         return compile_library(path, soname, source, needed, (*self._rpath_flags(path), *flags))
@@ -75,30 +75,30 @@ class Site:
         return (f"-Wl,{tags}", f"-Wl,-rpath,$ORIGIN:{':'.join(places)}")
 
     def run(self, code: str, *options: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs Python code with the directory on sys.path; `check` demands exit status 0."""
+        """Run Python code with the directory on sys.path; `check` demands exit status 0."""
         return run_python(code, *options, check=check, PYTHONPATH=str(self.path), **environment)
 
     def output(self, code: str, *options: str, **environment: str) -> str:
-        """What the code prints."""
+        """Return the output of Python code with the directory on sys.path."""
         return self.run(code, *options, **environment).stdout.strip()
 
 
 def compile_library(
     path: Path, soname: str | None, source: str = "", needed: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
 ) -> Path:
-    """Compiles C source to a shared library that needs all of `needed`, used or not."""
+    """Compile C source to a shared library that needs all of `needed`, used or not."""
     words = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed,--allow-shlib-undefined", "-x", "c", "-", "-x", "none"]
     name = [f"-Wl,-soname,{soname}"] if soname else []
     return compile_file([*words, *needed, *name, *flags], path, source or "extern int nothing;")
 
 
 def run_python(code: str, *options: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs code in a fresh interpreter of the kind that runs the tests."""
+    """Run code in a fresh interpreter of the kind that runs the tests."""
     return run_interpreter(*options, "-c", textwrap.dedent(code), check=check, **environment)
 
 
 def run_interpreter(*words: str | Path, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs an interpreter of the kind that runs the tests."""
+    """Run an interpreter of the kind that runs the tests."""
     result = subprocess.run(
         [sys.executable, *words],
         env=clean_environment() | environment,
@@ -113,7 +113,7 @@ def run_interpreter(*words: str | Path, check: bool = True, **environment: str) 
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without what would change how libraries are found, or how progress is shown."""
+    """Return the environment without variables that change how libraries are found, or how progress is shown."""
     foreign = ("LD_", "ROCM_", "ROCR_", "HIP_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(foreign)}
     return kept | {"TERM": "xterm"}

@@ -52,7 +52,7 @@ MEMBERS = [
 ]
 
 
-# What stands in place of a large file that a checkout has not fetched.
+# The text in place of a large file that a checkout has not fetched.
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 100\n"
 
 # ---- the packages
@@ -65,15 +65,15 @@ def _compiled(
 
 
 def library_of_host(soname: str) -> Path:
-    """A library of this system, as the compiler finds it."""
+    """Return a library of this system, as the compiler finds it."""
     found = subprocess.run(["cc", f"-print-file-name={soname}"], capture_output=True, text=True, check=True)
     return Path(found.stdout.strip()).resolve()
 
 
 def write_wheels(folder: Path, wheels: Path, further: Mapping[str, str], *, has_rpaths: bool = True) -> None:
-    """A small SDK whose libraries need each other across packages, and the placeholders.
+    """Write a small SDK whose libraries need each other across packages, and the placeholders.
 
-    further: more libraries of core, by SONAME, with their sources. They need the system's libstdc++.
+    `further` are more libraries of core, by SONAME, with their sources; such libraries need the system's libstdc++.
     """
     folder.mkdir()
     compiled = partial(_compiled, has_rpaths=has_rpaths)
@@ -128,7 +128,7 @@ def write_wheels(folder: Path, wheels: Path, further: Mapping[str, str], *, has_
 
 
 def write_index(wheels: Path, index: Path) -> None:
-    """The pages of PEP 503."""
+    """Write the pages of PEP 503."""
     names: dict[str, list[Path]] = {}
     for wheel in wheels.iterdir():
         names.setdefault(wheel.name.partition("-")[0].replace("_", "-"), []).append(wheel)
@@ -141,15 +141,15 @@ def write_index(wheels: Path, index: Path) -> None:
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
+    """A handler that serves files and says nothing."""
 
     def log_message(self, *_arguments: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def served(folder: Path, further: Mapping[str, str] | None = None, *, has_rpaths: bool = True) -> Iterator[str]:
-    """The address of an index with the packages and the placeholders; folder: for their files."""
+    """Yield the address of an index with the packages and the placeholders; `folder` is for their files."""
     write_wheels(folder / "built", folder / "wheels", further or {}, has_rpaths=has_rpaths)
     write_index(folder / "wheels", folder / "simple")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
@@ -220,7 +220,7 @@ class Environment:
         return result.stdout
 
     def test(self, *words: str, **variables: str) -> list[dict[str, Any]]:
-        """The errors and warnings of `rocm-sdk test`, but for those of this machine."""
+        """Return the errors and warnings of `rocm-sdk test`, except problems of this machine."""
         command = [str(self.python), "-m", "rocm_sdk", "test", "--json", *words]
         result = completed(command, env=self.variables | variables, timeout=120)
         assert result.stdout, result.stderr

@@ -8,9 +8,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def refresh(directory: Path) -> None:
-    """Copy the files that git knows or would take, and remove those that are gone.
+    """Copy the files that git knows or would take, and remove files that are gone.
 
-    What is copied is dated now: make compiles again what a killed run has compiled of another text.
+    Copied files are dated now: make compiles again the files that a killed run has compiled of another text.
     """
     names = _names(ROOT, "--cached", "--others", "--exclude-standard")
     for name in names:

@@ -1,7 +1,8 @@
-"""What several tests start from is built once: SDKs, wheels, pip. It lies in build/built, by what it was made of.
+"""The store of builds that several tests start from: SDKs, wheels, pip, each built once.
 
-A test gets a copy, in which it may write. The name of a build is a digest of the wish, of what builds (the loader, the
-builder, modules of the tests), of the interpreter and of the compiler: a changed source makes another build.
+A build lies in build/built, by its inputs. A test gets a copy, in which it may write. The name of a build is a digest
+of the wish, of the code that builds (the loader, the builder, modules of the tests), of the interpreter and of the
+compiler: a changed source makes another build.
 """
 
 import fcntl
@@ -27,9 +28,9 @@ _KEPT = 24 * 60 * 60  # seconds since a build was last used
 
 
 def stored(directory: Path, wish: object, make: Callable[[Path], object], store: Path = STORE) -> Path:
-    """`make` makes this directory, or it is a copy of what it made before of an equal wish.
+    """Make this directory by `make`, or by a copy of its earlier result of an equal wish; return the directory.
 
-    What is made names neither the directory nor another one of a test.
+    The result names neither the directory nor another one of a test.
     """
     source = Path(inspect.getsourcefile(make) or "").parent
     words = (repr(wish), make.__qualname__, _digest_of(source), _digest_of_builders())
@@ -51,13 +52,13 @@ def stored(directory: Path, wish: object, make: Callable[[Path], object], store:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """With the times of files; blocks are shared where the file system can."""
+    """Copy with the times of files; blocks are shared where the file system can."""
     target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
 
 
 def _forget(store: Path) -> None:
-    """Removes builds that no test has used for long."""
+    """Remove builds that no test has used for long."""
     for build in store.iterdir():
         if build.is_dir() and build.stat().st_mtime < time.time() - _KEPT:
             shutil.rmtree(build, ignore_errors=True)
@@ -72,7 +73,7 @@ def _digest_of_builders() -> str:
 
 @cache
 def _digest_of(directory: Path, pattern: str = "*.py") -> str:
-    """Of the files in a directory, and their names."""
+    """Return a digest of the files in a directory, and of their names."""
     digest = hashlib.sha256()
     for path in sorted(_files(directory, pattern)):
         digest.update(f"{path.relative_to(directory)}\0{path.stat().st_size}\0".encode())

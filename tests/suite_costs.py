@@ -1,7 +1,7 @@
-"""What the suite costs: processor seconds. A run ends with a table of directories, and with the dearest cases.
+"""The costs of the suite in processor seconds: a run ends with a table of directories, and with the dearest cases.
 
-The seconds of a directory that nobody had changed differed by a fifth from run to run, so that they have no budget.
-`--seconds FILE` writes a row for each case.
+The seconds of a directory that nobody had changed differed by a fifth from run to run, so that directories have no
+budget. `--seconds FILE` writes a row for each case.
 """
 
 import resource

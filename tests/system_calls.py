@@ -1,4 +1,4 @@
-"""What a program asks of the kernel."""
+"""The system calls of a program."""
 
 import os
 import re
@@ -15,9 +15,9 @@ _BEGUN = re.compile(r"\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b.* = (\d+)$")
 def traced(
     command: list[str], calls: str, record: Path, env: Mapping[str, str] | None = None, *, status: int | None = 0
 ) -> list[str]:
-    """The system calls (`rename,fsync`) of a command, one line each; `record` is overwritten.
+    """Return the system calls (`rename,fsync`) of a command, one line each; `record` is overwritten.
 
-    status: the exit status that it must have; None: any.
+    The command must end with `status`; None stands for any status.
     """
     assert shutil.which("strace"), "strace is needed: make setup"
     strace = ["strace", "-f", "-y", "-o", str(record), "-e", f"trace={calls}"]
@@ -37,9 +37,10 @@ def opened(
     alone: bool = False,
     status: int | None = 0,
 ) -> Counter[str]:
-    """How often a command opens each file below a directory, by its path there, in all threads and by whatever name.
+    """Return the number of times that a command opens each file below a directory, by its path there.
 
-    alone: without the programs that it starts. status: as of `traced`.
+    All threads and all names of a file count. With `alone` the programs that the command starts do not count. `status`
+    is as in `traced`.
     """
     lines = traced(command, "open,openat,openat2,vfork,fork,clone,clone3", record, env, status=status)
     begun = [found[1] for line in lines if (found := _BEGUN.match(line)) and "CLONE_THREAD" not in line]

@@ -17,7 +17,7 @@ APART = {
 
 
 def listed(parent: str) -> set[str]:
-    """The directories that the list has: `cli/` in the lines below `rocm_sdk/`, and `csrc/elf/` itself."""
+    """Return the directories of the list: `cli/` in the lines below `rocm_sdk/`, and `csrc/elf/` itself."""
     below = re.search(rf"^    {parent} .*\n((?:      .*\n)*)", LAYERS, re.MULTILINE)
     lines = below[1] if below else ""
     names = re.findall(r"^      (\w+)/ |; (\w+)/$", lines, re.MULTILINE)

@@ -41,7 +41,7 @@ ROWS = (
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """Where `import benchmarks` finds them and no source tree shadows the installed package."""
+    """Return a directory where `import benchmarks` finds them and no source tree shadows the installed package."""
     (tmp_path / "benchmarks").symlink_to(SOURCES)
     return tmp_path
 

@@ -58,7 +58,7 @@ def test_what_commands_take_is_counted() -> None:
 
 @pytest.mark.parametrize("end", ["pass", "import os; os.kill(os.getpid(), 9)"], ids=["ends", "killed"])
 def test_the_server_ends_with_its_process(end: str) -> None:
-    """It has the standard error of the process, which is read to its end here."""
+    """The server has the standard error of the process, which is read to its end here."""
     code = f"from build_command import build_command; build_command('index', '--help'); {end}"
     done = run_interpreter("-c", code, check=False, PYTHONPATH=str(Path(__file__).parent))
     assert (done.returncode, done.stderr) == (0 if end == "pass" else -9, "")

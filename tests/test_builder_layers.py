@@ -1,4 +1,4 @@
-"""Checks the layers of the builder: what it imports of the loader, and which of its folders import which."""
+"""The layers of the builder: its imports from the loader, and the imports of its folders from each other."""
 
 import ast
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ SEAM: dict[str, set[str] | None] = {
 
 
 def is_of_seam(module: tuple[str, ...]) -> bool:
-    """Whether the builder may import this: a public name of rocm_sdk, a row of SEAM or a name of one."""
+    """Return whether the builder may import a module: a public name of rocm_sdk, a row of SEAM or a name of one."""
     if len(module) <= 1 and not "".join(module).startswith("_"):
         return True
     for end in range(1, len(module) + 1):
@@ -114,7 +114,7 @@ def is_of_seam(module: tuple[str, ...]) -> bool:
 
 
 def private_imports(builder: Path) -> Iterator[str]:
-    """Each import of the builder that is not of the seam, as "file: name"."""
+    """Yield each import of the builder that is not of the seam, as "file: name"."""
     for source in sorted(builder.rglob("*.py")):
         for module in imported_modules(source, ROOT / "rocm_sdk", folder=()):
             if not is_of_seam(module):

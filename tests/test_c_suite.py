@@ -1,4 +1,4 @@
-"""Runs the C tests (tests/c) in their plain gcc build, so that `make test` covers them too, and reports each by name.
+"""The C tests (tests/c) in their plain gcc build, each reported by name, so that `make test` covers them too.
 
 `make test-c` adds clang, `make sanitize` AddressSanitizer and UBSan; `make test-one T=test_plan` runs one program.
 """

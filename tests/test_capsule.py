@@ -74,8 +74,11 @@ except ImportError as error:
     ids=lambda command: command.split()[0],
 )
 def extension(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the sample extension, compiled against the limited API of CPython 3.10 where the interpreter has
-    it (free-threaded ones do not), linked with nothing."""
+    """Return the directory of the sample extension, linked with nothing.
+
+    The extension is compiled against the limited API of CPython 3.10 where the interpreter has it (free-threaded ones
+    do not).
+    """
     directory = tmp_path_factory.mktemp("extension")
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC"]
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
@@ -93,7 +96,7 @@ def call(site: Site, extension: Path, program: str) -> str:
 
 
 def declared_members() -> list[tuple[str, str]]:
-    """Function without "rsdk_", member."""
+    """Return the members that the header declares: function without "rsdk_", member."""
     return re.findall(r"__typeof__\(rsdk_(\w+)\) \*(\w+);", HEADER.read_text())
 
 

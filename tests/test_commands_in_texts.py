@@ -22,7 +22,7 @@ _PROSE = {"of", "with", "writes"}  # words of sentences about the program itself
 
 
 def known() -> dict[str, dict[str, set[str]]]:
-    """Program -> subcommand -> its options."""
+    """Return the options of each subcommand of each program."""
     builder = argparse.ArgumentParser(prog="rocm-sdk-build")
     add_commands(builder)
     found = {parser.prog: dict(_subcommands(parser)) for parser in (make_parser(COMMANDS), builder)}
@@ -38,7 +38,7 @@ def _subcommands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, set[str
 
 
 def texts(path: Path) -> Iterator[str]:
-    """The string constants of a file; what an f-string fills in is `X`."""
+    """Yield the string constants of a file; `X` stands for a value that an f-string fills in."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".c":
         for literal in _C_STRINGS.findall(source):
@@ -54,7 +54,7 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def wrong(text: str, commands: dict[str, dict[str, set[str]]]) -> Iterator[str]:
-    """What of the text no parser has."""
+    """Yield the commands and options of the text that no parser has."""
     for program, name, words in _NAMED.findall(text):
         own = commands[program]
         if name in own:

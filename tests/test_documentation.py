@@ -60,7 +60,7 @@ def programs_with_output() -> list[object]:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample SDK with its development tree, whichever example comes first."""
+    """Return the sample SDK with its development tree, whichever example comes first."""
     site = write_site(tmp_path_factory.mktemp("sample") / "site-packages")
     succeeded([sys.executable, "-m", "rocm_sdk", "init", "--quiet"], env=environment(site, *MACHINE))
     return site
@@ -76,7 +76,7 @@ def _machine(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The libraries of the page about GPU code."""
+    """Return the libraries of the page about GPU code."""
     directory = tmp_path_factory.mktemp("libraries")
     content = bundle(objects("gfx1030", "gfx90a:xnack-", size=200_000))
     library(directory / "libblas.so", [content, content])
@@ -86,7 +86,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a ROCm build left, for the page about packaging."""
+    """Return the artifacts of a ROCm build, for the page about packaging."""
     tree = usual_tree(tmp_path_factory.mktemp("build") / "artifacts")
     tree.program("base_run_generic", "bin/rocm-debugged", "-g", "-Wl,--build-id=sha1")  # for --split-debug
     return tree.root
@@ -94,13 +94,13 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installed ROCm, for the same page."""
+    """Return an installed ROCm, for the page about packaging."""
     return usual_rocm(tmp_path_factory.mktemp("installed") / "rocm").root
 
 
 @pytest.fixture
 def cwd(libraries: Path, artifacts: Path, rocm: Path, tmp_path: Path) -> Path:
-    """The directory in which an example runs."""
+    """Return the directory in which an example runs."""
     (tmp_path / "artifacts").symlink_to(artifacts)
     (tmp_path / "rocm").symlink_to(rocm)
     for name in ("libblas.so", "libpacked.so"):
@@ -181,7 +181,7 @@ ADDRESS = re.compile(r"https?://[\w.]*(?:repo|nightlies)\.amd\.com/[\w./-]*")
 
 
 def test_only_the_table_has_addresses_of_indexes() -> None:
-    """What a page prints is in the table; a command takes a stable index; code asks the table."""
+    """Addresses on pages are in the table; a command takes a stable index; code asks the table."""
     rows = sdk_indexes()
     addresses = {row[3] for row in rows}
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -200,7 +200,7 @@ def test_only_the_table_has_addresses_of_indexes() -> None:
 
 
 def test_only_one_place_says_where_our_own_wheels_come_from() -> None:
-    """They are on no index: a command that takes them from one installs what somebody else put there."""
+    """The wheels are on no index: a command that takes them from one installs files of somebody else."""
     command = re.compile(r"pip install [^\n`]*?(?<![/\w])rocm-sdk-(?:loader|build)(?![\w.-]*\.whl)")
     sources = [
         path for folder in ("rocm_sdk", "builder/rocm_sdk_build", "csrc") for path in (ROOT / folder).rglob("*.[pch]*")

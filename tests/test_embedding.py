@@ -30,7 +30,7 @@ def library() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two libraries without RPATHs, the second of which needs the first."""
+    """Return a site with two libraries without RPATHs, the second of which needs the first."""
     directory = tmp_path_factory.mktemp("site") / "_rocm_sdk_core/lib"
     directory.mkdir(parents=True)
     source = directory / "empty.c"

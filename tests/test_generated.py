@@ -1,4 +1,4 @@
-"""What is generated from tables of C is what they say."""
+"""The files that are generated from tables of C: each has the content of its table."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ HEADER, TABLE = "csrc/include/rocm_sdk/code.h", "csrc/diagnosis/code_table.c"
 
 
 def copy(tmp_path: Path) -> Path:
-    """The sources that the script reads and writes, and the script."""
+    """Copy the sources that the script reads and writes, and the script."""
     manuals = (ROOT / MANUAL, ROOT / BUILD_MANUAL)
     for path in [
         SCRIPT,

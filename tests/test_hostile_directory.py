@@ -1,7 +1,7 @@
 """Each command in a directory that another user has filled: with modules, programs and libraries of all known names.
 
-The user's own interpreter imports nothing from there, because the commands are console scripts. What they start must
-not either: neither a Python, nor what that imports, nor a program by its name.
+The user's own interpreter imports nothing from there, because the commands are console scripts. Programs that the
+commands start must not either: neither a Python, nor its imports, nor a program by its name.
 """
 
 import os
@@ -30,7 +30,7 @@ from rocm_sdk_build.inputs.rules import read_rules
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 OTHER_USER = 65534
 
-# Beside those of the standard library.
+# Names beside the names of the standard library.
 MODULES = (
     *("_distutils_hack", "_native", "app", "attr", "certifi", "cffi", "colorama", "distlib", "filelock", "hip", "idna"),
     *("jax", "jaxlib", "msgpack", "numpy", "packaging", "patchelf", "pip", "pkg_resources", "platformdirs", "pytest"),
@@ -97,7 +97,7 @@ PROGRAMS = (
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory. What runs from it is written to the file of `ran`."""
+    """Return the directory; modules and programs that run from it are written to the file of `ran`."""
     directory = tmp_path_factory.mktemp("planted")
     mark = directory.parent / "ran"
     module = (
@@ -116,7 +116,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def ran(planted: Path) -> Iterator[Path]:
-    """The file that has a line for each module, and each start of a program, of the directory."""
+    """Yield the file that has a line for each module, and each start of a program, of the directory."""
     mark = planted.parent / "ran"
     mark.unlink(missing_ok=True)
     yield mark
@@ -130,7 +130,7 @@ def lines_of(ran: Path) -> list[str]:
 def run_in(
     directory: Path, *words: str | Path, given: str | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """With the directory in PATH, by an empty entry."""
+    """Run a program in the directory, which is in PATH by an empty entry."""
     environment = {**clean_environment(), "PATH": f":{SCRIPTS}:{os.environ['PATH']}", **variables}
     options = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
     return subprocess.run(
@@ -170,7 +170,7 @@ IMPORTS = "import sys, runpy, re, importlib, os, site, json, encodings.idna, cty
 def test_the_ways_to_start_a_python(
     planted: Path, ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, safe_path: dict[str, str]
 ) -> None:
-    """What PYTHONPATH names stays, but for what depends on the current directory."""
+    """The directories of PYTHONPATH stay, except entries that depend on the current directory."""
     (tmp_path / "only_there.py").write_text("import re, json, os\nif __name__ == '__main__': print('it runs')\n")
     monkeypatch.chdir(planted)
     monkeypatch.setenv("PYTHONPATH", f":{tmp_path}:.")
@@ -230,7 +230,7 @@ def test_a_path_is_what_the_user_chose(planted: Path, ran: Path, monkeypatch: py
 
 
 class Ground:
-    """What the commands work on, and the variables that lead to it."""
+    """The files that the commands work on, and the variables that lead to them."""
 
     def __init__(self, directory: Path, index: str) -> None:
         self.directory = directory

@@ -1,6 +1,6 @@
 """`make install`: programs in C and C++ find the installed library through pkg-config and CMake, shared and static.
 
-Everything is staged with DESTDIR. What the library exports is what the public headers declare, which a list keeps.
+All files are staged with DESTDIR. The library exports the names that the public headers declare, which a list keeps.
 """
 
 import os
@@ -78,7 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check_program(program: Path, site: Path, library_directory: Path, *, is_shared: bool) -> None:
-    """The program runs, and has librocm_sdk.so.0 as a dependency if it is to."""
+    """Check that the program runs, and has librocm_sdk.so.0 as a dependency if `is_shared` says so."""
     answer = succeed(program, site, "roctx64", LD_LIBRARY_PATH=str(library_directory) if is_shared else "")
     assert answer == f"roctx64 {site}/_rocm_sdk_core/lib/libroctx64.so.4\n"
     needed = succeed("readelf", "-d", program)
@@ -86,7 +86,7 @@ def check_program(program: Path, site: Path, library_directory: Path, *, is_shar
 
 
 def declared() -> set[str]:
-    """The functions of the public headers, without those that are inline."""
+    """Return the functions of the public headers, without inline functions."""
     headers = [COMMENT.sub(" ", path.read_text()) for path in HEADERS.glob("*.h")]
     return {name for text in headers for name in {*FUNCTION.findall(text)} - {*INLINE.findall(text)}}
 
@@ -258,7 +258,7 @@ def test_gnu_directories(tmp_path: Path) -> None:
 
 
 def test_another_compiler_and_other_flags_compile_again(tmp_path: Path) -> None:
-    """What an earlier `make install` has compiled is of the flags of that one."""
+    """Objects of an earlier `make install` with other flags are compiled again."""
     made = f"{tmp_path}/csrc/base/arena.o"
 
     def compiled(*words: str) -> str:

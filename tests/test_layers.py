@@ -1,5 +1,6 @@
-"""Checks the layers (docs/architecture.md): an #include or import goes down, and no two files depend on each other. No
-file but a table is long.
+"""The layers (docs/architecture.md): an #include or import goes down, and no two files depend on each other.
+
+No file except a table is long.
 
 The checkers are functions over a directory; the tests run them on the project and, to show that they can fail, on small
 trees that break one rule each.
@@ -17,7 +18,8 @@ from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The C layers, from the lowest up: each directory of csrc but include. Those of one layer know nothing of each other.
+# The C layers, from the lowest up: each directory of csrc except include. Parts of one layer know nothing of each
+# other.
 C_LAYERS = [
     {"base", "install", "programs"},
     {"elf", "gpu"},
@@ -30,12 +32,12 @@ RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in 
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
-# One pass over comments and strings: a quote in a comment opens no string, slashes in a string open no comment.
+# A single pass over comments and strings: a quote in a comment opens no string, slashes in a string open no comment.
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]profiler\w*"
 
-# What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
+# Parts that a part of the Python package may import; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"base", "problems"},
     "base": set(),
@@ -75,7 +77,7 @@ def without_comments(text: str) -> str:
 
 
 def include_violation(directory: str, source: Path, kind: str, target: str) -> str | None:
-    """What is wrong with one #include of a file in csrc/`directory` ("include": of a public header)."""
+    """Return the fault of an #include of a file in csrc/`directory`, or None; "include" is for public headers."""
     above = target.partition("/")[0]
     if target == "Python.h":
         return None if directory == "python" else "Python.h outside csrc/python"
@@ -95,7 +97,10 @@ def include_violation(directory: str, source: Path, kind: str, target: str) -> s
 
 
 def cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
-    """Each pair of files that depend on each other, directly or through others, as "file: depends on itself: ..."."""
+    """Yield each pair of files that depend on each other, directly or through others.
+
+    The text is "file: depends on itself: ...".
+    """
     for start in sorted(needs):
         pending, via = [start], {start: ""}
         while pending:
@@ -115,7 +120,7 @@ def cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def c_needs(csrc: Path) -> dict[str, set[str]]:
-    """Which C files include which; a source and its header are one: "loader/plan"."""
+    """Return the files that each C file includes; a source and its header are one: "loader/plan"."""
     needs: dict[str, set[str]] = {}
     for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
         name = source.relative_to(csrc).with_suffix("").as_posix()
@@ -128,7 +133,7 @@ def c_needs(csrc: Path) -> dict[str, set[str]]:
 
 
 def c_violations(csrc: Path, shortnames: set[str]) -> Iterator[str]:
-    """Each violation in the C sources, as "file: what"."""
+    """Yield each violation in the C sources, as "file: violation"."""
     words = "|".join(re.escape(name) for name in sorted(shortnames))
     rocm_names = re.compile(rf"(?<!\w)(?:(?:lib)?(?:{words})|{PACKAGE_NAMES})(?!\w)")
     for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
@@ -147,7 +152,7 @@ def c_violations(csrc: Path, shortnames: set[str]) -> Iterator[str]:
 
 
 def part_of(module: tuple[str, ...]) -> str:
-    """The part of the Python package that a module, named as a tuple below rocm_sdk, belongs to."""
+    """Return the part of the Python package that a module, named as a tuple below rocm_sdk, belongs to."""
     if module and module[0] in PYTHON_MAY_IMPORT:
         return module[0]
     return "core"
@@ -156,9 +161,9 @@ def part_of(module: tuple[str, ...]) -> str:
 def imported_modules(
     source: Path, package: Path, name: str = "rocm_sdk", folder: tuple[str, ...] | None = None
 ) -> Iterator[tuple[str, ...]]:
-    """The modules of a package that a file imports anywhere in it, also inside functions, named below the package.
+    """Yield the modules of a package that a file imports, also inside functions, named below the package.
 
-    folder: that of the file, by default its place in the package; () if it is not in the package.
+    `folder` is the folder of the file, by default its place in the package; () if the file is not in the package.
     """
     folder = (name, *source.relative_to(package).parent.parts) if folder is None else folder
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
@@ -174,7 +179,10 @@ def imported_modules(
 
 
 def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
-    """Which modules import which, at any time: "cli/init" or, for a package's own file, "cli/__init__"."""
+    """Return the modules that each module imports, at any time.
+
+    A module is "cli/init" or, for a package's own file, "cli/__init__".
+    """
     names = {source.relative_to(package).with_suffix("").as_posix() for source in package.rglob("*.py")}
     needs: dict[str, set[str]] = {}
     for source in sorted(package.rglob("*.py")):
@@ -189,7 +197,7 @@ def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
 
 
 def folder_cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
-    """Each pair of parts of a folder, files or folders, that depend on each other. The package itself is none here."""
+    """Yield each pair of parts of a folder, files or folders, that depend on each other; the package itself is none."""
     inside: dict[str, dict[str, set[str]]] = {}
     for name, other in ((name, other) for name, others in needs.items() for other in others):
         if folder := os.path.commonpath([name, other]):
@@ -200,7 +208,7 @@ def folder_cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def python_violations(package: Path) -> Iterator[str]:
-    """Each violation in the Python package, as "file: what"."""
+    """Yield each violation in the Python package, as "file: violation"."""
     for source in sorted(package.rglob("*.py")):
         relative = source.relative_to(package)
         if len(relative.parts) > 1 and relative.parts[0] not in PYTHON_MAY_IMPORT:
@@ -224,7 +232,7 @@ TABLES = {
 
 
 def long_files(root: Path) -> Iterator[str]:
-    """Each file of source in a project that has too many lines, as its path."""
+    """Yield the path of each file of source in a project that has too many lines."""
     folders = (each for each in root.iterdir() if each.is_dir() and each.name not in {".git", ".venv", "build"})
     for folder in sorted(folders):
         for source in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file()):
@@ -256,7 +264,7 @@ WRITES = re.compile(
     |os\.(?:replace|rename|link|symlink|mkdir|makedirs|unlink|remove|rmdir|truncate|pwrite|ftruncate)\(""",
     re.VERBOSE,
 )
-# What of the loader writes, beside the packages `devel` and `adoption`, and why.
+# Modules of the loader that write, beside the packages `devel` and `adoption`, and the reason of each.
 WRITERS = {
     "gpu_code/kernels.py": "a temporary file",
     "gpu_code/member.py": "a temporary file",

@@ -16,7 +16,7 @@ from rocm_sdk_build.errors import PackagingError
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[Path]:
-    """A directory that somebody has locked, and the file `lock` in it."""
+    """Yield a directory that somebody has locked, and whose file `lock` is locked too."""
     (tmp_path / "lock").touch()
     descriptors = [os.open(path, os.O_RDONLY) for path in (tmp_path, tmp_path / "lock")]
     for each in descriptors:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The table, whose modules import each other as those of a program."""
+    """Return the table, whose modules import each other as a program's modules do."""
     monkeypatch.syspath_prepend(ROOT / "tests/mutants")
     return importlib.import_module("table")
 

@@ -17,7 +17,7 @@ class Light(NamedTuple):
 
 
 class Standard(typing.NamedTuple):
-    """The same, by the standard library."""
+    """A row with a default, by the standard library."""
 
     name: str
     size: int = 7

@@ -1,4 +1,4 @@
-"""What docs/promises.md promises: each difference from the recorded tables has a line in the changelog."""
+"""The promises of docs/promises.md: each difference from the recorded tables has a line in the changelog."""
 
 import re
 from functools import cache
@@ -38,7 +38,7 @@ def test_the_page_names_each_table() -> None:
 
 
 def unraised(was: Table, now: Table) -> list[str]:
-    """Documents that lost or changed a key under the same schema."""
+    """Return the documents that lost or changed a key under the same schema."""
     found = [each for each in differences(was, now) if each.kind != "added" and not each.was.startswith("schema")]
     documents = {each.name.partition(" --json")[0] + " --json" for each in found if " --json " in each.name}
     return sorted(name for name in documents if was.get(name) == now.get(name))
@@ -150,7 +150,7 @@ def test_a_table_that_is_none(tmp_path: Path, text: str) -> None:
 
 
 def test_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """It refuses as long as a line is missing, and then writes what it compares."""
+    """The command refuses to record as long as a line is missing, and then writes the tables that it compares."""
     now = {"rocm_sdk.find_tool": "(name, extract)"}
     monkeypatch.setattr(recording, "RECORDED", tmp_path)
     monkeypatch.setattr(recording, "PRESENT", {"python": lambda: now})

@@ -24,7 +24,7 @@ OURS, ESTABLISHED = "rocm_sdk", "reference_loader"
 
 @pytest.fixture(scope="module")
 def benchmarks(benchmarks_parent: Path) -> SimpleNamespace:
-    """Modules of the benchmarks."""
+    """Return the modules of the benchmarks."""
     assert benchmarks_parent.is_dir()
     names = ("stage", "simulated_nodes", "cluster_cost", "observation")
     found = SimpleNamespace(**{name: importlib.import_module(f"benchmarks.{name}") for name in names})
@@ -43,7 +43,7 @@ def cluster(benchmarks: SimpleNamespace, tmp_path_factory: pytest.TempPathFactor
 def job(  # noqa: PLR0917
     benchmarks: SimpleNamespace, place: str, nodes: int, ranks: int, module: str = OURS, timeout: int = 60
 ) -> Any:
-    """A job whose server answers at once."""
+    """Return a job whose server answers at once."""
     kinds = benchmarks.simulated_nodes
     server = kinds.Server(latency=0, bandwidth=0, timeout=timeout)
     return kinds.Job(kinds.Place[place], module, nodes, ranks, benchmarks.stage.SHORTNAMES, server)
@@ -82,7 +82,7 @@ def test_without_a_cache_each_rank_asks_for_all(benchmarks: SimpleNamespace, clu
     for count, on_each in LAYOUTS.values():
         seen = cluster.run(job(benchmarks, "TREE", count, on_each, module, timeout=0))
         assert benchmarks.cluster_cost.questions_of(seen) == count * on_each * cost.first
-        # What the kernel reads ahead differs by some pages from one run to the next.
+        # The pages that the kernel reads ahead differ in number from one run to the next.
         assert count * one.size * 0.95 <= seen.size <= count * on_each * one.size * 1.05
 
 
@@ -133,7 +133,10 @@ print(counts(f"{counters}0"))
 def ask(  # noqa: PLR0917
     benchmarks: SimpleNamespace, cluster: Any, directory: Path, options: str, code: str, mounts: int = 1
 ) -> tuple[float, dict[str, int]]:
-    """Runs code with mounts of the directory `sources` below `place`: its seconds, and what the first was asked."""
+    """Run code with mounts of the directory `sources` below `place`.
+
+    The result is the seconds that the code took, and the questions to the first mount.
+    """
     assert cluster.server.is_file()
     (directory / "shared_files").symlink_to(cluster.server)
     (directory / "place").mkdir()
@@ -148,7 +151,7 @@ def ask(  # noqa: PLR0917
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """300,000 bytes in a file, a link, a directory."""
+    """Return a directory with 300,000 bytes in a file, a link, a directory."""
     place = tmp_path / "sources"
     (place / "directory").mkdir(parents=True)
     (place / "directory/file").write_bytes(bytes(range(250)) * 1200)
@@ -227,7 +230,7 @@ clients = [Thread(target=read, args=[number]) for number in range(2)]
 
 @pytest.mark.parametrize("name", ["counters", "link"])
 def test_files_of_its_own_are_never_links(cluster: Any, sources: Path, name: str) -> None:
-    """What another user may have put there stays as it is."""
+    """A file that another user may have put there stays as it is."""
     (sources / "precious").write_text("precious")
     (sources / name).symlink_to("precious")
     options = f"counters={sources}/counters,bandwidth=1,link={sources}/link"
@@ -249,7 +252,7 @@ def test_options_that_are_missing_or_wrong(cluster: Any, sources: Path, options:
 
 
 def processes_of(directory: Path) -> list[str]:
-    """Command lines that name the directory: of nodes, servers and ranks."""
+    """Return command lines that name the directory: of nodes, servers and ranks."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):

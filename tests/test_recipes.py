@@ -29,7 +29,7 @@ def version() -> str:
 
 
 def paragraphs(file: Path) -> list[dict[str, str]]:
-    """The fields of each paragraph of a control file."""
+    """Return the fields of each paragraph of a control file."""
     found = []
     for paragraph in re.split(r"\n\n+", file.read_text(encoding="utf-8").strip()):
         fields = re.findall(r"^([\w-]+):((?:.*)(?:\n[ \t].*)*)", paragraph, re.MULTILINE)
@@ -45,7 +45,7 @@ def test_the_symbols_of_the_debian_package_are_those_that_the_library_exports() 
 
 
 def versions_of(recipes: Path) -> set[str]:
-    """The versions that recipes name, each in its own form."""
+    """Return the versions that recipes name, each in its own form."""
     changelog = (recipes / "debian/changelog").read_text(encoding="utf-8")
     spec = (recipes / "rpm/rocm-sdk-loader.spec").read_text(encoding="utf-8")
     conda = YAML(typ="safe").load(recipes / "conda/recipe.yaml")

@@ -1,7 +1,7 @@
-"""`make release`: its checks, each with what it refuses, and the whole of it on a small clone.
+"""`make release`: its checks, each with a release that it refuses, and the whole of it on a small clone.
 
 In the small clone the tasks of make that are slow are stand-ins: `test-all`, `test-long`, `lint` and `check-promises`
-do nothing, and `release-files` makes small packages. What they really do has tests of its own (test_reproducible.py,
+do nothing, and `release-files` makes small packages. The real tasks have tests of their own (test_reproducible.py,
 test_promises.py, `make test-wheels`). Judges are the real ones: git, twine, pip.
 """
 
@@ -32,7 +32,7 @@ SCRIPTS = ROOT / "scripts"
 
 @pytest.fixture(scope="module")
 def script() -> Callable[[str], ModuleType]:
-    """A module of scripts/ by its name."""
+    """Return a function that returns a module of scripts/ by its name."""
     sys.path.insert(0, str(SCRIPTS))
     try:
         modules = {name: importlib.import_module(name) for name in ("release_notes", "release_files", "sbom")}
@@ -94,7 +94,7 @@ class Made(NamedTuple):
     loader: Path  # for this machine
 
     def change(self, path: Path, name: str, content: bytes | None) -> None:
-        """Replaces or removes (None) a member of a wheel."""
+        """Replace or remove (None) a member of a wheel."""
         with zipfile.ZipFile(path) as wheel:
             members = {each: wheel.read(each) for each in wheel.namelist() if not each.endswith("RECORD")}
         members |= {name: content or b""}
@@ -139,7 +139,10 @@ def write_source_distribution(directory: Path, name: str) -> None:
 
 
 def write_release(directory: Path, sbom: str, own: Callable[..., str]) -> Made:
-    """All files of release 1.2.3. The wheels of the loader have a command, and no compiled code."""
+    """Write all files of release 1.2.3.
+
+    The wheels of the loader have a command, and no compiled code.
+    """
     directory.mkdir(parents=True)
     command = b"[console_scripts]\nrocm-sdk = rocm_sdk_loader_stand_in:main\n"
     for architecture in ("x86_64", "aarch64"):
@@ -232,7 +235,7 @@ METADATA = "rocm_sdk_loader-1.2.3.dist-info/METADATA"
 
 
 def spoil(made: Made, how: str) -> None:
-    """Damages the files in one way."""
+    """Damage the files in one way."""
     if how == "lacks":
         made.loader.unlink()
     elif how == "more":
@@ -251,7 +254,7 @@ def spoil(made: Made, how: str) -> None:
 
 
 def spoil_bill(made: Made, how: str) -> None:
-    """The same, of a bill of materials."""
+    """Damage a bill of materials in one way."""
     if how == "no bill":
         made.change(made.loader, SBOM, None)
     elif how == "empty bill":
@@ -327,7 +330,7 @@ class Clone(NamedTuple):
         subprocess.run(["git", *who, *words], cwd=self.path, check=True, capture_output=True)
 
     def release(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Runs it without the judges of compiled code, which the small packages do not have."""
+        """Run `make release` without the judges of compiled code, which the small packages do not have."""
         command = [sys.executable, "-c", PROGRAM, *words]
         environment = {**os.environ, **variables}
         return completed(command, cwd=self.path, env=environment)

@@ -1,5 +1,7 @@
-"""The same sources give the same bytes, in another directory, on another day, with another umask and time zone, if the
-tools are the same."""
+"""The bytes of a build: the same sources give the same bytes, if the tools are the same.
+
+The directory, the day, the umask and the time zone may differ.
+"""
 
 import hashlib
 import json
@@ -26,7 +28,7 @@ LEFT_OUT = ("build", ".git", "__pycache__", "*.egg-info", "*.so", "load_check", 
 
 
 def sources(place: Path, date: int) -> Path:
-    """A copy of the sources with this date."""
+    """Make a copy of the sources with this date."""
     shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*LEFT_OUT))
     for path in (place, *place.rglob("*")):
         os.utime(path, (date, date))
@@ -51,7 +53,7 @@ def run(place: Path, umask: int, zone: str, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[Path, int, str], ...]:
-    """The sources at two places, the umask and the time zone in which each is built."""
+    """Return the sources at two places, the umask and the time zone in which each is built."""
     places = [tmp_path_factory.mktemp("first"), tmp_path_factory.mktemp("second") / "in a longer, deeper place"]
     first, second = (sources(place / "src", date) for place, date in zip(places, (DATE, DATE + 86_400), strict=True))
     return ((first, 0o022, "UTC"), (second, 0o077, "Asia/Kathmandu"))

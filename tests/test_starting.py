@@ -1,6 +1,6 @@
 """A lint: rocm_sdk/base/starting.py alone starts programs, and C reads no variable that another user may have set.
 
-What starts a program by itself leaves out one of the rules of that module some day.
+A module that starts a program by itself leaves out one of the rules of that module some day.
 """
 
 import ast
@@ -38,7 +38,7 @@ C_VARIABLES = re.compile(r"\bgetenv\s*\(")
 
 
 def starts(text: str) -> Iterator[str]:
-    """What starts a program in Python source."""
+    """Yield the expressions that start a program in Python source."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if STARTING_MODULES.fullmatch(each.name))
@@ -56,7 +56,7 @@ def _starts(name: str) -> bool:
 
 
 def c_faults(text: str) -> list[str]:
-    """What starts a program in C source, or reads a variable that counts in a program with other rights too."""
+    """Return the calls in C source that start a program, or read a variable that counts with other rights too."""
     code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.DOTALL)
     return [match[0] for pattern in (C_STARTS, C_VARIABLES) for match in pattern.finditer(code)]
 

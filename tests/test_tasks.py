@@ -116,7 +116,7 @@ def test_the_oldest_and_the_newest_run_what_depends_on_the_interpreter(tmp_path:
 
 
 def test_a_part_of_which_nothing_is_chosen_has_not_failed(tmp_path: Path) -> None:
-    """pytest ends with 5 where no test ran."""
+    """The program pytest ends with 5 where no test ran."""
     chosen = ["3.10 --only=interpreter -k plan", "3.11 --only=usual -k plan"]
     assert parts(tmp_path, "usual", "-k", "plan", versions="3.10 3.11", status=5) == (chosen, ["failed on: python3.11"])
     assert parts(tmp_path, "first", status=5)[1] == ["failed on: python3.11"]

@@ -57,7 +57,7 @@ def promised() -> Iterator[tuple[str, list[str]]]:
 
 
 def test_each_promise_has_a_case_in_the_first_tier() -> None:
-    """Those that `make test` cannot prove say why, in the column of their cases."""
+    """The promises that `make test` cannot prove say why, in the column of their cases."""
     found = dict(promised())
     assert len(found) > 35
     cases = [case for each in found.values() for case in each]

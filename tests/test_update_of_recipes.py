@@ -27,7 +27,7 @@ def recipes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The address of an index, and the page of the project, whose digest is right."""
+    """Yield the address of an index, and the page of the project, whose digest is right."""
     root = tmp_path / "served"
     page = root / "simple/rocm-sdk-loader/index.html"
     page.parent.mkdir(parents=True)

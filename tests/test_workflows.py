@@ -1,6 +1,7 @@
 """The workflows of GitHub run nothing of their own: each line is a task of make, or a script of the repository.
 
-What runs only there: the actions (their inputs are checked by `make lint`), trusted publishing, attestations, and gh.
+Some steps run only there: the actions (their inputs are checked by `make lint`), trusted publishing, attestations, and
+gh.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-# What GitHub sets, and `env` of a workflow takes from it.
+# The variables that GitHub sets, and that `env` of a workflow takes from it.
 VARIABLES = {"GITHUB_REF_NAME": "v1.2.3", "VERSION": "3.12", "RUN": "7", "ROCM_SDK_CI_SINCE": "HEAD~1"}
 
 
@@ -28,7 +29,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def steps() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Each step, with the name of its job and the job."""
+    """Yield each step, with the name of its job and the job."""
     for path in WORKFLOWS:
         for name, job in document(path)["jobs"].items():
             yield from ((f"{path.stem}: {name}", job, step) for step in job["steps"])
@@ -48,7 +49,7 @@ def test_there_are_all_workflows() -> None:
 
 @pytest.mark.parametrize(("line", "environment"), LINES)
 def test_what_a_step_runs(line: str, environment: dict[str, str]) -> None:
-    """make knows the task and all that it needs; a script is there and is one."""
+    """The program make knows the task and all that it needs; a script is there and is one."""
     assert "${{" not in line, "GitHub would put text into the command: name it in env"
     assert environment.keys() <= {*VARIABLES, "GH_TOKEN"}
     words = shlex.split(line)
@@ -122,7 +123,7 @@ def test_a_report_is_asked_for() -> None:
 
 @pytest.fixture
 def dist(tmp_path: Path) -> Path:
-    """A directory with dist/ and gh."""
+    """Return a directory with dist/ and gh."""
     files = {"index/a.whl": "a", "more/objects.tar.gz": "o", "notes.md": "n\n", "tag.txt": "rocm_sdk 1.2.3\n\ntext\n"}
     for name, text in files.items():
         path = tmp_path / "dist" / name

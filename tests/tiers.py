@@ -24,7 +24,7 @@ HEAD = (
 
 
 class Row(NamedTuple):
-    """A row of the table. seconds: processor seconds of its cases, None where they were not measured."""
+    """A row of the table; `seconds` are processor seconds of its cases, None where they were not measured."""
 
     tier: str
     why: str

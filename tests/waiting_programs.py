@@ -11,7 +11,10 @@ from sample_site import clean_environment
 
 @contextmanager
 def waiting_programs() -> Iterator[Callable[..., int]]:
-    """Starts Python code that goes on until the end of the block; its process, once it has said that it is ready."""
+    """Yield a function that starts Python code, which goes on until the end of the block.
+
+    The function returns the process, once the code has said that it is ready.
+    """
     running: list[subprocess.Popen[str]] = []
 
     def start(site: Path, code: str, **environment: str) -> int:

@@ -8,7 +8,7 @@ from http.server import HTTPServer
 
 @contextmanager
 def serving(server: HTTPServer) -> Iterator[None]:
-    """Answers requests until the block ends, and closes the server then."""
+    """Answer requests until the block ends, and close the server then."""
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

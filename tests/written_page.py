@@ -7,7 +7,7 @@ VOID = {"meta", "tr", "th", "td", "dt", "dd"}
 
 
 class Page(HTMLParser):
-    """Collects what a page asks for, its text, and tags that do not fit."""
+    """The requests of a page, its text, and tags that do not fit."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -71,14 +71,14 @@ char *rsdk_arena_copy(rsdk_arena *arena, const char *text) {
 char *rsdk_arena_format_list(rsdk_arena *arena, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
-    /* Most texts fit into what is left of the block; only longer ones are formatted twice. */
+    /* Most texts fit into the rest of the block; only longer ones are formatted twice. */
     rsdk_arena_block *block = arena->newest;
     size_t available = block != NULL ? block->size - block->used : 0;
     char *text = block != NULL ? (char *)block->bytes + block->used : NULL;
     int length = vsnprintf(text, available, format, arguments);
     bool fits = length >= 0 && (size_t)length < available;
     if (fits) {
-        block->used += round_up((size_t)length + 1); /* what is available is a multiple of the step, too */
+        block->used += round_up((size_t)length + 1); /* the available size is a multiple of the step, too */
     } else {
         text = length < 0 ? NULL : rsdk_arena_alloc(arena, (size_t)length + 1, 1);
     }

@@ -16,13 +16,14 @@ typedef struct rsdk_arena {
 #define RSDK_ARENA_INIT                                                                                                \
     { NULL }
 
-/* Frees everything; the arena can be used again. */
+/* Free everything; the arena can be used again. */
 void rsdk_arena_clear(rsdk_arena *arena);
 
-/* `count` zeroed items of `size` bytes, aligned for any type; NULL when out of memory or when the product overflows. */
+/* Allocate `count` zeroed items of `size` bytes, aligned for any type; NULL when out of memory or when the product
+ * overflows. */
 void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size);
 
-/* The same, `size` bytes that are not zeroed: what is read from a file comes there. */
+/* Allocate `size` bytes that are not zeroed, as room for bytes that are read from a file; aligned and NULL as above. */
 void *rsdk_arena_alloc_room(rsdk_arena *arena, size_t size);
 
 char *rsdk_arena_copy(rsdk_arena *arena, const char *text);
@@ -31,8 +32,8 @@ char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) __attribute_
 char *rsdk_arena_format_list(rsdk_arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
-/* Space for one more item in a growing array of `*capacity` items, `count` of them used. Returns the array, moved if it
- * had to grow (the old one stays valid and unused until the arena goes), or NULL. Use RSDK_APPEND. */
+/* Make space for one more item in a growing array of `*capacity` items, `count` of them used. Return the array, moved
+ * if it had to grow (the old one stays valid and unused until the arena goes), or NULL. Use RSDK_APPEND. */
 void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
 
 /* An array that grows in an arena. */
@@ -42,7 +43,7 @@ void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capa
         size_t count, capacity;                                                                                        \
     }
 
-/* Appends `value`; returns from the function where memory is short (see base/fail.h). */
+/* Append `value`; return from the function where memory is short (see base/fail.h). */
 #define RSDK_APPEND(arena, list, value, error)                                                                         \
     do {                                                                                                               \
         void *grown_ = rsdk_arena_grow(arena, (list)->items, (list)->count, &(list)->capacity, sizeof *(list)->items); \

@@ -14,8 +14,8 @@ typedef struct rsdk_directory {
     rsdk_strings names; /* sorted by strcmp, without "." and ".." */
 } rsdk_directory;
 
-/* Reads the directory. One that does not exist is not an error; one that cannot be read is. Everything lives in
- * `arena`. */
+/* Read the directory. A directory that does not exist is not an error; a directory that cannot be read is. All names
+ * live in `arena`. */
 rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_directory *directory, rsdk_error *error);
 
 bool rsdk_directory_has(const rsdk_directory *directory, const char *name);

@@ -47,7 +47,7 @@ const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *nam
     return NULL;
 }
 
-/* Copies facts up to the one without a name. Those without a value are left out: they are not known. NULL where there
+/* Copy facts up to the fact without a name. Facts without a value are left out: they are not known. NULL where there
  * are none, or no memory. */
 static rsdk_fact *copy_facts(const rsdk_fact *facts, size_t *count) {
     size_t size = 0;
@@ -78,7 +78,7 @@ static rsdk_fact *copy_facts(const rsdk_fact *facts, size_t *count) {
 
 static rsdk_status fill(rsdk_error *error, rsdk_status status, rsdk_code code, const char *path, const rsdk_fact *facts,
                         const char *format, va_list arguments) {
-    /* The texts may be built from those of the error that is replaced, so they are made before it is cleared. */
+    /* The new texts may be built from texts of the error that is replaced, so they are made before it is cleared. */
     rsdk_error fresh = {.status = status, .code = code};
     if (vasprintf(&fresh.message, format, arguments) < 0) {
         fresh.message = NULL;

@@ -105,7 +105,7 @@ void rsdk_file_close(rsdk_file *file) {
 }
 
 enum {
-    BLOCK_SIZE = 1 << 17, /* what Linux reads ahead at most unless told otherwise (VM_READAHEAD_PAGES) */
+    BLOCK_SIZE = 1 << 17, /* Linux reads ahead at most this much unless told otherwise (VM_READAHEAD_PAGES) */
     PIECES_SIZE = 8 * BLOCK_SIZE,
     BLOCK_COUNT = sizeof((rsdk_read_ahead){0}).blocks / sizeof(uint64_t),
 };
@@ -117,7 +117,7 @@ void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead) {
 
 void rsdk_file_ask_ahead(int descriptor, uint64_t offset, uint64_t size, const atomic_bool *ends) {
     for (uint64_t done = 0; done < size && (ends == NULL || !atomic_load(ends));) {
-        const uint64_t piece = size - done < BLOCK_SIZE ? size - done : BLOCK_SIZE; /* of more, only the beginning */
+        const uint64_t piece = size - done < BLOCK_SIZE ? size - done : BLOCK_SIZE; /* more would be cut short */
         (void)posix_fadvise(descriptor, (off_t)(offset + done), (off_t)piece, POSIX_FADV_WILLNEED);
         done += piece;
     }
@@ -132,7 +132,7 @@ static bool is_asked_for(const rsdk_read_ahead *ahead, uint64_t block) {
     return false;
 }
 
-/* Where the kernel does not take the advice, the read itself brings the bytes. */
+/* Ask the kernel for the blocks. Where the kernel does not take the advice, the read itself brings the bytes. */
 static void ask_for_blocks(const rsdk_file *file, uint64_t offset, size_t size) {
     rsdk_read_ahead *ahead = file->ahead;
     const uint64_t first = offset / BLOCK_SIZE, end = (offset + size + BLOCK_SIZE - 1) / BLOCK_SIZE;

@@ -1,4 +1,4 @@
-/* Goes through the file in pieces of whole blocks; what is left at its end is padded. */
+/* MD5 of a part of a file. The file is read in pieces of whole blocks; the rest at its end is padded. */
 #include "base/md5.h"
 
 #include <endian.h>
@@ -9,7 +9,7 @@
 enum {
     BLOCK = 64,
     PIECE = 1 << 16,
-    LENGTH_SIZE = 8, /* of the length in bits, which ends the padding */
+    LENGTH_SIZE = 8, /* bytes of the length in bits, which ends the padding */
 };
 
 static const uint32_t constants[BLOCK] = {
@@ -27,13 +27,14 @@ static uint32_t rotated(uint32_t value, unsigned count) {
     return value << count | value >> (32 - count);
 }
 
-/* What a step makes of the word that it replaces: `next` is the one that it replaced before, `sum` what is added that
- * does not depend on `next`. */
+/* Return the word that a step puts in the place of another. `next` is the word that the step before replaced, `sum` the
+ * part of the sum that does not depend on `next`. */
 static uint32_t stepped(uint32_t next, uint32_t mixed, uint32_t sum, unsigned shift) {
     return next + rotated(sum + mixed, shift);
 }
 
-/* Each turn of a loop is four steps, after which each of the four words has its place again: nothing is moved. */
+/* Add a block to the state. Each turn of a loop is four steps, after which each of the four words has its place again:
+ * nothing is moved. */
 static void add_block(uint32_t state[4], const unsigned char *block) {
     uint32_t words[16], a = state[0], b = state[1], c = state[2], d = state[3];
     const uint32_t *k = constants;

@@ -36,7 +36,7 @@ static uint64_t hash_of(const rsdk_name_table *table, const void *name, size_t l
     return mix(hash, table->key[0] | 1);
 }
 
-/* The slot of the name, or the free one where it belongs. There is a free one. */
+/* Return the slot of the name, or the free slot where it belongs. There is a free slot. */
 static rsdk_name_slot *slot_of(const rsdk_name_table *table, const void *name, size_t length, uint64_t hash) {
     size_t at = (size_t)hash & (table->capacity - 1);
     for (;; at = (at + 1) & (table->capacity - 1)) {

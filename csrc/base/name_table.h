@@ -13,13 +13,13 @@
 typedef struct rsdk_name_table {
     struct rsdk_name_slot *slots;
     size_t count, capacity;
-    uint64_t key[2]; /* of the hash, as long as there are slots */
+    uint64_t key[2]; /* the keys of the hash, as long as there are slots */
 } rsdk_name_table;
 
-/* Whether the name is there; *value becomes its number then. */
+/* Return whether the name is there; then *value becomes its number. */
 bool rsdk_name_table_find(const rsdk_name_table *table, const void *name, size_t length, size_t *value);
 
-/* Adds a name, which is borrowed; where it is there already it gets this number. */
+/* Add a name, which is borrowed; a name that is there already gets this number. */
 rsdk_status rsdk_name_table_set(rsdk_name_table *table, rsdk_arena *arena, const void *name, size_t length,
                                 size_t value, rsdk_error *error);
 
@@ -29,7 +29,7 @@ typedef struct rsdk_unique_strings {
     rsdk_name_table places;
 } rsdk_unique_strings;
 
-/* Appends a text unless it is there; `text` is borrowed, NULL: memory is short. */
+/* Append a text unless it is there; `text` is borrowed, NULL: memory is short. */
 rsdk_status rsdk_unique_strings_add(rsdk_unique_strings *strings, rsdk_arena *arena, const char *text,
                                     rsdk_error *error);
 

@@ -6,7 +6,7 @@
 
 enum { NAME_LIMIT = 40, TOO_FAR = 1000 };
 
-/* TOO_FAR for names longer than any of ours. */
+/* Return the distance between two names; TOO_FAR for names longer than any of ours. */
 static unsigned distance(const char *a, const char *b) {
     size_t a_length = strlen(a), b_length = strlen(b);
     unsigned row[NAME_LIMIT + 1];
@@ -29,14 +29,14 @@ static unsigned distance(const char *a, const char *b) {
     return row[b_length];
 }
 
-/* Whether `name` is the name of a file of what is meant: "libamdhip64.so.7" of amdhip64. */
+/* Return whether `name` is the file name of the library `meant`: "libamdhip64.so.7" of amdhip64. */
 static bool is_file_of(const char *name, const char *meant) {
     const char *at = strlen(meant) > 3 ? strstr(name, meant) : NULL;
     return at != NULL && (at[strlen(meant)] == '.' || at[strlen(meant)] == '\0');
 }
 
-/* How many letters may be mistyped in a name: one, and one more for each four after the first. A digit is no letter,
- * since each number is another thing: gfx909 and gfx942, amdhip64. */
+/* Return how many letters may be mistyped in a name: one, and one more for each four after the first. A digit is no
+ * letter, since each number is another thing: gfx909 and gfx942, amdhip64. */
 static size_t mistypable(const char *meant) {
     size_t letters = 0;
     for (; *meant != '\0'; meant++) {
@@ -45,7 +45,7 @@ static size_t mistypable(const char *meant) {
     return letters == 0 ? 1 : 1 + (letters - 1) / 4;
 }
 
-/* How far `name` is from what a user may have meant by it. */
+/* Return the distance of `name` from a name that a user may have meant by it. */
 static unsigned distance_from_meant(const char *name, const char *meant) {
     size_t length = strlen(name), meant_length = strlen(meant), limit = mistypable(meant);
     bool may_be_near = length <= meant_length + limit && meant_length <= length + limit;

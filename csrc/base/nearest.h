@@ -1,4 +1,4 @@
-/* "Did you mean": the names that a mistyped one may have been meant for. */
+/* "Did you mean": the names that a mistyped name may have been meant for. */
 #ifndef RSDK_BASE_NEAREST_H
 #define RSDK_BASE_NEAREST_H
 
@@ -13,8 +13,8 @@ typedef struct rsdk_name_list {
 
 enum { RSDK_NEAREST_LIMIT = 16 };
 
-/* Up to `limit` names of the list that resemble `name`, the nearest first, of equally near ones in the list's order;
- * returns how many. More than RSDK_NEAREST_LIMIT are never given. */
+/* Find up to `limit` names of the list that resemble `name`, the nearest first, equally near names in the list's order;
+ * return how many. More than RSDK_NEAREST_LIMIT are never given. */
 size_t rsdk_nearest_find(const char *name, const rsdk_name_list *list, const char *nearest[], size_t limit);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writes beside the name, and renames. */
+/* New files. The file is written beside its name, and renamed. */
 #include "base/new_file.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ enum {
 
 static const int new_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
-/* Of this process alone, also where another machine or container has one of the same number. */
+/* Return a name of this process alone, also where another machine or container has a process of the same number. */
 static char *partial_name(rsdk_arena *arena, const char *path) {
     const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes; getauxval(3) */
     uint64_t word = 0;
@@ -37,7 +37,7 @@ static char *partial_name(rsdk_arena *arena, const char *path) {
                                                  (unsigned long long)word, (long)getpid());
 }
 
-/* 0 or an errno. */
+/* Write all bytes; return 0 or an errno. */
 static int write_all(int descriptor, const char *data, size_t size) {
     while (size > 0) {
         ssize_t count = write(descriptor, data, size);
@@ -50,7 +50,7 @@ static int write_all(int descriptor, const char *data, size_t size) {
     return 0;
 }
 
-/* The file system cannot rename without replacing: the name is taken first. 0 or an errno. */
+/* Take the name, then rename, where the file system cannot rename without replacing; return 0 or an errno. */
 static int take_then_rename(const char *partial, const char *path) {
     int descriptor = open(path, new_flags, MODE);
     if (descriptor < 0) {
@@ -63,7 +63,7 @@ static int take_then_rename(const char *partial, const char *path) {
     return result;
 }
 
-/* 0 or an errno. */
+/* Rename without replacing; return 0 or an errno. */
 static int rename_to(const char *partial, const char *path) {
     /* glibc before 2.28 has no function for it. */
     if (syscall(SYS_renameat2, AT_FDCWD, partial, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
@@ -72,7 +72,7 @@ static int rename_to(const char *partial, const char *path) {
     return errno == EINVAL || errno == ENOSYS ? take_then_rename(partial, path) : errno;
 }
 
-/* 0 or an errno. */
+/* Rename to the first free name; return 0 or an errno. */
 static int rename_to_free_name(rsdk_arena *arena, const char *partial, const char *path) {
     const char *name = rsdk_path_name(path), *dot = strrchr(name, '.');
     const char *ending = dot != NULL && dot != name ? dot : name + strlen(name);
@@ -84,7 +84,7 @@ static int rename_to_free_name(rsdk_arena *arena, const char *partial, const cha
     return result;
 }
 
-/* 0 or an errno. */
+/* Write a file beside its name, and rename it; return 0 or an errno. */
 static int write_and_rename(rsdk_arena *arena, const char *path, const void *data, size_t size, bool replaces) {
     const char *partial = partial_name(arena, path);
     int descriptor = partial != NULL ? open(partial, new_flags, replaces ? OWN_MODE : MODE) : -1;

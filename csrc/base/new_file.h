@@ -6,14 +6,14 @@
 
 #include "rocm_sdk/error.h"
 
-/* Writes `size` bytes to a new file `path`. If the name is taken, the file gets a number before its ending
- * ("node1.1.json"): nothing is written over. Follows no link at the end of the path. Four system calls where the file
- * system can rename without replacing (NFS cannot: three more). Nothing is left of a file that could not be written.
- * RSDK_IO_ERROR. */
+/* Write `size` bytes to a new file `path`. If the name is taken, the file gets a number before its ending
+ * ("node1.1.json"): nothing is written over. A link at the end of the path is not followed. The function makes four
+ * system calls where the file system can rename without replacing (NFS cannot: three more). Nothing is left of a file
+ * that could not be written. RSDK_IO_ERROR. */
 rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error);
 
-/* The same in place of a file of this name: whoever opens it sees the one or the other whole, also after the power
- * failed. Only its owner may write to it. */
+/* Do the same in place of a file of this name: whoever opens the file sees the old or the new one whole, also after the
+ * power failed. Only its owner may write to it. */
 rsdk_status rsdk_new_file_replace(const char *path, const void *data, size_t size, rsdk_error *error);
 
 #endif

@@ -65,7 +65,7 @@ static const code_range obeyed[] = {
     {0xD800, 0xDFFF}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 };
 
-/* The bytes of the character at `text`; 0 where they are not UTF-8. */
+/* Decode the character at `text`; return its bytes, 0 where they are not UTF-8. */
 static size_t decode(const unsigned char *text, uint32_t *code) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = 1;

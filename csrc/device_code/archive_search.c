@@ -28,7 +28,7 @@ typedef struct candidates {
 
 /* ---- targets ---- */
 
-/* Adds a processor with each subset of the features in `gpu`. */
+/* Add a processor with each subset of the features in `gpu`. */
 static rsdk_status add_subsets(rsdk_archive_search *search, const char *processor, const char *gpu, wanted *names) {
     const char *features[FEATURE_LIMIT];
     size_t lengths[FEATURE_LIMIT], count = 0;
@@ -59,7 +59,8 @@ static rsdk_status list_wanted(rsdk_archive_search *search, const char *gpu, wan
 
 /* ---- archives ---- */
 
-/* Images are called "lib/libx.so.1#0", in old archives without the number, which stand for all bundles. */
+/* Note an image. Images are called "lib/libx.so.1#0", in old archives without the number, which stand for all
+ * bundles. */
 static rsdk_status note(rsdk_archive_search *search, rsdk_name_table *kernels, const char *id, size_t length,
                         const char *target) {
     const char *key = rsdk_arena_format(search->arena, "%.*s\n%s", (int)length, id, target);
@@ -67,7 +68,7 @@ static rsdk_status note(rsdk_archive_search *search, rsdk_name_table *kernels, c
     return rsdk_name_table_set(kernels, search->arena, key, strlen(key), 0, search->error);
 }
 
-/* Each image under its name; all of a library, whatever the number, under "lib/libx.so.1#"; and each target. */
+/* List each image under its name; all of a library, whatever the number, under "lib/libx.so.1#"; and each target. */
 static rsdk_status list_kernels(rsdk_archive_search *search, const rsdk_device_code *code, rsdk_name_table *kernels) {
     for (size_t i = 0; i < code->bundle_count; i++) {
         for (size_t k = 0; k < code->bundles[i].image_count; k++) {
@@ -91,7 +92,7 @@ static bool has(const rsdk_opened_archive *archive, const char *id, const char *
            rsdk_name_table_find(&archive->kernels, key, (size_t)length, &unused);
 }
 
-/* An archive that cannot be read counts as one that is not there. */
+/* Read an archive. An archive that cannot be read counts as not there. */
 static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
     rsdk_error ignored = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
@@ -131,7 +132,7 @@ static rsdk_status add_archive(rsdk_archive_search *search, const char *path, ca
     return RSDK_OK;
 }
 
-/* A search path names one archive or, with the placeholder, one archive per target. */
+/* Add the archives of a search path: one archive or, with the placeholder, one archive per target. */
 static rsdk_status add_search_path(rsdk_archive_search *search, const char *directory, const char *path,
                                    const wanted *names, candidates *found) {
     const char *whole = path[0] == '/' ? path : rsdk_path_join(search->arena, directory, path);
@@ -149,7 +150,7 @@ static rsdk_status add_search_path(rsdk_archive_search *search, const char *dire
     return RSDK_OK;
 }
 
-/* The entries of a variable, with ':' between them. */
+/* Add the entries of a variable, with ':' between them. */
 static rsdk_status add_variable(rsdk_archive_search *search, const char *value, const wanted *names,
                                 candidates *found) {
     while (value != NULL && *value != '\0') {
@@ -164,7 +165,7 @@ static rsdk_status add_variable(rsdk_archive_search *search, const char *value, 
     return RSDK_OK;
 }
 
-/* Looks for one bundle; `number` is "#0", or "#" for any. The place of its target in `names`, or their count. */
+/* Look for one bundle; `number` is "#0", or "#" for any. Return the place of its target in `names`, or their count. */
 static size_t find_bundle(const candidates *archives, const wanted *names, const char *name, const char *number,
                           bool *is_late) {
     for (size_t i = 0; i < names->count; i++) {

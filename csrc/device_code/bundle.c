@@ -40,7 +40,8 @@ static entry entry_at(const plain *p, size_t position) {
                    .id_size = (size_t)rsdk_extent_u64(bytes + 16)};
 }
 
-/* Whether the head holds the whole header. *size is the length of the header or, until that is known, a lower bound. */
+/* Find out whether the head holds the whole header. *size is the length of the header or, until the length is known, a
+ * lower bound. */
 static extent_of_header measure_header(const plain *p, size_t *size) {
     *size = FIXED_SIZE;
     if (p->known < FIXED_SIZE) {
@@ -80,7 +81,7 @@ static const char *what_is_wrong(extent_of_header header) {
     return texts[header];
 }
 
-/* Adds the entries for GPUs. Images of compressed bundles are not looked at. *end is where the last one ends. */
+/* Add the entries for GPUs. Images of compressed bundles are not looked at. *end is where the last one ends. */
 static rsdk_status take_entries(rsdk_listing *listing, const rsdk_extent *extent, const plain *p, size_t header_size,
                                 bool is_compressed, uint64_t *end) {
     uint64_t count = rsdk_extent_u64(p->head + RSDK_BUNDLE_MAGIC_SIZE);
@@ -114,7 +115,7 @@ static rsdk_status take_entries(rsdk_listing *listing, const rsdk_extent *extent
     return RSDK_OK;
 }
 
-/* How large the next head should be, 0 where it cannot grow. */
+/* Return how large the next head should be, 0 where it cannot grow. */
 static size_t next_head(const plain *p, size_t wanted) {
     size_t size = p->known * 2 > wanted ? p->known * 2 : wanted;
     size = size < RSDK_LISTING_HEAD_LIMIT ? size : RSDK_LISTING_HEAD_LIMIT;
@@ -149,7 +150,7 @@ rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, u
 
 enum {
     LARGEST_FRAME = 32,
-    HASH_SIZE = 8, /* of the hash that ends the header: the first bytes of an MD5 */
+    HASH_SIZE = 8, /* bytes of the hash that ends the header: the first bytes of an MD5 */
     /* docs/limits.md has these limits and their reasons. */
     RATIO_LIMIT = 256,
     PLAIN_LIMIT = 64 << 20, /* bytes */
@@ -219,7 +220,7 @@ rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent
     return take_entries(listing, extent, &p, header_size, true, &end);
 }
 
-/* A few bytes can claim any number of them. */
+/* Check the room for the plain data: a few bytes can claim any number of them. */
 static rsdk_status check_room(const rsdk_extent *extent, const frame *f, int descriptor, rsdk_error *error) {
     struct statvfs disk;
     if (f->plain_size > LARGEST_PLAIN ||

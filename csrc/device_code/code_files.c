@@ -1,4 +1,4 @@
-/* Walking an installation. Names decide which files are opened later; their content decides what is in them. */
+/* The walk through an installation. Names decide which files are opened later; the content decides the kind of code. */
 #include "device_code/code_files.h"
 
 #include <string.h>
@@ -33,7 +33,8 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Where ".so" stands in "librocblas.so" and "librocblas.so.4.2"; NULL where the name is not a shared library's. */
+/* Return where ".so" stands in "librocblas.so" and "librocblas.so.4.2"; NULL where the name is not a shared
+ * library's. */
 static const char *library_suffix(const char *name) {
     for (const char *at = strstr(name, ".so"); at != NULL; at = strstr(at + 1, ".so")) {
         if (at[3] == '\0' || at[3] == '.') {
@@ -54,8 +55,8 @@ static bool is_version(const char *start, const char *end) {
     return start < end && strspn(start, "0123456789.") >= (size_t)(end - start);
 }
 
-/* "rocblas" for ".../lib/rocblas/library/gfx942": what stands before "library", else the directory's own name. Debian
- * has a version between them: "rocblas/4.4.1/library". */
+/* Return "rocblas" for ".../lib/rocblas/library/gfx942": the name before "library", else the directory's own name.
+ * Debian has a version between them: "rocblas/4.4.1/library". */
 static const char *owner_of(const walk *w, const char *directory) {
     static const char marker[] = "/library";
     const char *end = directory + strlen(directory);
@@ -78,7 +79,7 @@ static rsdk_status add(const walk *w, rsdk_code_file file) {
     return RSDK_OK;
 }
 
-/* "MIOpenCK" and "gfx942" of libMIOpenCK_gfx942.so.1. */
+/* Add a library, with "MIOpenCK" and "gfx942" of libMIOpenCK_gfx942.so.1. */
 static rsdk_status add_library(const walk *w, const char *path, const char *name, const char *suffix) {
     char target[RSDK_TARGET_ID_SIZE];
     size_t cut = 0;
@@ -94,7 +95,7 @@ static rsdk_status add_library(const walk *w, const char *path, const char *name
     return add(w, file);
 }
 
-/* The target in the file's name, else in that of its directory ("library/gfx942/"). */
+/* Add a loose file, with the target in the file's name, else in the directory's ("library/gfx942/"). */
 static rsdk_status add_loose(const walk *w, rsdk_code_file_kind kind, const char *directory, const char *path,
                              const char *name) {
     char target[RSDK_TARGET_ID_SIZE];
@@ -108,7 +109,7 @@ static rsdk_status add_loose(const walk *w, rsdk_code_file_kind kind, const char
     return add(w, file);
 }
 
-/* The library whose databases lie in the directory; NULL: none. */
+/* Return the library whose databases lie in the directory; NULL: none. */
 static const char *owner_of_databases(const char *directory) {
     for (size_t i = 0; i < rsdk_compiling_library_table_size; i++) {
         const rsdk_compiling_library *row = &rsdk_compiling_library_table[i];
@@ -119,8 +120,8 @@ static const char *owner_of_databases(const char *directory) {
     return NULL;
 }
 
-/* "TensileLibrary_lazy_gfx942.dat", "TensileLibrary_gfx942.dat" of older versions and "TensileLibrary.dat" of the
- * oldest are indexes. */
+/* The indexes are "TensileLibrary_lazy_gfx942.dat", "TensileLibrary_gfx942.dat" of older versions and
+ * "TensileLibrary.dat" of the oldest. */
 bool rsdk_code_files_table_kind(const char *name, rsdk_code_file_kind *kind) {
     static const char prefix[] = "TensileLibrary", mapping[] = "TensileLiteLibrary_lazy_", extension[] = "hipblasltExt";
     static const char *const index_ends[] = {".", "_lazy_", "_gfx"};
@@ -166,7 +167,7 @@ static rsdk_status add_file(const walk *w, const char *directory, const char *na
     return RSDK_OK;
 }
 
-/* Adds a file unless it is there under another name. */
+/* Add a file unless it is there under another name. */
 static rsdk_status add_once(walk *w, const char *directory, const char *name, const char *path,
                             const struct stat *facts) {
     size_t place = 0;
@@ -211,7 +212,7 @@ static rsdk_status visit(walk *w, const char *path, unsigned depth) {
     return RSDK_OK;
 }
 
-/* Links come last, so that a file has its own name where it has one. */
+/* Take links, which come last, so that a file has its own name where it has one. */
 static rsdk_status take_links(walk *w) {
     for (size_t i = 0; i < w->links.count; i++) {
         const link *each = &w->links.items[i];

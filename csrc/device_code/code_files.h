@@ -12,9 +12,9 @@ typedef enum rsdk_code_file_kind {
     RSDK_CODE_FILE_LOOSE,    /* .co, .hsaco */
     RSDK_CODE_FILE_ARCHIVE,  /* .kpack */
     RSDK_CODE_FILE_INDEX,    /* Tensile's list of kernels */
-    RSDK_CODE_FILE_TABLE,    /* one of the files that an index leads to */
+    RSDK_CODE_FILE_TABLE,    /* a file that an index leads to */
     RSDK_CODE_FILE_TARGETS,  /* hipBLASLt's other tables, which must name a target, too */
-    RSDK_CODE_FILE_DATABASE, /* of performance */
+    RSDK_CODE_FILE_DATABASE, /* a performance database */
 } rsdk_code_file_kind;
 
 typedef struct rsdk_code_file {
@@ -27,15 +27,14 @@ typedef struct rsdk_code_file {
 typedef struct rsdk_code_files {
     RSDK_LIST(rsdk_code_file) list;
     rsdk_name_table seen; /* identities of files */
-    size_t name_count;    /* of all names that were looked at */
+    size_t name_count;    /* the number of all names that were looked at */
 } rsdk_code_files;
 
-/* Adds the files below `directory`, in the order of their names, each once. Links to directories are not
- * followed. */
+/* Add the files below `directory`, in the order of their names, each once. Links to directories are not followed. */
 rsdk_status rsdk_code_files_collect(const char *directory, rsdk_arena *arena, rsdk_code_files *files,
                                     rsdk_error *error);
 
-/* Which of Tensile's tables a name stands for: RSDK_CODE_FILE_INDEX, _TABLE or _TARGETS. false: none. */
+/* Find which of Tensile's tables a name stands for: RSDK_CODE_FILE_INDEX, _TABLE or _TARGETS. false: none. */
 bool rsdk_code_files_table_kind(const char *name, rsdk_code_file_kind *kind);
 
 #endif

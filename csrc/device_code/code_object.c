@@ -12,7 +12,7 @@ enum {
     OSABI_AMDGPU_HSA = 64,
     VERSION_OF_ABI_0 = 2, /* EI_ABIVERSION 0 is version 2, and so on */
     NEWEST_VERSION = 6,
-    FIRST_AMDGCN_MACH = 0x20, /* what is below is R600, or flags of version 2 without a processor */
+    FIRST_AMDGCN_MACH = 0x20, /* lower values are R600, or flags of version 2 without a processor */
 };
 
 typedef enum setting { UNSPECIFIED, OFF, ON } setting;
@@ -47,13 +47,13 @@ static bool find_processor(unsigned mach, processor *found) {
     return false;
 }
 
-/* From version 4 on: 0 not supported, 1 any, 2 off, 3 on. */
+/* Return the setting from version 4 on: 0 not supported, 1 any, 2 off, 3 on. */
 static setting two_bits(uint32_t flags, unsigned shift) {
     static const setting settings[] = {UNSPECIFIED, UNSPECIFIED, OFF, ON};
     return settings[flags >> shift & 3];
 }
 
-/* Up to version 3: a clear bit means off. */
+/* Return the setting up to version 3: a clear bit means off. */
 static setting one_bit(uint32_t flags, uint32_t bit) {
     return (flags & bit) != 0 ? ON : OFF;
 }

@@ -16,7 +16,7 @@ typedef struct rsdk_code_object {
     unsigned generic_version;         /* 0 where the target is not generic */
 } rsdk_code_object;
 
-/* Whether an ELF file is code for AMD's GPUs. */
+/* Return whether an ELF file is code for AMD's GPUs. */
 bool rsdk_code_object_is(const rsdk_elf_header *header);
 
 void rsdk_code_object_describe(const rsdk_elf_header *header, rsdk_code_object *object);

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "rocm_sdk/device_code.h"
 
-/* rsdk_device_code_read. */
+/* Read the code as rsdk_device_code_read does. */
 rsdk_status rsdk_code_of_file(const rsdk_file *file, rsdk_device_code **code, rsdk_error *error);
 
 #endif

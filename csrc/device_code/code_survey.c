@@ -1,11 +1,11 @@
-/* What the code of a file is worth for each mode of each GPU. */
+/* The value of a file's code for each mode of each GPU. */
 #include <string.h>
 
 #include "base/file.h"
 #include "device_code/code_of_file.h"
 #include "device_code/survey.h"
 
-/* Adds the sizes of a file to those of its library. */
+/* Add the sizes of a file to the sizes of its library. */
 static rsdk_status add_sizes(rsdk_survey *s, rsdk_surveyed_library *of, const rsdk_code_file *file,
                              const rsdk_device_code *code) {
     bool is_library = file->kind == RSDK_CODE_FILE_LIBRARY;
@@ -33,7 +33,7 @@ static rsdk_coverage_lack lack_of(rsdk_misfit misfit) {
     return lacks[misfit];
 }
 
-/* A file that the library needs on each GPU. */
+/* Add a file that the library needs on each GPU. */
 static void add_needed(rsdk_survey *s, const rsdk_surveyed_library *of) {
     for (size_t i = 0; i < s->table.modes.count; i++) {
         const rsdk_file_fit *fit = &s->fits[i];
@@ -47,9 +47,9 @@ static void add_needed(rsdk_survey *s, const rsdk_surveyed_library *of) {
     }
 }
 
-/* One of several files; a GPU takes those with its target in their names. */
+/* Add one of several files; a GPU takes the files with its target in their names. */
 static rsdk_status add_alternative(rsdk_survey *s, rsdk_surveyed_library *of, const rsdk_code_file *file) {
-    const rsdk_compatibility *named = NULL; /* how the target in the file's name fits; NULL: it has none */
+    const rsdk_compatibility *named = NULL; /* the fit of the target in the file's name; NULL: the name has none */
     if (file->target != NULL) {
         named = rsdk_fit_table_row(&s->table, file->target);
         RSDK_NEED(named, s->error);
@@ -67,7 +67,7 @@ static rsdk_status add_alternative(rsdk_survey *s, rsdk_surveyed_library *of, co
     return RSDK_OK;
 }
 
-/* The kernels are in archives. */
+/* Add a library whose kernels are in archives. */
 static rsdk_status add_archived(rsdk_survey *s, const rsdk_surveyed_library *of, const rsdk_code_file *file,
                                 const rsdk_device_code *code) {
     for (size_t i = 0; i < s->table.modes.count; i++) {
@@ -114,14 +114,15 @@ static rsdk_status take_code(rsdk_survey *s, const rsdk_code_file *file, const r
     return RSDK_OK;
 }
 
-/* Scripts and linker scripts have the names of programs and libraries. A file that cannot be read is not a script. */
+/* Return whether a file is a script. Scripts and linker scripts have the names of programs and libraries. A file that
+ * cannot be read is not a script. */
 static bool is_script(const rsdk_file *file) {
     unsigned char bytes[4] = {0};
     return file->size < sizeof bytes || (rsdk_file_read(file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
                                          memcmp(bytes, "\177ELF", sizeof bytes) != 0);
 }
 
-/* *code stays NULL for a script. */
+/* Read the code of a file; *code stays NULL for a script. */
 static rsdk_status read_code(const rsdk_code_file *file, rsdk_device_code **code, rsdk_error *why) {
     rsdk_file opened = {0};
     RSDK_TRY(rsdk_file_open(file->path, &opened, why));

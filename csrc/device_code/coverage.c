@@ -20,7 +20,7 @@ static int compare_libraries(const void *a, const void *b) {
     return strcmp(((const rsdk_library_coverage *)a)->name, ((const rsdk_library_coverage *)b)->name);
 }
 
-/* Leaves out a library that has nothing but a list of kernels or a database. */
+/* Judge the libraries, without those that have nothing but a list of kernels or a database. */
 static rsdk_status finish_libraries(rsdk_survey *s, rsdk_coverage *coverage) {
     rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
     RSDK_NEED(libraries, s->error);

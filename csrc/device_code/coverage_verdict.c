@@ -50,7 +50,7 @@ static rsdk_coverage_verdict verdict_in_mode(const rsdk_surveyed_library *of, rs
     return verdict == RSDK_COVERAGE_NONE && find_compiling(of->shown.name) != NULL ? RSDK_COVERAGE_COMPILED : verdict;
 }
 
-/* What the tables have, where there is code that they lead to. */
+/* Return the kernels that the tables have, where there is code that they lead to. */
 static rsdk_kernel_tables tables_in_mode(const rsdk_surveyed_library *of, const rsdk_tally *t,
                                          rsdk_coverage_verdict verdict) {
     if (!of->has_index || (t->has_index && t->tables == RSDK_KERNEL_TABLES_UNKNOWN)) {
@@ -59,7 +59,8 @@ static rsdk_kernel_tables tables_in_mode(const rsdk_surveyed_library *of, const 
     return !t->has_index || verdict == RSDK_COVERAGE_NONE ? RSDK_KERNEL_TABLES_NONE : t->tables;
 }
 
-/* A GPU whose mode is open gets the worst result of the modes in which something runs; the other modes are named. */
+/* Judge a library on a GPU. A GPU whose mode is open gets the worst result of the modes in which something runs; the
+ * other modes are named. */
 static rsdk_status judge_gpu(rsdk_survey *s, const rsdk_surveyed_library *of, size_t gpu, rsdk_gpu_coverage *result) {
     rsdk_strings uncovered = {0};
     const rsdk_compiling_library *compiling = find_compiling(of->shown.name);

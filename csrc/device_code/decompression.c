@@ -20,7 +20,7 @@ typedef struct stream {
 
 typedef bool (*step_function)(void *state, const rsdk_decompression *libraries, stream *s);
 
-/* A function of an opened library. A shared library that lacks it is not the one that was meant. */
+/* Find a function of an opened library. A shared library that lacks the function is not the one that was meant. */
 static bool find(void *library, const char *name, void *function) {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address); /* ISO C has no cast from a pointer to an object to one to a function */
@@ -110,11 +110,11 @@ typedef struct sink {
     unsigned char *buffer;
     size_t size;
     int descriptor; /* -1: none */
-    uint64_t limit; /* of what the file may become */
+    uint64_t limit; /* bytes that the file may become */
     uint64_t got;
 } sink;
 
-/* Writes the output so far, and makes room for more. */
+/* Write the output so far, and make room for more. */
 static rsdk_status empty(sink *to, stream *s, const rsdk_extent *packed, rsdk_error *error) {
     size_t size = to->size - s->output_size;
     if (size > to->limit - to->got) {

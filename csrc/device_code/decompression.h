@@ -16,15 +16,15 @@ void rsdk_decompression_clear(rsdk_decompression *decompression);
 /* Methods, by the numbers of compressed bundles. */
 enum { RSDK_COMPRESSION_ZLIB, RSDK_COMPRESSION_ZSTD };
 
-/* "zlib", "zstd", NULL for another number. */
+/* Return "zlib", "zstd", NULL for another number. */
 const char *rsdk_decompression_name(unsigned method);
 
-/* The first `size` bytes of what the extent decompresses to, or all if there are fewer. */
+/* Decompress the first `size` bytes of the extent's plain data, or all if there are fewer. */
 rsdk_status rsdk_decompression_read_head(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
                                          void *buffer, size_t size, size_t *got, rsdk_error *error);
 
-/* Writes all that the extent decompresses to into the file of a descriptor, from its start. RSDK_BAD_ELF if that is
- * more than `limit` bytes. */
+/* Write all plain data of the extent into the file of a descriptor, from its start. RSDK_BAD_ELF if there are more than
+ * `limit` bytes. */
 rsdk_status rsdk_decompression_write(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
                                      int descriptor, uint64_t limit, uint64_t *size, rsdk_error *error);
 

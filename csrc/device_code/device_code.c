@@ -1,4 +1,4 @@
-/* Reads which code a file holds: recognises the file by its first bytes, and adds up what was found. */
+/* The reader of the code in a file. The reader recognises the file by its first bytes, and adds up the images. */
 #include "rocm_sdk/device_code.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static int compare_targets(const void *a, const void *b) {
     return rsdk_target_compare(((const rsdk_device_target *)a)->target, ((const rsdk_device_target *)b)->target);
 }
 
-/* Images of one target lie side by side after sorting. */
+/* Sum the images of each target, which lie side by side after sorting. */
 static rsdk_status sum_targets(const rsdk_listing *listing, rsdk_arena *arena, rsdk_device_code *code) {
     size_t count = 0;
     rsdk_device_target *targets = rsdk_arena_alloc(arena, listing->images.count + 1, sizeof *targets);

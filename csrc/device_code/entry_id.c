@@ -15,7 +15,7 @@ bool rsdk_entry_id_has_amd_architecture(const char *triple) {
     return starts_with(triple, "amdgcn") || starts_with(triple, "amdgpu") || starts_with(triple, "spirv64");
 }
 
-/* What follows the next dash, NULL where there is none. */
+/* Return the text behind the next dash, NULL where there is none. */
 static const char *behind_dash(const char *text) {
     const char *dash = text != NULL ? strchr(text, '-') : NULL;
     return dash != NULL ? dash + 1 : NULL;

@@ -7,14 +7,14 @@
 
 #include "base/arena.h"
 
-/* Whether an ID is of code for AMD's GPUs; then *target is where its target id begins, which may be empty. */
+/* Return whether an ID names code for AMD's GPUs; then *target is where its target id begins, which may be empty. */
 bool rsdk_entry_id_parse(const char *id, const char **target);
 
-/* Whether code with this triple is for AMD's GPUs. */
+/* Return whether code with this triple is for AMD's GPUs. */
 bool rsdk_entry_id_has_amd_architecture(const char *triple);
 
-/* A target id as the tools write it, with its features in order; unchanged if the target is not known. NULL when out of
- * memory. */
+/* Return a target id as the tools write it, with its features in order; unchanged if the target is not known. NULL when
+ * out of memory. */
 const char *rsdk_entry_id_normal_target(const char *target, rsdk_arena *arena);
 
 #endif

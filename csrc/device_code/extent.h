@@ -19,22 +19,23 @@ static inline bool rsdk_extent_has(const rsdk_extent *extent, uint64_t offset, u
     return offset <= extent->size && size <= extent->size - offset;
 }
 
-/* Exactly `size` bytes from `offset` of it; RSDK_BAD_ELF where the file is too short. */
+/* Read exactly `size` bytes from `offset` of the extent; RSDK_BAD_ELF where the file is too short. */
 rsdk_status rsdk_extent_read(const rsdk_extent *extent, uint64_t offset, void *buffer, size_t size, rsdk_error *error);
 
-/* As many as there are, at most `size`. */
+/* Read as many bytes as there are, at most `size`. */
 rsdk_status rsdk_extent_read_some(const rsdk_extent *extent, uint64_t offset, void *buffer, size_t size, size_t *got,
                                   rsdk_error *error);
 
-/* The rest of the extent from `offset`, which must lie in it. */
+/* Return the rest of the extent from `offset`, which must lie in it. */
 static inline rsdk_extent rsdk_extent_from(const rsdk_extent *extent, uint64_t offset) {
     return (rsdk_extent){extent->file, extent->start + offset, extent->size - offset};
 }
 
-/* Fills the error with what is wrong, and where. */
+/* Fill the error with the fault, and its place. */
 void rsdk_extent_describe_damage(const rsdk_extent *extent, const char *what, rsdk_error *error);
 
-/* The same, and returns RSDK_BAD_ELF. Inline, so that a static analyser sees that it never returns RSDK_OK. */
+/* Do the same, and return RSDK_BAD_ELF. The function is inline, so that a static analyser sees that it never returns
+ * RSDK_OK. */
 static inline rsdk_status rsdk_extent_damaged(const rsdk_extent *extent, const char *what, rsdk_error *error) {
     rsdk_extent_describe_damage(extent, what, error);
     return RSDK_BAD_ELF;

@@ -52,7 +52,7 @@ rsdk_status rsdk_fat_binary_list_one(rsdk_listing *listing, const rsdk_extent *e
     return rsdk_extent_damaged(extent, "neither a bundle nor a code object where one should be", listing->error);
 }
 
-/* Passes zero bytes; *offset is then that of another one, or the end. */
+/* Pass zero bytes; *offset becomes the place of another byte, or the end. */
 static rsdk_status skip_padding(const rsdk_extent *extent, uint64_t *offset, rsdk_error *error) {
     unsigned char bytes[PADDING_AT_A_TIME];
     for (uint64_t end = *offset + PADDING_LIMIT; *offset < end;) {

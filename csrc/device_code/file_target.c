@@ -13,7 +13,7 @@ static bool is_letter_or_digit(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of "gfx942" or "gfx9-4-generic" at `text`; 0: none is there. */
+/* Return the length of "gfx942" or "gfx9-4-generic" at `text`; 0: none is there. */
 static size_t processor_length(const char *text) {
     for (size_t i = 0; i < rsdk_target_generic_count(); i++) {
         const char *name = rsdk_target_generic_get(i)->name;
@@ -34,7 +34,7 @@ static size_t processor_length(const char *text) {
     return strncmp(text + length, strict, sizeof strict - 1) == 0 ? length + sizeof strict - 1 : length;
 }
 
-/* Reads a separator, the feature and its sign; the length, 0: none is there. */
+/* Read a separator, the feature and its sign; return the length, 0: none is there. */
 static size_t feature_length(const char *text, const char *feature, char *sign) {
     size_t length = strlen(feature);
     if (*text == '\0' || strchr("-:_", *text) == NULL || strncmp(text + 1, feature, length) != 0) {
@@ -49,7 +49,7 @@ static size_t feature_length(const char *text, const char *feature, char *sign) 
     return length + 2;
 }
 
-/* "gfx" at the start of a word. */
+/* Find "gfx" at the start of a word. */
 static const char *find_start(const char *name) {
     for (const char *at = strstr(name, "gfx"); at != NULL; at = strstr(at + 1, "gfx")) {
         if ((at == name || !is_letter_or_digit(at[-1])) && processor_length(at) > 0) {

@@ -1,4 +1,4 @@
-/* Of each bundle the runtime takes the image that fits best, so a library is as good as its worst bundle. */
+/* The runtime takes the image of each bundle that fits best, so a library is as good as its worst bundle. */
 #include "device_code/fits.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Computes the next row; returns whether it differs from that of other targets. */
+/* Compute the next row; return whether it differs from the row of other targets. */
 static bool compute(rsdk_fit_table *table, const char *target) {
     bool differs = false;
     for (size_t i = 0; i < table->modes.count; i++) {
@@ -100,12 +100,12 @@ const rsdk_compatibility *rsdk_fit_table_row(rsdk_fit_table *table, const char *
 
 /* ---- files ---- */
 
-/* Whether a GPU can run the image at all. */
+/* Return whether a GPU can run the image at all. */
 static bool is_code(const rsdk_device_image *image) {
     return image->format != RSDK_IMAGE_EMPTY && image->format != RSDK_IMAGE_BITCODE;
 }
 
-/* Takes an image into the fits of its bundle. */
+/* Take an image into the fits of its bundle. */
 static void take(const rsdk_compatibility *row, const rsdk_device_image *image, rsdk_compatibility *bundle,
                  size_t mode_count) {
     bool is_old = image->format == RSDK_IMAGE_CODE_OBJECT && image->generic_version == 0;
@@ -134,8 +134,8 @@ static void add_bundle(rsdk_file_fit *fits, rsdk_compatibility *bundle, size_t m
     }
 }
 
-/* Records of an offload binary, and code objects by themselves, have one image each, for one target: together they
- * count as one bundle. */
+/* Return whether a bundle is one of several. Records of an offload binary, and code objects by themselves, have one
+ * image each, for one target: together they count as one bundle. */
 static bool is_alternative(const rsdk_device_bundle *bundle) {
     return bundle->container == RSDK_CONTAINER_NONE || bundle->container == RSDK_CONTAINER_OFFLOAD_BINARY;
 }

@@ -1,4 +1,4 @@
-/* How the code of one file fits GPUs. A GPU whose mode is open counts as several, one in each mode. */
+/* The fit of one file's code for GPUs. A GPU whose mode is open counts as several, one in each mode. */
 #ifndef RSDK_DEVICE_CODE_FITS_H
 #define RSDK_DEVICE_CODE_FITS_H
 
@@ -16,38 +16,38 @@ typedef struct rsdk_gpu_mode {
 
 typedef RSDK_LIST(rsdk_gpu_mode) rsdk_gpu_modes;
 
-/* Adds the modes that the target id of a GPU leaves open: four for "gfx90a", one for "gfx1030". RSDK_BAD_ARGUMENT where
- * it is not a target id. */
+/* Add the modes that the target id of a GPU leaves open: four for "gfx90a", one for "gfx1030". RSDK_BAD_ARGUMENT where
+ * `id` is not a target id. */
 rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t gpu, const char *id, rsdk_error *error);
 
-/* How code for each target fits each mode, computed once for a target: thousands of files share a few. */
+/* The fit of code for each target in each mode, computed once for a target: thousands of files share a few. */
 typedef struct rsdk_fit_table {
     rsdk_arena *arena;
-    unsigned patches; /* of the runtime, RSDK_PATCHES_* */
+    unsigned patches; /* patches of the runtime, RSDK_PATCHES_* */
     bool without_spirv;
     rsdk_gpu_modes modes;
-    rsdk_name_table places; /* of targets whose processor is among the modes */
+    rsdk_name_table places; /* places of targets whose processor is among the modes */
     RSDK_LIST(rsdk_compatibility) cells;
     rsdk_compatibility *next; /* the row in hand */
     rsdk_compatibility *none; /* the row of all other targets */
 } rsdk_fit_table;
 
-/* To be called when the modes are known. */
+/* Make the table. Call this when the modes are known. */
 rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error);
 
-/* The row of a target, with a result for each mode; it holds until the next one is asked for. NULL when out of memory.
- */
+/* Return the row of a target, with a result for each mode; it holds until the next one is asked for. NULL when out of
+ * memory. */
 const rsdk_compatibility *rsdk_fit_table_row(rsdk_fit_table *table, const char *target);
 
 /* A file in one mode of a GPU. */
 typedef struct rsdk_file_fit {
     rsdk_code_fit worst;   /* over the bundles that have something for it */
     rsdk_code_fit best;    /* over all images */
-    rsdk_misfit misfit;    /* why a bundle has nothing: the reason that comes nearest */
-    size_t covered, total; /* bundles. What lies outside of bundles counts as one */
+    rsdk_misfit misfit;    /* the nearest reason why a bundle has nothing */
+    size_t covered, total; /* bundles; images outside of bundles count as one */
 } rsdk_file_fit;
 
-/* Fills `fits`, one for each mode. Temporary data lives in `scratch`. */
+/* Fill `fits`, one for each mode. Temporary data lives in `scratch`. */
 rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, rsdk_arena *scratch,
                            rsdk_file_fit *fits, rsdk_error *error);
 

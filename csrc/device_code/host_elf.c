@@ -21,7 +21,7 @@ enum {
     WRAPPER_VERSION = 1,
     HISTORY_LIMIT = 1 << 16, /* bytes */
 };
-#define MAGIC_OF_CODE       0x48495046u /* HIPF: the address is that of a bundle */
+#define MAGIC_OF_CODE       0x48495046u /* HIPF: the address is a bundle's */
 #define MAGIC_OF_REFERENCE  0x4B504948u /* HIPK: the code is in kpack archives */
 #define OBJECT_SECTION_NAME "__CLANG_OFFLOAD_BUNDLE__"
 
@@ -34,7 +34,7 @@ typedef struct host {
     rsdk_elf_sections sections;
 } host;
 
-/* The bytes of a section in the file. */
+/* Find the bytes of a section in the file. */
 static rsdk_status extent_of(const host *h, const rsdk_elf_section *section, rsdk_extent *extent) {
     if (!rsdk_extent_has(h->extent, section->offset, section->size)) {
         return rsdk_extent_damaged(h->extent, "a section that holds it lies outside the file", h->error);
@@ -43,7 +43,7 @@ static rsdk_status extent_of(const host *h, const rsdk_elf_section *section, rsd
     return RSDK_OK;
 }
 
-/* Sets the name under which what is added next appears. */
+/* Set the name of the section for the bundles that are added next. */
 static rsdk_status enter_section(const host *h, const char *name) {
     h->listing->section = rsdk_arena_copy(h->listing->arena, name);
     RSDK_NEED(h->listing->section, h->error);
@@ -53,7 +53,7 @@ static rsdk_status enter_section(const host *h, const char *name) {
 /* ---- wrappers ---- */
 
 typedef struct wrappers {
-    uint64_t *addresses; /* of bundles, sorted, each once */
+    uint64_t *addresses; /* addresses of bundles, sorted, each once */
     size_t count;
     uint32_t *references; /* numbers of the wrappers whose code is in kpack archives */
     size_t reference_count;
@@ -76,7 +76,7 @@ static void sort_once(wrappers *w) {
     w->count = kept;
 }
 
-/* The words of the section as they are in memory. */
+/* Read the words of the section as they are in memory. */
 static rsdk_status read_words(host *h, const rsdk_elf_section *section, uint64_t **words, size_t *count) {
     rsdk_extent extent;
     RSDK_TRY(extent_of(h, section, &extent));
@@ -120,7 +120,7 @@ static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrapp
     return RSDK_OK;
 }
 
-/* Adds the bundle at each address. It ends before the next one at the latest. */
+/* Add the bundle at each address. A bundle ends before the next one at the latest. */
 static rsdk_status list_wrapped(host *h, const wrappers *w) {
     for (size_t i = 0; i < w->count; i++) {
         rsdk_extent extent;
@@ -175,7 +175,8 @@ static rsdk_status list_hip(host *h) {
     return rsdk_fat_binary_list_all(h->listing, &extent);
 }
 
-/* A section that clang-offload-bundler has put into an object file: one image, and the section's name is its ID. */
+/* List a section that clang-offload-bundler has put into an object file: one image, and the section's name is its
+ * ID. */
 static rsdk_status list_object_section(host *h, const rsdk_elf_section *section) {
     const char *id = section->name + strlen(OBJECT_SECTION_NAME), *target = NULL;
     rsdk_extent extent;
@@ -199,7 +200,7 @@ static rsdk_status list_object_section(host *h, const rsdk_elf_section *section)
     return rsdk_listing_add_image(listing, image);
 }
 
-/* The note of a file that rocm-sdk-build has written: owner "rocm-sdk", type 1, JSON. */
+/* Read the note of a file that rocm-sdk-build has written: owner "rocm-sdk", type 1, JSON. */
 static rsdk_status read_history(host *h, const rsdk_elf_section *section) {
     static const char owner[12] = "rocm-sdk";
     rsdk_extent extent;

@@ -5,7 +5,7 @@
 #include "device_code/listing.h"
 #include "elf/elf_header.h"
 
-/* Adds the device code of the ELF file that the extent is. A file without device code adds nothing. */
+/* Add the device code of an ELF file, which takes the whole extent. A file without device code adds nothing. */
 rsdk_status rsdk_host_elf_list(rsdk_listing *listing, const rsdk_extent *extent, const rsdk_elf_header *header);
 
 #endif

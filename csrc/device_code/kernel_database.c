@@ -1,4 +1,5 @@
-/* Goes through the file once. Solutions and matching tables, which are nearly all of it, are passed over. */
+/* The reader of kernel databases. The file is read once, in its order; solutions and matching tables, which are nearly
+ * all of it, are passed over. */
 #include "device_code/kernel_database.h"
 
 #include <string.h>
@@ -18,16 +19,16 @@ enum {
     NAME_SIZE = 512,
     DEPTH_LIMIT = 64,
     ROW_LIMIT = 4096,
-    NAME_LIMIT = 1 << 16,   /* of tables and targets that one file names; hipBLASLt's mapping names 717 */
+    NAME_LIMIT = 1 << 16,   /* tables and targets that one file names; hipBLASLt's mapping names 717 */
     PLAIN_LIMIT = 1 << 29,  /* bytes; the largest that is known has 117 MB */
-    PACKED_LIMIT = 1 << 28, /* the same for what it decompresses to, which lies in memory */
+    PACKED_LIMIT = 1 << 28, /* the same for its plain data, which lies in memory */
 };
 
 typedef struct reader {
     rsdk_message message;
     rsdk_arena *arena;
     rsdk_kernel_database *database;
-    rsdk_kernel_row row; /* in hand */
+    rsdk_kernel_row row; /* the row in hand */
     size_t name_count;
     rsdk_error *error;
 } reader;
@@ -38,14 +39,14 @@ static rsdk_status damaged(const reader *r, const char *what) {
     return rsdk_extent_damaged(r->message.extent, what, r->error);
 }
 
-/* The head of the next value; where it is a text, all of it, else `text` is empty. */
+/* Take the head of the next value; where the value is a text, take all of it, else `text` is empty. */
 static rsdk_status take_value(reader *r, char *text, size_t size) {
     text[0] = '\0';
     RSDK_TRY(rsdk_message_next(&r->message));
     return r->message.kind == RSDK_MESSAGE_TEXT ? rsdk_message_content(&r->message, text, size) : RSDK_OK;
 }
 
-/* Skips what belongs to a value that take_value read. */
+/* Skip the content of a value that take_value read. */
 static rsdk_status leave_value(reader *r) {
     return r->message.kind == RSDK_MESSAGE_TEXT ? RSDK_OK : rsdk_message_skip_content(&r->message);
 }
@@ -99,7 +100,7 @@ static rsdk_status take_predicate(reader *r, unsigned depth) {
 
 static rsdk_status take_part(reader *r, unsigned depth);
 
-/* Finds {"type": "Placeholder", "value": name} among the pairs of a map and all that is in it. */
+/* Find {"type": "Placeholder", "value": name} among the pairs of a map and all that is in it. */
 /* NOLINTNEXTLINE(misc-no-recursion): bounded by DEPTH_LIMIT */
 static rsdk_status take_pairs(reader *r, unsigned depth) {
     char key[KEY_SIZE], text[NAME_SIZE];
@@ -144,7 +145,7 @@ static rsdk_status take_part(reader *r, unsigned depth) {
     return RSDK_OK;
 }
 
-/* {"predicate": ..., "library": ...} */
+/* Take {"predicate": ..., "library": ...}. */
 static rsdk_status take_row(reader *r) {
     char key[KEY_SIZE];
     r->row = (rsdk_kernel_row){.processor = NULL};
@@ -163,7 +164,7 @@ static rsdk_status take_row(reader *r) {
     return r->database->rows.count > ROW_LIMIT ? damaged(r, "it has more rows than any index has") : RSDK_OK;
 }
 
-/* {"type": "Hardware", "rows": [...]} */
+/* Take {"type": "Hardware", "rows": [...]}. */
 static rsdk_status take_rows(reader *r) {
     char key[KEY_SIZE], type[KEY_SIZE] = "";
     RSDK_TRY(rsdk_message_expect(&r->message, RSDK_MESSAGE_MAP));
@@ -238,7 +239,7 @@ static rsdk_status read_plain(reader *r, content_function take, const rsdk_file 
     return file->size <= PLAIN_LIMIT ? take(r) : damaged(r, "it is larger than any table of kernels is");
 }
 
-/* Decompresses into a file in memory. */
+/* Decompress the file into a file in memory, and read it. */
 static rsdk_status read_packed(reader *r, content_function take, const rsdk_file *file, unsigned method,
                                int descriptor) {
     rsdk_decompression libraries = {0};

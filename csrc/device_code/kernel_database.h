@@ -16,21 +16,21 @@
 typedef struct rsdk_kernel_row {
     const char *processor; /* "gfx942"; NULL: another condition, or none */
     bool has_condition;    /* the GPU must have something else, too: a number of compute units */
-    rsdk_strings tables;   /* names of the files with its kernels, without what follows the '.' */
+    rsdk_strings tables;   /* names of the files with its kernels, up to the '.' */
 } rsdk_kernel_row;
 
-/* Of a file that is an index: its rows. Of one that lists targets, by its keys or by the names of files: the targets,
- * and the texts that are its values, which a mapping has for names of tables. */
+/* The content of a file. An index has rows. A file that lists targets, by its keys or by the names of files, has the
+ * targets, and the texts that are its values, which a mapping has for names of tables. */
 typedef struct rsdk_kernel_database {
     RSDK_LIST(rsdk_kernel_row) rows;
     rsdk_unique_strings targets, names;
 } rsdk_kernel_database;
 
-/* Reads an index, plain or compressed by zlib. RSDK_BAD_ELF where it is damaged or something else. */
+/* Read an index, plain or compressed by zlib. RSDK_BAD_ELF where the file is damaged or something else. */
 rsdk_status rsdk_kernel_database_read_index(const char *path, rsdk_arena *arena, rsdk_kernel_database *database,
                                             rsdk_error *error);
 
-/* Reads hipblasltExtOpLibrary.dat, {target: ...}, or TensileLiteLibrary_lazy_Mapping.dat, {number: name of a file}. */
+/* Read hipblasltExtOpLibrary.dat, {target: ...}, or TensileLiteLibrary_lazy_Mapping.dat, {number: name of a file}. */
 rsdk_status rsdk_kernel_database_read_targets(const char *path, rsdk_arena *arena, rsdk_kernel_database *database,
                                               rsdk_error *error);
 

@@ -4,7 +4,7 @@
 
 #include "device_code/listing.h"
 
-/* Fills listing->kernels. The extent is the section, which may be longer than the marker. */
+/* Fill listing->kernels. The extent is the section, which may be longer than the marker. */
 rsdk_status rsdk_kernel_reference_read(rsdk_listing *listing, const rsdk_extent *extent);
 
 #endif

@@ -1,4 +1,5 @@
-/* Goes through the notes of each code object. What msgpack says is checked as a whole before anything of it is used. */
+/* The reader of kernels, which goes through the notes of each code object. A msgpack text is checked as a whole before
+ * any part of it is used. */
 #include "device_code/kernels.h"
 
 #include <elf.h>
@@ -14,12 +15,12 @@
 enum {
     SEGMENT_LIMIT = 1024,
     NOTE_LIMIT = 1 << 26,   /* bytes of the notes of a code object, which lie in memory */
-    KERNEL_LIMIT = 1 << 18, /* of a code object; the largest have 10,000s */
-    DEPTH_LIMIT = 32,       /* of values in each other */
+    KERNEL_LIMIT = 1 << 18, /* kernels of a code object; the largest have 10,000s */
+    DEPTH_LIMIT = 32,       /* values in each other */
     NOTE_OF_YAML = 10,
     NOTE_OF_MESSAGE = 32,
-    /* Values take up to 72 bytes in Python, and images may share the bytes of their notes. So a file may have so many
-     * values, and each 64 bytes of notes count as one more. */
+    /* Values take up to 72 bytes in Python, and images may share the bytes of their notes. A file may therefore have so
+     * many values, and each 64 bytes of notes count as one more. */
     READ_AT_LEAST = 1 << 22,
     READ_FOR_EACH_BYTE = 4,
     BYTES_OF_ONE = 64,
@@ -86,7 +87,7 @@ static rsdk_status check_value(const note *n, rsdk_message *m, nesting *p) {
     return RSDK_OK;
 }
 
-/* Whether the first value is whole; what is behind it does not count. RSDK_BAD_ELF may come without an error. */
+/* Check that the first value is whole; bytes behind it do not count. RSDK_BAD_ELF may come without an error. */
 static rsdk_status check_message(const note *n) {
     rsdk_message m;
     nesting p = {.left = {1}};
@@ -102,7 +103,7 @@ static rsdk_status check_message(const note *n) {
     }
 }
 
-/* Reads a key; *is_it: whether it is this text. */
+/* Read a key; *is_it says whether it is this text. */
 static rsdk_status take_key(rsdk_message *m, const char *text, bool *is_it) {
     const unsigned char *bytes = NULL;
     RSDK_TRY(rsdk_message_next(m));
@@ -114,7 +115,7 @@ static rsdk_status take_key(rsdk_message *m, const char *text, bool *is_it) {
     return RSDK_OK;
 }
 
-/* A value with a name is a kernel. Of keys that are there twice the last one counts, as for all readers. */
+/* Take a kernel, which is a value with a name. If a key is there twice the last one counts, as for all readers. */
 static rsdk_status take_kernel(const note *n, rsdk_message *m) {
     const unsigned char *name = NULL;
     size_t start = (size_t)m->position, name_size = 0;
@@ -140,10 +141,10 @@ static rsdk_status take_kernel(const note *n, rsdk_message *m) {
                : RSDK_OK;
 }
 
-/* {"amdhsa.kernels": [{".name": ..., ...}, ...], ...} */
+/* Take {"amdhsa.kernels": [{".name": ..., ...}, ...], ...}. */
 static rsdk_status take_message(const note *n) {
     rsdk_message m;
-    uint64_t kernels = 0; /* where they are; 0: there are none */
+    uint64_t kernels = 0; /* the place of the kernels; 0: there are none */
     rsdk_message_init_bytes(&m, n->bytes, &n->extent, NULL);
     RSDK_TRY(rsdk_message_next(&m));
     for (uint64_t left = m.kind == RSDK_MESSAGE_MAP ? m.number : 0; left > 0; left--) {
@@ -169,7 +170,8 @@ static bool is_around_name(char c) {
     return c != '\0' && strchr(" \t\r'\"", c) != NULL;
 }
 
-/* "  - Name:            'scale'", quoted where YAML would take it for something else. */
+/* Take the names of kernels from lines: "  - Name:            'scale'", quoted where YAML would take the name for
+ * something else. */
 static rsdk_status take_lines(const note *n) {
     static const char start[] = "  - Name:";
     const char *end = n->bytes + n->extent.size;
@@ -249,7 +251,7 @@ static rsdk_status read_segments(rsdk_kernel_reader *r, const rsdk_extent *exten
     return RSDK_OK;
 }
 
-/* What is no code object has no kernels. */
+/* Read the kernels of an image. An image that is not a code object has none. */
 static rsdk_status read_image(rsdk_kernel_reader *r, const rsdk_device_image *image, rsdk_error *error) {
     rsdk_extent extent = {&r->plain, image->offset, image->size};
     unsigned char bytes[RSDK_ELF_HEADER_SIZE];

@@ -8,10 +8,10 @@
 #include "rocm_sdk/device_code.h"
 
 typedef struct rsdk_kernel {
-    const char *name; /* as the compiler writes it: mangled, if it is C++; `name_size` bytes */
+    const char *name; /* the name as the compiler writes it: mangled, if it is C++; `name_size` bytes */
     size_t name_size;
-    const unsigned char *metadata; /* what describes it: a map in msgpack, which was checked: no more than 32 values
-                                      lie in each other, and its keys are texts, numbers and bools; NULL: version 2 */
+    const unsigned char *metadata; /* the description: a map in msgpack, which was checked: no more than 32 values lie
+                                      in each other, and its keys are texts, numbers and bools; NULL: version 2 */
     size_t metadata_size;
 } rsdk_kernel;
 
@@ -23,20 +23,20 @@ typedef struct rsdk_kernel_reader {
     RSDK_LIST(rsdk_kernel) kernels;
 
     rsdk_file file, plain;  /* plain: where the images of the bundle lie: that file, or `scratch` */
-    rsdk_device_code *code; /* its bundles */
-    size_t image;           /* in the bundle: the next one */
+    rsdk_device_code *code; /* the bundles of `file` */
+    size_t image;           /* the number of the next image in the bundle */
     int scratch;
     rsdk_decompression libraries;
     rsdk_arena arena;
-    uint64_t left; /* how many values may still be read */
+    uint64_t left; /* values that may still be read */
 } rsdk_kernel_reader;
 
-/* Opens a file, and says what rsdk_device_code_read says. scratch: the descriptor of a file of the caller, for code
- * that has to be decompressed. */
+/* Open a file; the errors are rsdk_device_code_read's. scratch: the descriptor of a file of the caller, for code that
+ * has to be decompressed. */
 rsdk_status rsdk_kernels_open(rsdk_kernel_reader *reader, const char *path, int scratch, rsdk_error *error);
 
-/* Reads the next code object; *found is false where there is none. RSDK_BAD_ELF where it is damaged, or in a container
- * whose kernels are not listed. */
+/* Read the next code object; *found is false where there is none. RSDK_BAD_ELF where the object is damaged, or in a
+ * container whose kernels are not listed. */
 rsdk_status rsdk_kernels_next(rsdk_kernel_reader *reader, bool *found, rsdk_error *error);
 
 void rsdk_kernels_close(rsdk_kernel_reader *reader);

@@ -18,11 +18,11 @@ enum {
 typedef struct kpack {
     rsdk_listing *listing;
     rsdk_message message;
-    rsdk_strings targets;   /* as the tools write them */
-    rsdk_name_table places; /* of those, by what the archive calls them */
+    rsdk_strings targets;   /* the targets as the tools write them */
+    rsdk_name_table places; /* their places, by their names in the archive */
 } kpack;
 
-/* The target that comes next. Thousands of kernels share a few. */
+/* Take the next target. Thousands of kernels share a few. */
 static rsdk_status take_target(kpack *k, const char **target) {
     rsdk_arena *arena = k->listing->arena;
     rsdk_error *error = k->listing->error;
@@ -46,7 +46,7 @@ static rsdk_status take_target(kpack *k, const char **target) {
     return rsdk_listing_count(k->listing, k->message.extent, length);
 }
 
-/* {"type": text, "ordinal": number, "original_size": number, ...} */
+/* Take {"type": text, "ordinal": number, "original_size": number, ...}. */
 static rsdk_status take_entry(kpack *k, rsdk_device_image image) {
     rsdk_message *message = &k->message;
     RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_MAP));
@@ -63,7 +63,7 @@ static rsdk_status take_entry(kpack *k, rsdk_device_image image) {
     return rsdk_listing_add_image(k->listing, image);
 }
 
-/* {key: {target: entry}} */
+/* Take {key: {target: entry}}. */
 static rsdk_status take_kernels(kpack *k) {
     RSDK_TRY(rsdk_message_expect(&k->message, RSDK_MESSAGE_MAP));
     for (uint64_t left = k->message.number; left > 0; left--) {
@@ -80,7 +80,7 @@ static rsdk_status take_kernels(kpack *k) {
     return RSDK_OK;
 }
 
-/* The scheme is a text; any that is not "none" is zstd. */
+/* Take the scheme, which is a text; any other than "none" is zstd. */
 static rsdk_status take_scheme(kpack *k) {
     char scheme[KEY_SIZE];
     rsdk_device_bundle *bundle = &k->listing->bundles.items[0];

@@ -7,7 +7,7 @@
 #define RSDK_KPACK_MAGIC "KPAK"
 enum { RSDK_KPACK_MAGIC_SIZE = 4 };
 
-/* Adds the archive as one bundle, whose images are named by their keys ("lib/libx.so.1#0"). */
+/* Add the archive as one bundle, whose images are named by their keys ("lib/libx.so.1#0"). */
 rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent);
 
 #endif

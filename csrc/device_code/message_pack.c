@@ -1,4 +1,4 @@
-/* msgpack: a byte says what a value is, big-endian numbers follow. */
+/* msgpack: a byte says the kind of a value, big-endian numbers follow. */
 #include "device_code/message_pack.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static rsdk_status damaged(const rsdk_message *message) {
     return rsdk_extent_damaged(message->extent, "its msgpack data is not what it should be", message->error);
 }
 
-/* The next bytes, at most as many as a number has. */
+/* Take the next bytes, at most as many as a number has. */
 static rsdk_status take(rsdk_message *message, size_t size, const unsigned char **bytes) {
     if (!rsdk_extent_has(message->extent, message->position, size)) {
         return damaged(message);
@@ -52,13 +52,13 @@ static rsdk_status take_number(rsdk_message *message, size_t size) {
     return RSDK_OK;
 }
 
-/* Values whose head is a byte and a number of 2^`size` bytes. */
+/* Take a value whose head is a byte and a number of 2^`size` bytes. */
 static rsdk_status take_sized(rsdk_message *message, rsdk_message_kind kind, unsigned size) {
     message->kind = kind;
     return take_number(message, (size_t)1 << size);
 }
 
-/* A number of 2^`size` bytes in two's complement. */
+/* Take a number of 2^`size` bytes in two's complement. */
 static rsdk_status take_signed(rsdk_message *message, unsigned size) {
     RSDK_TRY(take_sized(message, RSDK_MESSAGE_NUMBER, size));
     unsigned unused = 64 - (8U << size);
@@ -142,7 +142,7 @@ rsdk_status rsdk_message_expect(rsdk_message *message, rsdk_message_kind kind) {
     return message->kind == kind ? RSDK_OK : damaged(message);
 }
 
-/* Passes over the bytes of a value whose head was read. */
+/* Pass over the bytes of a value whose head was read. */
 static rsdk_status pass(rsdk_message *message, uint64_t size) {
     if (!rsdk_extent_has(message->extent, message->position, size)) {
         return damaged(message);
@@ -188,7 +188,7 @@ rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {
     return rsdk_message_content(message, key, size);
 }
 
-/* Passes over what belongs to the value whose head was read, and adds the values that are in it. */
+/* Pass over the content of the value whose head was read, and add the values in it to *left. */
 static rsdk_status pass_content(rsdk_message *message, uint64_t *left) {
     switch (message->kind) {
     case RSDK_MESSAGE_NIL:

@@ -28,38 +28,38 @@ typedef struct rsdk_message {
     size_t window_size;
     const unsigned char *window; /* in memory: all of it */
     unsigned char buffer[RSDK_MESSAGE_WINDOW];
-    rsdk_message_kind kind; /* of the value that was read last */
+    rsdk_message_kind kind; /* the kind of the value that was read last */
     uint64_t number;
     double real;
 } rsdk_message;
 
 void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_error *error);
 
-/* The same for what lies in memory already; `extent` is where it comes from, for errors. */
+/* Begin to read bytes that lie in memory already; `extent` is where they come from, for errors. */
 void rsdk_message_init_bytes(rsdk_message *message, const void *bytes, const rsdk_extent *extent, rsdk_error *error);
 
-/* Reads the head of the next value. */
+/* Read the head of the next value. */
 rsdk_status rsdk_message_next(rsdk_message *message);
 
-/* The same for a value that must be of that kind. */
+/* Read the same of a value that must be of that kind. */
 rsdk_status rsdk_message_expect(rsdk_message *message, rsdk_message_kind kind);
 
-/* Reads a text of at most `limit` bytes. */
+/* Read a text of at most `limit` bytes. */
 rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *arena, const char **text);
 
-/* The same into memory of the caller, of `size` bytes; a longer one is cut short. */
+/* Read a text into memory of the caller, of `size` bytes; a longer text is cut short. */
 rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size);
 
-/* The same for a text whose head was read. */
+/* Read the same from a text whose head was read. */
 rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size);
 
-/* Where the bytes of a value in memory lie whose head was read. */
+/* Find where the bytes of a value in memory lie whose head was read. */
 rsdk_status rsdk_message_bytes(rsdk_message *message, const unsigned char **bytes);
 
-/* Skips the next value and all that is in it. */
+/* Skip the next value and all that is in it. */
 rsdk_status rsdk_message_skip(rsdk_message *message);
 
-/* The same for a value whose head was read. */
+/* Skip the same of a value whose head was read. */
 rsdk_status rsdk_message_skip_content(rsdk_message *message);
 
 #endif

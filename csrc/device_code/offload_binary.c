@@ -7,10 +7,10 @@
 
 enum {
     HEADER_SIZE = 32,
-    LONG_HEADER_SIZE = 40, /* of version 3 */
+    LONG_HEADER_SIZE = 40, /* bytes of the header of version 3 */
     ENTRY_SIZE = 40,
     ENTRY_LIMIT = 4096,
-    STRING_LIMIT = 16, /* of one entry */
+    STRING_LIMIT = 16, /* strings of one entry */
     KEY_SIZE = 16,
     VALUE_SIZE = 256,
     HEAD_LIMIT = 1 << 18, /* bytes of a decompressed head */
@@ -21,8 +21,8 @@ typedef struct record {
     rsdk_extent extent;
     unsigned version;
     uint64_t entries, count;
-    uint64_t plain_size;       /* of the record when it is decompressed; its size where it is not compressed */
-    const unsigned char *head; /* what was decompressed, from the entries on; NULL: it is not compressed */
+    uint64_t plain_size;       /* bytes of the decompressed record; its size where it is not compressed */
+    const unsigned char *head; /* the plain data, from the entries on; NULL: the record is not compressed */
     size_t head_size;
     const char *compression;
     bool is_compressed;
@@ -36,7 +36,7 @@ static bool has(const record *r, uint64_t offset, uint64_t size) {
     return offset <= r->plain_size && size <= r->plain_size - offset;
 }
 
-/* As many plain bytes as there are from an offset in the record, at most `size`. */
+/* Read as many plain bytes as there are from an offset in the record, at most `size`. */
 static rsdk_status read_some(const record *r, uint64_t offset, void *buffer, size_t size, size_t *got,
                              rsdk_error *error) {
     *got = 0;
@@ -58,7 +58,7 @@ static rsdk_status read_at(const record *r, uint64_t offset, void *buffer, size_
     return got == size ? RSDK_OK : damaged(r, error);
 }
 
-/* A text that ends with NUL, cut short where it is longer. */
+/* Read a text that ends with NUL, cut short where it is longer. */
 static rsdk_status read_text(const record *r, uint64_t offset, char *text, size_t size, rsdk_error *error) {
     size_t got = 0;
     RSDK_TRY(offset < r->plain_size ? read_some(r, offset, text, size - 1, &got, error) : damaged(r, error));
@@ -66,7 +66,7 @@ static rsdk_status read_text(const record *r, uint64_t offset, char *text, size_
     return RSDK_OK;
 }
 
-/* What the strings of an entry say about it. */
+/* The description of an entry by its strings. */
 typedef struct strings {
     char triple[VALUE_SIZE], target[VALUE_SIZE];
 } strings;
@@ -115,7 +115,7 @@ static rsdk_status take_entry(rsdk_listing *listing, const record *r, const unsi
     return rsdk_listing_add_image(listing, image);
 }
 
-/* Reads the header at the start of `extent`. */
+/* Read the header at the start of `extent`. */
 static rsdk_status read_record(const rsdk_extent *extent, record *r, rsdk_error *error) {
     unsigned char bytes[LONG_HEADER_SIZE] = {0};
     size_t got = 0;
@@ -144,7 +144,7 @@ static rsdk_status read_record(const rsdk_extent *extent, record *r, rsdk_error 
     return RSDK_OK;
 }
 
-/* Decompresses the head of a record whose header is read. */
+/* Decompress the head of a record whose header is read. */
 static rsdk_status read_head(rsdk_listing *listing, record *r) {
     static const unsigned char zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
     unsigned char start[sizeof zstd_magic];
@@ -177,7 +177,7 @@ static rsdk_status list_record(rsdk_listing *listing, const record *r) {
     return RSDK_OK;
 }
 
-/* What is too short for a record must be padding. */
+/* Check the rest, which is too short for a record and must be padding. */
 static rsdk_status check_rest(const rsdk_extent *rest, rsdk_error *error) {
     unsigned char bytes[HEADER_SIZE];
     size_t got = 0;

@@ -7,7 +7,7 @@
 #define RSDK_OFFLOAD_BINARY_MAGIC "\x10\xff\x10\xad"
 enum { RSDK_OFFLOAD_BINARY_MAGIC_SIZE = 4 };
 
-/* Adds all records of the extent, one behind another. */
+/* Add all records of the extent, one behind another. */
 rsdk_status rsdk_offload_binary_list_all(rsdk_listing *listing, const rsdk_extent *extent);
 
 #endif

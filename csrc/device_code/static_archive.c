@@ -13,7 +13,7 @@ enum {
     NAME_LIMIT = 256,
 };
 
-/* A decimal number of at most `size` digits, with blanks behind it. */
+/* Read a decimal number of at most `size` digits, with blanks behind it. */
 static bool read_decimal(const unsigned char *text, size_t size, uint64_t *value) {
     size_t digits = 0;
     *value = 0;
@@ -23,7 +23,7 @@ static bool read_decimal(const unsigned char *text, size_t size, uint64_t *value
     return digits > 0;
 }
 
-/* "name/", or "/offset" into the table of long names, in which a name ends with "/\n". */
+/* Read "name/", or "/offset" into the table of long names, in which a name ends with "/\n". */
 static rsdk_status read_name(rsdk_listing *listing, const rsdk_extent *long_names, const unsigned char *header) {
     char text[NAME_LIMIT] = "";
     uint64_t offset = 0;

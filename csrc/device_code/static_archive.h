@@ -7,7 +7,7 @@
 #define RSDK_STATIC_ARCHIVE_MAGIC "!<arch>\n"
 enum { RSDK_STATIC_ARCHIVE_MAGIC_SIZE = 8 };
 
-/* Adds what the members hold. */
+/* Add the code of the members. */
 rsdk_status rsdk_static_archive_list(rsdk_listing *listing, const rsdk_extent *extent);
 
 #endif

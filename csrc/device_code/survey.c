@@ -1,4 +1,4 @@
-/* The libraries that a survey has come across, what they lack, and the files that cannot be read. */
+/* The libraries that a survey has come across, the code that they lack, and the files that cannot be read. */
 #include "device_code/survey.h"
 
 #include <string.h>

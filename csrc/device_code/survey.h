@@ -1,4 +1,4 @@
-/* What is known of the libraries of an installation while its files are looked at. */
+/* The known facts of the libraries of an installation while its files are looked at. */
 #ifndef RSDK_DEVICE_CODE_SURVEY_H
 #define RSDK_DEVICE_CODE_SURVEY_H
 
@@ -11,13 +11,13 @@
 
 /* A library in one mode of a GPU. */
 typedef struct rsdk_tally {
-    rsdk_code_fit worst; /* of the files that every GPU needs; 0 while `covered` is */
+    rsdk_code_fit worst; /* the worst fit of the files that every GPU needs; 0 while `covered` is */
     size_t covered, total;
-    rsdk_code_fit best;        /* of the files that are for one target each */
+    rsdk_code_fit best;        /* the best fit of the files that are for one target each */
     bool has_index;            /* a list of kernels has some for the processor */
-    rsdk_kernel_tables tables; /* what it has for it */
+    rsdk_kernel_tables tables; /* the kernels of the list for the processor */
     size_t listed, lists;      /* the further tables that name the processor, of all */
-    const char *list;          /* one that does not */
+    const char *list;          /* a table that does not name the processor */
     const char *missing_table;
     size_t late; /* bundles that only a later archive has */
     rsdk_coverage_lack lack;
@@ -29,8 +29,8 @@ typedef struct rsdk_surveyed_library {
     rsdk_strings files;
     rsdk_target_sums sums;
     bool has_loose, has_index;
-    rsdk_tally *tallies; /* one for each mode */
-    bool *databases;     /* one for each GPU */
+    rsdk_tally *tallies; /* a tally for each mode */
+    bool *databases;     /* for each GPU: there is a performance database */
 } rsdk_surveyed_library;
 
 typedef struct rsdk_survey {
@@ -38,37 +38,37 @@ typedef struct rsdk_survey {
     rsdk_arena *arena;
     rsdk_arena scratch;   /* cleared after each file */
     rsdk_fit_table table; /* and the modes of the GPUs */
-    rsdk_file_fit *fits;  /* of the file in hand */
+    rsdk_file_fit *fits;  /* the fits of the file in hand */
     RSDK_LIST(rsdk_surveyed_library) libraries;
     rsdk_name_table places;
-    rsdk_name_table kernel_tables; /* paths of the files that indexes lead to, without what follows the last "." */
+    rsdk_name_table kernel_tables; /* paths of the files that indexes lead to, up to the last "." */
     rsdk_target_sums sums;
     RSDK_LIST(rsdk_coverage_fault) faults;
     rsdk_archive_search archives;
     rsdk_error *error;
 } rsdk_survey;
 
-/* The library of this name, which is added if there is none. The pointer is valid until the next library is added. NULL
- * when out of memory. */
+/* Return the library of this name, which is added if there is none. The pointer is valid until the next library is
+ * added. NULL when out of memory. */
 rsdk_surveyed_library *rsdk_survey_library(rsdk_survey *s, const char *name);
 
-/* Notes a file that cannot be read. */
+/* Note a file that cannot be read. */
 rsdk_status rsdk_survey_add_fault(rsdk_survey *s, const char *path, const rsdk_error *why);
 
-/* Notes what a library lacks, unless it lacks something worse. */
+/* Note a lack of a library, unless the library lacks something worse. */
 void rsdk_tally_add_lack(rsdk_tally *t, rsdk_coverage_lack lack, const char *detail);
 
-/* Takes a file with code: a library, a loose file, an archive. */
+/* Take a file with code: a library, a loose file, an archive. */
 rsdk_status rsdk_survey_take_code(rsdk_survey *s, const rsdk_code_file *file);
 
-/* Takes a table of kernels: an index, or a list of targets. Those that indexes lead to are to be noted before. */
+/* Take a table of kernels: an index, or a list of targets. Note the tables that indexes lead to before. */
 rsdk_status rsdk_survey_take_tables(rsdk_survey *s, const rsdk_code_file *file);
 rsdk_status rsdk_survey_note_table(rsdk_survey *s, const rsdk_code_file *file);
 
-/* Takes a database of performance, of which only the name counts. */
+/* Take a database of performance, of which only the name counts. */
 rsdk_status rsdk_survey_take_database(rsdk_survey *s, const rsdk_code_file *file);
 
-/* Fills in what is shown of a library. */
+/* Fill in the shown facts of a library. */
 rsdk_status rsdk_survey_judge(rsdk_survey *s, rsdk_surveyed_library *of);
 
 #endif

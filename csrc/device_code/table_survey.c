@@ -1,4 +1,4 @@
-/* What tables of kernels and databases of performance have for each GPU. */
+/* The tables of kernels and databases of performance, for each GPU. */
 #include <string.h>
 
 #include "base/path.h"
@@ -7,13 +7,13 @@
 
 /* ---- tables of kernels ---- */
 
-/* "x/TensileLibrary_Type_HH" of "x/TensileLibrary_Type_HH.dat.zlib". */
+/* Return the length of "x/TensileLibrary_Type_HH" in "x/TensileLibrary_Type_HH.dat.zlib". */
 static size_t stem_length(const char *path) {
     const char *name = rsdk_path_name(path);
     return (size_t)(name - path) + strcspn(name, ".");
 }
 
-/* A file that a row leads to and that is not there; NULL: all are there. */
+/* Find a file that a row leads to and that is not there; NULL: all are there. */
 static rsdk_status find_missing(rsdk_survey *s, const char *index, const rsdk_kernel_row *row, const char **missing) {
     const char *directory = rsdk_path_parent(&s->scratch, index);
     RSDK_NEED(directory, s->error);
@@ -29,7 +29,7 @@ static rsdk_status find_missing(rsdk_survey *s, const char *index, const rsdk_ke
     return RSDK_OK;
 }
 
-/* Whether a GPU in each mode reads the file, by the target in its name. */
+/* Find out whether a GPU in each mode reads the file, by the target in its name. */
 static rsdk_status find_readers(rsdk_survey *s, const rsdk_code_file *file, bool **readers) {
     const rsdk_compatibility *fits = NULL;
     *readers = rsdk_arena_alloc(&s->scratch, s->table.modes.count + 1, sizeof **readers);
@@ -44,7 +44,8 @@ static rsdk_status find_readers(rsdk_survey *s, const rsdk_code_file *file, bool
     return RSDK_OK;
 }
 
-/* A row with a condition besides the processor counts, too: such rows are for some models of a processor. */
+/* Take a row. A row with a condition besides the processor counts, too: such rows are for some models of a
+ * processor. */
 static rsdk_status take_row(rsdk_survey *s, const rsdk_surveyed_library *of, const rsdk_code_file *file,
                             const rsdk_kernel_row *row, const bool *readers) {
     const char *missing = NULL;
@@ -69,7 +70,7 @@ static rsdk_status take_row(rsdk_survey *s, const rsdk_surveyed_library *of, con
     return RSDK_OK;
 }
 
-/* An index in YAML, which development builds have, counts by its name. */
+/* Return whether a file is an index in YAML, which development builds have, and which counts by its name. */
 static bool is_yaml(const char *path) {
     return strcmp(path + stem_length(path), ".yaml") == 0;
 }
@@ -98,7 +99,7 @@ static rsdk_status take_yaml(rsdk_survey *s, const rsdk_code_file *file) {
     return RSDK_OK;
 }
 
-/* The targets in the file are those that it serves. */
+/* Take the targets of a list, which serves the targets in the file. */
 static rsdk_status take_targets(rsdk_survey *s, const rsdk_code_file *file, const rsdk_kernel_database *database) {
     bool *readers = NULL, *listed = rsdk_arena_alloc(&s->scratch, s->table.modes.count + 1, sizeof *listed);
     const rsdk_surveyed_library *of = rsdk_survey_library(s, file->library);
@@ -121,7 +122,7 @@ static rsdk_status take_targets(rsdk_survey *s, const rsdk_code_file *file, cons
     return RSDK_OK;
 }
 
-/* A table that cannot be read is a fault. */
+/* Take a table; a table that cannot be read is a fault. */
 rsdk_status rsdk_survey_take_tables(rsdk_survey *s, const rsdk_code_file *file) {
     rsdk_error why = RSDK_ERROR_INIT;
     rsdk_kernel_database database = {0};

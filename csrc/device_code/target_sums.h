@@ -11,11 +11,11 @@ typedef struct rsdk_target_sums {
     rsdk_name_table places;
 } rsdk_target_sums;
 
-/* Adds to the sum of a target, whose name is copied where it is new. */
+/* Add to the sum of a target, whose name is copied if it is new. */
 rsdk_status rsdk_target_sums_add(rsdk_target_sums *sums, rsdk_arena *arena, const rsdk_device_target *more,
                                  rsdk_error *error);
 
-/* Sorts the sums by the targets' numbers; nothing can be added afterwards. */
+/* Sort the sums by the targets' numbers; nothing can be added afterwards. */
 void rsdk_target_sums_sort(rsdk_target_sums *sums);
 
 #endif

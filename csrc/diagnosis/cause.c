@@ -16,7 +16,7 @@
 
 static const char large_file_pointer[] = "version https://git-lfs.github.com/spec/";
 
-/* What a status means where the error does not say it more precisely. */
+/* The code of a status, for an error that has no code of its own. */
 static const rsdk_code status_codes[] = {
     [RSDK_OK] = RSDK_E_SDK_001,
     [RSDK_NO_MEMORY] = RSDK_E_SDK_001,
@@ -30,7 +30,7 @@ static const rsdk_code status_codes[] = {
     [RSDK_LOAD_FAILED] = RSDK_E_LIB_001,
 };
 
-/* A text file of Git LFS lies where data should be. */
+/* Return whether a text file of Git LFS lies where data should be. */
 static bool is_large_file_pointer(const char *path) {
     char beginning[sizeof large_file_pointer - 1];
     rsdk_file file;
@@ -43,20 +43,21 @@ static bool is_large_file_pointer(const char *path) {
     return is_pointer;
 }
 
-/* Root and the owner may. */
+/* Return whether this user may change the mode of a file: root and the owner may. */
 static bool may_change_mode(const struct stat *facts) {
     uid_t user = geteuid();
     return user == 0 || user == facts->st_uid;
 }
 
-/* Who may change the mode of a file. A number: the names of users come from modules of libc, which load libraries. */
+/* Add the user who may change the mode of a file, by number: the names of users come from modules of libc, which load
+ * libraries. */
 static rsdk_status add_user(rsdk_finding *finding, rsdk_arena *arena, uid_t user, rsdk_error *error) {
     const char *owner = user == 0 ? "root" : rsdk_arena_format(arena, "user %u or root", (unsigned)user);
     RSDK_NEED(owner, error);
     return rsdk_finding_add(finding, arena, "owner", owner, error);
 }
 
-/* The first directory above a file that this user may not enter; "" if there is none. NULL: no memory. */
+/* Return the first directory above a file that this user may not enter; "" if there is none. NULL: no memory. */
 static const char *closed_directory(const char *path, rsdk_arena *arena) {
     for (const char *slash = strchr(path + (*path == '/'), '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         const char *directory = rsdk_arena_copy_bytes(arena, path, (size_t)(slash - path));
@@ -67,7 +68,8 @@ static const char *closed_directory(const char *path, rsdk_arena *arena) {
     return "";
 }
 
-/* Who may give this user the right that it lacks, and to what: a directory above the file, or the file itself. */
+/* Find who may give this user the right that it lacks, and to which file: a directory above the file, or the file
+ * itself. */
 static rsdk_status look_at_rights(rsdk_finding *finding, rsdk_arena *arena, rsdk_error *error) {
     struct stat facts;
     const char *refusing = closed_directory(finding->path, arena);
@@ -86,7 +88,7 @@ static rsdk_status look_at_rights(rsdk_finding *finding, rsdk_arena *arena, rsdk
     return add_user(finding, arena, facts.st_uid, error);
 }
 
-/* A file that its owner may not read, whoever asks. */
+/* Find out whether the file's owner may not read it, whoever asks. */
 static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_error *error) {
     struct stat facts;
     if (stat(finding->path, &facts) == 0 && S_ISREG(facts.st_mode) && (facts.st_mode & S_IRUSR) == 0) {
@@ -99,7 +101,7 @@ static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_e
     return look_at_rights(finding, arena, error);
 }
 
-/* A library is in no directory: a RECORD may list it. */
+/* Look for the missing library in the RECORDs. A library is in no directory: a RECORD may list it. */
 static rsdk_status look_for_record(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error) {
     const char *pattern = rsdk_finding_fact(finding, "pattern");
     rsdk_recorded_file recorded = {0};
@@ -115,7 +117,7 @@ static rsdk_status look_for_record(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
     return RSDK_OK;
 }
 
-/* The finding that the error itself states, with copies of its texts. */
+/* Make the finding that the error itself states, with copies of its texts. */
 static rsdk_status take_error(const rsdk_error *from, rsdk_arena *arena, rsdk_finding *finding) {
     *finding = (rsdk_finding){.code = from->code != RSDK_NO_CODE ? from->code : status_codes[from->status]};
     if (from->path != NULL) {
@@ -148,7 +150,7 @@ static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena 
     return rsdk_finding_add_owner(finding, sdk, arena, NULL);
 }
 
-/* Explains what the linker refused. If that itself fails, its error is the explanation. */
+/* Explain why the linker refused a library. If the explanation itself fails, its error is the explanation. */
 static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     rsdk_error reason = RSDK_ERROR_INIT;
     *finding = (rsdk_finding){0};

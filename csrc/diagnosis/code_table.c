@@ -1,15 +1,14 @@
-/* The table of problems: what can be wrong, how it comes about and how to fix it.
+/* The table of problems: the possible faults, their causes and their fixes.
  *
  * The first letter of a code was its severity when the code was made; the severity of today is the column. {name} in a
- * text stands for a fact, {name|words} for the same with the words that replace it if it is not known (else those of
- * fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a command of
- * the installer (installer_table.c). If a system has several fixes, the first whose facts are all known counts. TRIED:
- * a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it needs a GPU. WORDS: it
- * is not a command. A note that asks for nothing has NO_FIX: its cause says what is to be known.
- */
+ * text stands for a fact, {name|words} for the same with the words that replace it if it is not known (else the words
+ * of fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a command
+ * of the installer (installer_table.c). If a system has several fixes, the first whose facts are all known counts.
+ * TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it needs a GPU.
+ * WORDS: it is not a command. A note that asks for nothing has NO_FIX: its cause says the fact to know. */
 #include "diagnosis/tables.h"
 
-/* `value` is that of the code for ever: rocm_sdk/code.h and the stub of the extension are generated from these rows. */
+/* `value` stays the code's for ever: rocm_sdk/code.h and the stub of the extension are generated from these rows. */
 #define ROW(value, letter, word, number, severity, title, cause, fixes, about, repair)                                 \
     [value] = {#letter "-" #word "-" #number, RSDK_SEVERITY_##severity, title, cause, fixes, about, repair},
 #define FIXES(...)                                                                                                     \
@@ -34,8 +33,8 @@
 #define HARDWARE  RSDK_FIX_HARDWARE
 #define WORDS     RSDK_FIX_WORDS
 
-/* For what no installer can restore: a ROCm that is not a Python package, a version whose index is not known, a file
- * that belongs to no package. */
+/* The fixes where no installer can restore the file: a ROCm that is not a Python package, a version whose index is not
+ * known, a file that belongs to no package. */
 #define PREFIX                                                                                                         \
     {ANY, WORDS, "by hand: correct the package that brings {staged|the file}"},                                        \
         {ANY, WORDS, "{system_reinstall}  # the ROCm in {system_prefix|/usr} belongs to the system"}, {                \
@@ -778,7 +777,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "clang links each HIP program with ocml.bc and others. It looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };
 
-/* Codes of earlier releases, and those that took their place. */
+/* Codes of earlier releases, and the codes that took their place. */
 const rsdk_code_alias rsdk_code_aliases[] = {
     {"W-GPU-001", "W-GPU-010, N-GPU-011, W-GPU-012 to W-GPU-026 and E-GPU-004: each obstacle to a GPU has a code of its own"},
 };

@@ -1,4 +1,4 @@
-/* What stands in a text for a fact that is not known, where the text has no words of its own for it. One per row. */
+/* The words for a fact that is not known, in a text that has no words of its own for the fact. A row has one fact. */
 #include "diagnosis/tables.h"
 
 /* clang-format off */

@@ -45,7 +45,7 @@ static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const c
     return rsdk_finding_add(finding, arena, "requirement", requirement, error);
 }
 
-/* A ROCm that is not a package of Python: where it is, and whether the system's packages have it. */
+/* Add a ROCm that is not a package of Python: where it is, and whether the system's packages have it. */
 static rsdk_status add_prefix(rsdk_finding *finding, rsdk_arena *arena, const rsdk_sdk *sdk, const char *directory,
                               rsdk_error *error) {
     const char *copy = rsdk_arena_copy(arena, directory);

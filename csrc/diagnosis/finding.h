@@ -1,4 +1,4 @@
-/* What was found to be wrong: a code, and facts for its texts. Problems are made of it. */
+/* A fault that was found: a code, and facts for its texts. Problems are made of findings. */
 #ifndef RSDK_DIAGNOSIS_FINDING_H
 #define RSDK_DIAGNOSIS_FINDING_H
 
@@ -13,20 +13,20 @@ typedef struct rsdk_finding {
     RSDK_LIST(rsdk_fact) facts;
 } rsdk_finding;
 
-/* Adds a fact, whose texts must live as long as the finding. A value of NULL is not known, and left out. */
+/* Add a fact, whose texts must live as long as the finding. A value of NULL is not known, and left out. */
 rsdk_status rsdk_finding_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, const char *value,
                              rsdk_error *error);
 
-/* Adds copies of facts. A value of NULL is left out. */
+/* Add copies of facts. A value of NULL is left out. */
 rsdk_status rsdk_finding_copy_facts(rsdk_finding *finding, rsdk_arena *arena, const rsdk_fact *facts, size_t count,
                                     rsdk_error *error);
 
-/* The value of a fact; NULL where it is not known. */
+/* Return the value of a fact; NULL where it is not known. */
 const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name);
 
-/* Adds distribution, version and requirement of the package that the path of the finding belongs to: the one whose
- * RECORD lists it, else the package whose platform directory it is in; for a ROCm that is not a package, its prefix.
- * Adds nothing if there is none. */
+/* Add distribution, version and requirement of the package that the path of the finding belongs to: the package whose
+ * RECORD lists the path, else the package whose platform directory it is in; for a ROCm that is not a package, its
+ * prefix. Nothing is added if there is none. */
 rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include "elf/soname.h"
 #include "sdk/tables.h"
 
-/* What stands in place of a package that the table does not have. */
+/* The commands that stand in place of a package that the table does not have. */
 static const rsdk_host_package searches = {
     NULL, "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)", "$(e-file %s)",
 };
@@ -26,7 +26,8 @@ bool rsdk_host_package_is_known(const char *name) {
     return row_of(name) != &searches;
 }
 
-/* ROCm has it elsewhere; no package of a distribution is looked for, which would bring another HIP. */
+/* Add the package that ROCm has elsewhere. No package of a distribution is looked for, which would bring another
+ * HIP. */
 static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const char *package, rsdk_error *error) {
     const char *detail = rsdk_arena_format(arena, "AMD has it outside these packages: package %s", package);
     RSDK_NEED(detail, error);

@@ -7,7 +7,7 @@
 #include "rocm_sdk/gpu.h"
 
 static const char digits[] = "0123456789";
-/* Begins the label of packages that are built for a release: 2.12.0+rocm7.10.0. */
+/* The beginning of the label of packages that are built for a release: 2.12.0+rocm7.10.0. */
 static const char of_rocm[] = "+rocm";
 
 const char *rsdk_index_of_site(void) {
@@ -15,27 +15,27 @@ const char *rsdk_index_of_site(void) {
     return address != NULL && address[0] != '\0' ? address : NULL;
 }
 
-/* Both parts of a release as one number. */
+/* Return both parts of a release as one number. */
 static unsigned long number_of(unsigned long major, unsigned long minor) {
     enum { STEP = 100000 };
     return (major < STEP ? major : STEP) * STEP + (minor < STEP ? minor : STEP - 1);
 }
 
-/* Whether the range has a release that begins so: a pattern names many. */
+/* Return whether the row has a release from `lowest` to `highest`: a pattern names many. */
 static bool serves(const rsdk_index_row *row, unsigned long lowest, unsigned long highest) {
     bool is_open = row->last[0] == 0;
     return highest >= number_of(row->first[0], row->first[1]) &&
            (is_open || lowest <= number_of(row->last[0], row->last[1]));
 }
 
-/* Whether the word of a stream is behind the numbers of a version, before what is local to it. */
+/* Return whether the word of a stream is behind the numbers of a version, before its local label. */
 static bool is_of_stream(const rsdk_index_row *row, const char *rest) {
     size_t length = strcspn(rest, "+");
     const char *found = row->word != NULL ? strstr(rest, row->word) : NULL;
     return found != NULL && (row->word[0] == '\0' || found < rest + length);
 }
 
-/* The row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
+/* Return the row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
 static const rsdk_index_row *index_for_version(const char *version) {
     char *rest = NULL;
     if (strspn(version, digits) == 0) {
@@ -57,7 +57,7 @@ bool rsdk_requirement_has_version(const char *requirement) {
     return strstr(requirement, "==") != NULL || strstr(requirement, ">=") != NULL;
 }
 
-/* The numbers of a release; the end of the range if there is none. */
+/* Return the numbers of a release; `otherwise`, the end of the range, if there is none. */
 static unsigned long release_at(const char *text, unsigned long otherwise) {
     char *rest = NULL;
     if (text == NULL) {
@@ -103,7 +103,7 @@ const rsdk_index_row *rsdk_index_for_request(const char *request) {
     return strncmp(request, ">=", 2) == 0 ? rsdk_index_for_requirement(request) : index_for_version(request);
 }
 
-/* The target whose packages support a GPU; NULL: not known. */
+/* Return the target whose packages support a GPU; NULL: not known. */
 static const char *owner_at(const rsdk_gpu_list *gpus, size_t index) {
     const char *target = rsdk_gpu_list_get(gpus, index)->real_processor, *owner = NULL;
     return rsdk_target_package_owner(target, &owner, NULL) == RSDK_OK ? owner : NULL;

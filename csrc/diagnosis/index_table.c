@@ -1,5 +1,5 @@
-/* Where AMD serves ROCm's wheels, one row for each range of releases and stream. The first row of the stream `stable`
- * is today's. If several rows serve a release, the first whose word is in the version counts. */
+/* The addresses where AMD serves ROCm's wheels, one row for each range of releases and stream. The first row of the
+ * stream `stable` is today's. If several rows serve a release, the first whose word is in the version counts. */
 #include "diagnosis/tables.h"
 
 /* clang-format off */

@@ -1,6 +1,6 @@
-/* What can be installed by name, one per row. Sources: AMD's pages on installing ROCm, PyTorch and JAX with pip: the
- * packages for single targets of torch and torchvision are extras of theirs, torchaudio and JAX have none, and the
- * packages of JAX require no ROCm. */
+/* The distributions that can be installed by name, one per row. Sources: AMD's pages on installing ROCm, PyTorch and
+ * JAX with pip: the packages for single targets of torch and torchvision are extras of these two, torchaudio and JAX
+ * have none, and the packages of JAX require no ROCm. */
 #include "diagnosis/tables.h"
 
 /* clang-format off */

@@ -6,15 +6,15 @@
 
 #define SDK "--upgrade --index-url {index} \"{index_requirement}\""
 
-/* pip replaces whole directories of a --target directory, also those that packages share, and takes what other packages
- * have in them. So it fills a new directory, from which the files go to their places: each replaces a file of its name,
- * and the new directory goes once all are there. rmdir fails where somebody has files in a directory of that name; an
- * empty one may be of an earlier try. */
+/* pip replaces whole directories of a --target directory, also those that packages share, and thereby removes the files
+ * that other packages have in them. pip therefore fills a new directory, from which the files go to their places: each
+ * replaces a file of its name, and the new directory goes once all are there. rmdir fails where somebody has files in a
+ * directory of that name; an empty one may be of an earlier try. */
 #define TARGET(...)                                                                                                    \
     "mkdir -p {$site}/.new && rmdir {$site}/.new && {$python} -m pip install --target {$site}/.new " __VA_ARGS__       \
     " && cp -a --remove-destination {$site}/.new/. {$site} && rm -r {$site}/.new"
 
-/* pip would uninstall what the running environment has of that name. */
+/* pip would uninstall the package of that name in the running environment. */
 #define PREFIX "{$python} -m pip install --prefix {$environment} --ignore-installed "
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* Looks whether /dev/kfd is open, and what GPU code came with a library. */
+/* The check whether /dev/kfd is open, and of the GPU code that came with a library. */
 #include "diagnosis/late_load.h"
 
 #include <dirent.h>
@@ -46,7 +46,8 @@ static rsdk_status add_code(late_code *c, const rsdk_device_code *code, rsdk_are
     return RSDK_OK;
 }
 
-/* The GPU code of all files that came with the library. One that cannot be read has none that can be told. */
+/* Read the GPU code of all files that came with the library. A file that cannot be read has no code that can be
+ * told. */
 static rsdk_status read_code(const rsdk_loaded_entry *entry, rsdk_arena *arena, late_code *c, rsdk_error *error) {
     rsdk_status status = RSDK_OK;
     for (size_t i = 0; status == RSDK_OK && i < entry->member_count; i++) {

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "rocm_sdk/loader.h"
 
-/* Sets *text to what to tell the user; NULL where there is nothing to tell: the library was there, was quick, has no
- * GPU code, or the process has no GPU open. `root` is the directory that stands for / (NULL: it does). */
+/* Set *text to the sentence for the user; NULL where there is nothing to tell: the library was there, was quick, has no
+ * GPU code, or the process has no GPU open. `root` is the directory that stands for / (NULL: / itself). */
 rsdk_status rsdk_late_load_describe(const rsdk_loaded_entry *entry, const char *root, rsdk_arena *arena,
                                     const char **text, rsdk_error *error);
 

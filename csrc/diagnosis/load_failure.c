@@ -1,5 +1,5 @@
-/* Explains a load that failed. Each possible cause is a function that fills the finding; the first that applies counts.
- */
+/* The explanation of a load that failed. Each possible cause is a function that fills the finding; the first that
+ * applies counts. */
 #include "diagnosis/load_failure.h"
 
 #include <gnu/libc-version.h>
@@ -23,7 +23,8 @@
 #include "sdk/record.h"
 #include "sdk/tables.h"
 
-/* glibc's default of the tunable, in bytes (sysdeps/generic/dl-tls.h), and what a new value is rounded up to. */
+/* glibc's default of the tunable, in bytes (sysdeps/generic/dl-tls.h), and the step that a new value is rounded up
+ * to. */
 enum { DEFAULT_RESERVE = 512, RESERVE_STEP = 4096 };
 static const char reserve_tunable[] = "glibc.rtld.optional_static_tls=";
 
@@ -34,7 +35,7 @@ typedef struct explanation {
     rsdk_inventory inventory;
     rsdk_link_map map;
     rsdk_linker_search search;
-    rsdk_graph graph; /* of the library, and all that it needs */
+    rsdk_graph graph; /* the graph of the library, and of all its needs */
     rsdk_finding *finding;
     rsdk_error *error;
 } explanation;
@@ -59,7 +60,7 @@ static bool says(const explanation *e, const char *words) {
 
 /* ---- what is not there ---- */
 
-/* The name in "NAME: cannot open shared object file: No such file or directory"; *name is NULL for other texts. */
+/* Read the name in "NAME: cannot open shared object file: No such file or directory"; *name is NULL for other texts. */
 static rsdk_status read_missing_name(explanation *e, const char **name) {
     const char *end = strstr(e->dlerror_text, ": cannot open shared object file: No such file"), *start = end;
     *name = NULL;
@@ -74,7 +75,7 @@ static rsdk_status read_missing_name(explanation *e, const char **name) {
     return RSDK_OK;
 }
 
-/* The names that nobody provides, each once, and the library that needs the first. */
+/* List the names that nobody provides, each once, and the library that needs the first. */
 static rsdk_status list_missing(explanation *e, rsdk_unique_strings *names, const char **needing) {
     for (size_t i = 0; i < e->graph.nodes.count; i++) {
         for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
@@ -88,7 +89,7 @@ static rsdk_status list_missing(explanation *e, rsdk_unique_strings *names, cons
     return RSDK_OK;
 }
 
-/* The path of the first library that needs a name; that of the library itself where none says so. */
+/* Return the path of the first library that needs a name; the path of the refused library where none says so. */
 static const char *who_needs(const explanation *e, const char *name) {
     for (size_t i = 0; i < e->graph.nodes.count; i++) {
         for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
@@ -100,7 +101,7 @@ static const char *who_needs(const explanation *e, const char *name) {
     return e->path;
 }
 
-/* A file of the SDK has the name, but the linker did not take it. */
+/* Explain a name that a file of the SDK has, and that the linker did not take. */
 static rsdk_status explain_present(explanation *e, const char *name, const char *present) {
     const rsdk_elf_file *file = NULL;
     RSDK_TRY(rsdk_inventory_read(&e->inventory, present, &file, e->error));
@@ -115,14 +116,14 @@ static rsdk_status explain_present(explanation *e, const char *name, const char 
     return find(e, RSDK_E_LIB_004, needing);
 }
 
-/* The SDK has no list of its files, so a missing file may have been one of them. A ROCm of the system has a list: that
- * of the system's packages. */
+/* Return whether a missing file may have been part of the SDK, which has no list of its files. A ROCm of the system has
+ * a list: the list of the system's packages. */
 static bool may_have_had(const explanation *e, const rsdk_recorded_file *recorded) {
     const char *place = rsdk_sdk_fallback(e->sdk);
     return !recorded->has_records && (place == NULL || strcmp(place, "system") != 0);
 }
 
-/* What is there, as one requirement: part of it alone would leave the rest without a RECORD. */
+/* Add the installed packages as one requirement: a part alone would leave the rest without a RECORD. */
 static rsdk_status add_whole_sdk(explanation *e) {
     const char *extras = "", *version = rsdk_sdk_version(e->sdk);
     if (version == NULL || rsdk_sdk_fallback(e->sdk) != NULL) {
@@ -151,7 +152,8 @@ static rsdk_status explain_unrecorded(explanation *e, const char *name) {
     return find(e, RSDK_E_LIB_023, who_needs(e, name));
 }
 
-/* The package is there, and its RECORD does not list the library: that of a closure, say, or of another maker. */
+/* Explain a library that the RECORD of its installed package does not list: the package of a closure, say, or of
+ * another maker. */
 static rsdk_status explain_unlisted(explanation *e, rsdk_package_id package, const char *name) {
     const char *distribution = rsdk_package_name_distribution(e->sdk, package, NULL);
     RSDK_NEED(distribution, e->error);
@@ -162,7 +164,7 @@ static rsdk_status explain_unlisted(explanation *e, rsdk_package_id package, con
     return find(e, RSDK_E_LIB_002, who_needs(e, name));
 }
 
-/* The catalog knows the package of the library. */
+/* Explain a missing library whose package the catalog knows. */
 static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name,
                                       const rsdk_recorded_file *recorded) {
     const char *directory = NULL, *version = rsdk_sdk_version(e->sdk);
@@ -207,7 +209,8 @@ static rsdk_status explain_missing_name(explanation *e, const char *name, const 
     return find(e, RSDK_E_LIB_002, e->path);
 }
 
-/* What the graph knows to be missing counts first: the linker names only the first name that it comes to. */
+/* Find the missing libraries. The missing names in the graph count first: the linker names only the first name that it
+ * comes to. */
 static rsdk_status find_missing(explanation *e) {
     rsdk_unique_strings names = {0};
     const char *needing = NULL, *named = NULL, *present = NULL, *also = "";
@@ -260,7 +263,8 @@ static bool is_noexec(const char *path, dev_t *device) {
     return is_known && (facts.f_flag & ST_NOEXEC) != 0;
 }
 
-/* The directory at which the file system of a file is mounted noexec: the last one above the file that is so. */
+/* Find the directory at which the file system of a file is mounted noexec: the last directory above the file that is on
+ * it. */
 static rsdk_status noexec_mount(explanation *e, const char *path, dev_t device, const char **mount) {
     const char *parent = path;
     dev_t above = 0;
@@ -286,7 +290,7 @@ static rsdk_status find_noexec_mount(explanation *e) {
     return RSDK_OK;
 }
 
-/* The kernel maps no more for this process. That says nothing against the file. */
+/* Explain that the kernel maps no more for this process, which says nothing against the file. */
 static rsdk_status find_memory_limit(explanation *e) {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
     (void)getrlimit(RLIMIT_AS, &limit);
@@ -303,7 +307,8 @@ static rsdk_status find_memory_limit(explanation *e) {
     return find(e, RSDK_E_LIB_025, e->path);
 }
 
-/* glibc refuses from 2.41 on, and has a value of the tunable that allows it from 2.42 on. */
+/* Find a library that wants an executable stack. glibc refuses from 2.41 on, and has a value of the tunable that allows
+ * it from 2.42 on. */
 static rsdk_status find_executable_stack(explanation *e) {
     for (size_t i = 0; says(e, "executable stack") && i < e->graph.nodes.count; i++) {
         if (node_at(e, i)->file->wants_executable_stack) {
@@ -316,7 +321,7 @@ static rsdk_status find_executable_stack(explanation *e) {
     return RSDK_OK;
 }
 
-/* The value of the tunable in force, in bytes. */
+/* Return the value of the tunable in force, in bytes. */
 static unsigned long reserve_in_force(void) {
     const char *tunables = secure_getenv("GLIBC_TUNABLES"), *value = NULL;
     value = tunables != NULL ? strstr(tunables, reserve_tunable) : NULL;
@@ -324,8 +329,8 @@ static unsigned long reserve_in_force(void) {
     return reserve > 0 ? reserve : DEFAULT_RESERVE;
 }
 
-/* Whether a file takes static TLS. GNU ld for AArch64 does not write the flag; there the linker's text names the file.
- */
+/* Return whether a file takes static TLS. GNU ld for AArch64 does not write the flag; there the linker's text names the
+ * file. */
 static bool takes_static_tls(const explanation *e, const rsdk_elf_file *file) {
     size_t length = strlen(file->path);
     bool is_named = strncmp(e->dlerror_text, file->path, length) == 0 && e->dlerror_text[length] == ':';
@@ -360,7 +365,7 @@ static rsdk_status find_static_tls(explanation *e) {
 
 /* ---- what only the linker says ---- */
 
-/* Texts of glibc's linker, and what they mean. The file is the one whose path or name the text begins with. */
+/* Texts of glibc's linker, and their meaning. The file is the file whose path or name the text begins with. */
 static const struct linker_text {
     const char *words;
     rsdk_code code;

@@ -1,4 +1,5 @@
-/* Makes problems: fills in the texts of the table, and chooses the fix for this system and installation. */
+/* The maker of problems, which fills in the texts of the table, and chooses the fix for this system and
+ * installation. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +13,20 @@
 #include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 
-enum { NAME_SIZE = 32, WORDS_SIZE = 64, DEPTH_LIMIT = 3 /* of commands in templates of commands */ };
+enum { NAME_SIZE = 32, WORDS_SIZE = 64, DEPTH_LIMIT = 3 /* the depth of commands in templates of commands */ };
 
 typedef struct owned_problem {
     rsdk_problem view;
     rsdk_arena arena;
 } owned_problem;
 
-/* What fills in templates. */
+/* The state of filling in templates. */
 typedef struct composer {
     const rsdk_finding *finding;
     const rsdk_installation *installation; /* never NULL */
     rsdk_system system;
     bool lacks_facts; /* the last text names something that is not known */
-    bool is_page;     /* for the page of a code, which is the same on each machine */
+    bool is_page;     /* the text is for the page of a code, which is the same on each machine */
     bool has_command; /* the last text is a command of an installer */
 } composer;
 
@@ -40,7 +41,7 @@ static const rsdk_installer_row *installer_of(const composer *c) {
     return &rsdk_installers[0];
 }
 
-/* A command that a template names, as a template of its own; NULL: no such command. */
+/* Return a command that a template names, as a template of its own; NULL: no such command. */
 static const char *command_named(const composer *c, const char *name) {
     const rsdk_installer_row *row = installer_of(c);
     const struct {
@@ -56,7 +57,7 @@ static const char *command_named(const composer *c, const char *name) {
     return NULL;
 }
 
-/* A value of the finding or of the installation; NULL: not known. */
+/* Return a value of the finding or of the installation; NULL: not known. */
 static const char *value_named(const composer *c, const char *name) {
     const rsdk_installation *in = c->installation;
     const struct {
@@ -89,7 +90,7 @@ static bool is_control(unsigned char c) {
     return c < ' ' || c == '\x7f';
 }
 
-/* A value on one line: what a terminal would obey is written as an escape. */
+/* Add a value on one line: characters that a terminal would obey are written as escapes. */
 static void add_value(rsdk_text *text, const char *value) {
     for (const char *c = value; *c != '\0';) {
         size_t plain = 0;
@@ -105,8 +106,8 @@ static void add_value(rsdk_text *text, const char *value) {
     }
 }
 
-/* A word with control characters, on one line: printf makes them. The shell would remove line breaks at the end; they
- * stay escapes, so that the word names no file rather than another one. */
+/* Add a word with control characters, on one line: printf makes them. The shell would remove line breaks at the end;
+ * they stay escapes, so that the word names no file rather than another one. */
 static void add_printed_word(rsdk_text *text, const char *value) {
     size_t end = strlen(value);
     while (end > 0 && value[end - 1] == '\n') {
@@ -130,7 +131,7 @@ static void add_printed_word(rsdk_text *text, const char *value) {
     rsdk_text_add(text, "')\"");
 }
 
-/* A value as one word of a shell command. */
+/* Add a value as one word of a shell command. */
 static void add_word(rsdk_text *text, const char *value) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
     bool has_control = false;
@@ -150,7 +151,7 @@ static void add_word(rsdk_text *text, const char *value) {
     }
 }
 
-/* What is not known, as a word of a command: DIRECTORY for "its directory". */
+/* Add an unknown fact as a word of a command: DIRECTORY for "its directory". */
 static void add_placeholder(rsdk_text *text, const char *words) {
     const char *last = strrchr(words, ' ');
     if (last == NULL) {
@@ -164,7 +165,7 @@ static void add_placeholder(rsdk_text *text, const char *words) {
 
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text);
 
-/* conda has one "=" where pip has two. */
+/* Add a requirement for conda, which has one "=" where pip has two. */
 static void add_conda_requirement(const composer *c, rsdk_text *text) {
     rsdk_text requirement = RSDK_TEXT_INIT;
     rsdk_text_add(&requirement, "%s=%s", value_named(c, "distribution"), value_named(c, "version"));
@@ -173,7 +174,8 @@ static void add_conda_requirement(const composer *c, rsdk_text *text) {
     rsdk_text_clear(&requirement);
 }
 
-/* The index that serves what a command asks for; NULL: it names no version, or none is known that does. */
+/* Return the index that serves the command's requirement; NULL: the command names no version, or no index is known for
+ * it. */
 static const rsdk_index_row *index_asked_for(const composer *c) {
     static const char *const names[] = {"requirement", "selector"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -185,7 +187,7 @@ static const rsdk_index_row *index_asked_for(const composer *c) {
     return NULL;
 }
 
-/* The site's index, else that of the row. One with a password is not repeated: the shell fills it in. */
+/* Add the site's index, else the row's. An address with a password is not repeated: the shell fills it in. */
 static void add_index(rsdk_text *text, const rsdk_index_row *row) {
     const char *site = rsdk_index_of_site();
     if (site != NULL && strchr(site, '@') != NULL) {
@@ -195,8 +197,8 @@ static void add_index(rsdk_text *text, const rsdk_index_row *row) {
     }
 }
 
-/* Options that name where packages come from: what is known of the installation, the site's index, the configuration
- * of the installer (a source of no words), or the index that serves the version. */
+/* Add the options that name where packages come from: the known source of the installation, the site's index, the
+ * configuration of the installer (a source of no words), or the index that serves the version. */
 static void add_source(composer *c, rsdk_text *text) {
     const char *source = c->installation->source;
     const rsdk_index_row *row = index_asked_for(c);
@@ -212,7 +214,8 @@ static void add_source(composer *c, rsdk_text *text) {
     }
 }
 
-/* words: of the template itself, for what is not known; NULL: those that the fact has everywhere. */
+/* Add the value of a name. words: the template's own, for an unknown fact; NULL: the words that the fact has
+ * everywhere. */
 static void add_named(composer *c, const char *name, bool is_word, const char *words, unsigned depth, rsdk_text *text) {
     const char *value = value_named(c, name), *command = command_named(c, name);
     bool is_requirement = is_word && (strcmp(name, "requirement") == 0 || strcmp(name, "selector") == 0);
@@ -251,8 +254,8 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
 typedef struct slot {
     char name[NAME_SIZE];
     char words[WORDS_SIZE]; /* "": none */
-    bool is_word;           /* of a shell command */
-    size_t length;          /* with the braces; 0: this is none */
+    bool is_word;           /* the value becomes a word of a shell command */
+    size_t length;          /* the length with the braces; 0: there is no name */
 } slot;
 
 static slot slot_at(const char *template) {
@@ -270,7 +273,7 @@ static slot slot_at(const char *template) {
     return found;
 }
 
-/* Braces that hold no name are text of a command. */
+/* Fill in a template. Braces that hold no name are text of a command. */
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text) {
     while (*template != '\0') {
         size_t plain = strcspn(template, "{");
@@ -290,7 +293,7 @@ static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text
     }
 }
 
-/* The filled-in text in the arena; NULL when out of memory. */
+/* Return the filled-in text in the arena; NULL when out of memory. */
 static const char *text_of(composer *c, const char *template, rsdk_arena *arena) {
     rsdk_text text = RSDK_TEXT_INIT;
     c->lacks_facts = c->has_command = false;
@@ -304,7 +307,7 @@ static const char *text_of(composer *c, const char *template, rsdk_arena *arena)
 
 static const char by_hand[] = "by hand: ";
 
-/* A fix that is a deed in part says so at its beginning. */
+/* Let a fix that is a deed in part say so at its beginning. */
 static rsdk_status begin_with_by_hand(rsdk_arena *arena, const char **fix, rsdk_error *error) {
     const char *inside = (*fix)[0] != '\0' ? strstr(*fix + 1, by_hand) : NULL;
     if (inside != NULL) {
@@ -315,7 +318,7 @@ static rsdk_status begin_with_by_hand(rsdk_arena *arena, const char **fix, rsdk_
     return RSDK_OK;
 }
 
-/* The first fix of a system whose facts are known; *fix is NULL where there is none. */
+/* Choose the first fix of a system whose facts are known; *fix is NULL where there is none. */
 static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_system system, rsdk_arena *arena,
                                 const char **fix, rsdk_error *error) {
     *fix = NULL;
@@ -330,7 +333,7 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
     return RSDK_OK;
 }
 
-/* The note becomes a comment of the shell, on the same line: what came after a line break would be a command. */
+/* Add the note as a comment of the shell, on the same line: words after a line break would be a command. */
 static rsdk_status add_note(const composer *c, rsdk_arena *arena, const char **fix, rsdk_error *error) {
     rsdk_text text = RSDK_TEXT_INIT;
     rsdk_text_add(&text, "%s  # ", *fix);
@@ -356,7 +359,7 @@ static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena 
     if (*fix == NULL) {
         RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_ANY, arena, fix, error));
     }
-    if (*fix == NULL) { /* no command with words in place of what is not known: its page says what there is to do */
+    if (*fix == NULL) { /* no command with words in place of unknown facts: its page has the remedies */
         c->has_command = false;
         *fix = rsdk_arena_format(arena, "rocm-sdk explain %s", row->name);
     }
@@ -395,7 +398,7 @@ static rsdk_status copy_finding(rsdk_finding *finding, rsdk_code code, const cha
     return path == NULL || finding->path != NULL ? RSDK_OK : RSDK_NO_MEMORY;
 }
 
-/* Gives the problem to the caller, or frees it. */
+/* Give the problem to the caller, or free it. */
 static rsdk_status hand_over(owned_problem *owned, rsdk_status status, rsdk_problem **problem) {
     *problem = status == RSDK_OK ? &owned->view : NULL;
     if (status != RSDK_OK) {
@@ -429,7 +432,7 @@ rsdk_status rsdk_problem_of_error(const rsdk_error *error, rsdk_sdk *sdk, const 
 }
 
 void rsdk_problem_free(rsdk_problem *problem) {
-    owned_problem *owned = (owned_problem *)problem; /* its first member */
+    owned_problem *owned = (owned_problem *)problem; /* the view is the first member */
     if (owned != NULL) {
         rsdk_arena_clear(&owned->arena);
         free(owned);

@@ -1,4 +1,4 @@
-/* Reads the variables of launchers, and fills in names of files. */
+/* The reader of launchers' variables, and of patterns for names of files. */
 #include "diagnosis/rank.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 
-/* What launchers say: the number of the task, and of how many; NULL: it does not say. */
+/* The variables of launchers: the number of the task, and the number of tasks; NULL: the launcher does not say. */
 static const struct {
     const char *task, *tasks;
 } launchers[] = {
@@ -20,7 +20,7 @@ static const struct {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
 };
 
-/* The value of a variable; NULL: it is not set, or empty. */
+/* Return the value of a variable; NULL: the variable is not set, or empty. */
 static const char *value_of(const char *const *environment, const char *name) {
     size_t length = strlen(name);
     for (; environment != NULL && *environment != NULL; environment++) {
@@ -34,7 +34,7 @@ static const char *value_of(const char *const *environment, const char *name) {
 
 void rsdk_rank_read(const char *const *environment, rsdk_rank *rank) {
     *rank = (rsdk_rank){.process = getpid()};
-    (void)uname(&rank->system); /* it fails for a bad address alone */
+    (void)uname(&rank->system); /* uname fails for a bad address alone */
     rank->node = value_of(environment, "SLURMD_NODENAME");
     rank->node = rank->node != NULL ? rank->node : rank->system.nodename;
     for (size_t i = 0; rank->task == NULL && i < sizeof launchers / sizeof *launchers; i++) {
@@ -45,7 +45,7 @@ void rsdk_rank_read(const char *const *environment, rsdk_rank *rank) {
     rank->task = rank->task != NULL ? rank->task : "0";
 }
 
-/* A value as a part of a name: it leads to no other directory. */
+/* Add a value as a part of a name, which leads to no other directory. */
 static void add_part(rsdk_text *text, const char *value) {
     bool is_directory = strcmp(value, ".") == 0 || strcmp(value, "..") == 0;
     rsdk_text_add(text, "%s", is_directory ? "_" : "");
@@ -54,7 +54,7 @@ static void add_part(rsdk_text *text, const char *value) {
     }
 }
 
-/* The letter that stands for nothing; '\0': none does. */
+/* Fill in a pattern; return the letter that stands for nothing; '\0': none does. */
 static char fill_in(const rsdk_rank *rank, const char *pattern, rsdk_text *text) {
     for (const char *c = pattern; *c != '\0'; c++) {
         if (*c != '%') {

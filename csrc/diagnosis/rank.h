@@ -1,4 +1,4 @@
-/* What tells one process of a job from the others: its host, node, task and number. */
+/* The facts that tell one process of a job from the others: its host, node, task and number. */
 #ifndef RSDK_DIAGNOSIS_RANK_H
 #define RSDK_DIAGNOSIS_RANK_H
 
@@ -12,14 +12,15 @@ typedef struct rsdk_rank {
     struct utsname system; /* host and kernel */
     const char *node;      /* the node for the batch system: hosts of several simulated nodes may be one */
     const char *task;      /* "0" where no launcher says it */
-    const char *tasks;     /* how many the job has; NULL: not known */
+    const char *tasks;     /* the number of tasks of the job; NULL: not known */
     pid_t process;
 } rsdk_rank;
 
-/* Of this process. environment: as in rsdk_report_options, from which texts are borrowed; so are some from *rank. */
+/* Read the rank of this process. environment: as in rsdk_report_options, from which texts are borrowed; some are
+ * borrowed from *rank. */
 void rsdk_rank_read(const char *const *environment, rsdk_rank *rank);
 
-/* `pattern` with its letters filled in (rsdk_report_options.file); each becomes one part of a path at most.
+/* Return `pattern` with its letters filled in (rsdk_report_options.file); each becomes one part of a path at most.
  * RSDK_BAD_ARGUMENT for a letter that stands for nothing. */
 rsdk_status rsdk_rank_fill_in(const rsdk_rank *rank, const char *pattern, rsdk_arena *arena, const char **name,
                               rsdk_error *error);

@@ -1,5 +1,4 @@
-/* Composes and writes the report of a rank. The schema number is that of `rocm-sdk test --json`, whose keys it shares.
- */
+/* The report of a rank. The schema number is the number of `rocm-sdk test --json`, whose keys the report shares. */
 #include <string.h>
 
 #include "base/fail.h"

@@ -38,7 +38,7 @@ const char *rsdk_system_reinstall(rsdk_system system) {
     return rows[system].reinstall;
 }
 
-/* The value of `name` within the text, without its quotes; of length 0 where there is none. */
+/* Find the value of `name` within the text, without its quotes; of length 0 where there is none. */
 static const char *find_value(const char *text, const char *name, size_t *length) {
     size_t name_length = strlen(name);
     const char *line = text;
@@ -65,7 +65,7 @@ static const char *find_value(const char *text, const char *name, size_t *length
     return start;
 }
 
-/* The system that has the word among its ids. */
+/* Return the system that has the word among its ids. */
 static rsdk_system system_of_word(const char *word, size_t length) {
     for (unsigned system = 0; system < RSDK_SYSTEM_COUNT; system++) {
         for (const char *id = rows[system].ids; *id != '\0'; id += strspn(id, " ")) {
@@ -79,7 +79,7 @@ static rsdk_system system_of_word(const char *word, size_t length) {
     return RSDK_SYSTEM_ANY;
 }
 
-/* Of several words the closest comes first. */
+/* The closest of several words comes first. */
 rsdk_system rsdk_system_of_release(const char *text) {
     static const char *const names[] = {"ID", "ID_LIKE"};
     rsdk_system system = RSDK_SYSTEM_ANY;

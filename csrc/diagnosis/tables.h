@@ -7,7 +7,7 @@
 #include "diagnosis/system.h"
 #include "rocm_sdk/problem.h"
 
-/* How it is known that a fix helps. */
+/* The proof that a fix helps. */
 typedef enum rsdk_fix_proof { RSDK_FIX_WORDS, RSDK_FIX_TRIED, RSDK_FIX_ELSEWHERE, RSDK_FIX_HARDWARE } rsdk_fix_proof;
 
 typedef struct rsdk_fix_row {
@@ -21,14 +21,14 @@ enum { RSDK_FIX_LIMIT = 12 };
 typedef struct rsdk_code_row {
     const char *name; /* "E-LIB-002" */
     rsdk_severity severity;
-    const char *title; /* what is wrong with what */
+    const char *title; /* the subject and its fault */
     const char *cause;
     rsdk_fix_row fixes[RSDK_FIX_LIMIT];
-    const char *about;  /* for its page: what it means, how it comes about */
-    const char *repair; /* what `rocm-sdk test --fix` does about it; NULL: nothing */
+    const char *about;  /* the meaning, and the cause, for the code's page */
+    const char *repair; /* the repair by `rocm-sdk test --fix`; NULL: none */
 } rsdk_code_row;
 
-extern const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT]; /* that of RSDK_NO_CODE is empty */
+extern const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT]; /* the row of RSDK_NO_CODE is empty */
 
 typedef struct rsdk_code_alias {
     const char *old, *now;
@@ -37,7 +37,7 @@ typedef struct rsdk_code_alias {
 extern const rsdk_code_alias rsdk_code_aliases[];
 extern const size_t rsdk_code_alias_count;
 
-/* What stands in a text for a fact that is not known. */
+/* The words that stand in a text for a fact that is not known. */
 typedef struct rsdk_fact_word {
     const char *fact, *words;
 } rsdk_fact_word;
@@ -62,17 +62,17 @@ extern const size_t rsdk_installer_count;
 typedef struct rsdk_index_row {
     unsigned first[2], last[2]; /* the releases that it serves, as major and minor; last 0.0: all later ones */
     const char *stream;         /* "stable", "nightly" */
-    const char *word;           /* what versions of the stream have behind their numbers; NULL: nothing of its own */
+    const char *word; /* the text behind the numbers of the stream's versions; NULL: the stream has none of its own */
     const char *address;
-    const char *requirement; /* what a command for a whole SDK asks it for */
+    const char *requirement; /* the requirement of a command for a whole SDK */
 } rsdk_index_row;
 
-/* What `rocm-sdk install` installs by a name of its own. {major} stands for the major release of ROCm. */
+/* A package that `rocm-sdk install` installs by a name of its own. {major} stands for the major release of ROCm. */
 typedef struct rsdk_installable {
     const char *name;         /* "torch" */
     const char *distribution; /* "torch" */
-    const char *extras;       /* those that are always asked for, "" for none */
-    const char *device;       /* what its packages for single targets are called before the target; NULL: it has none */
+    const char *extras;       /* the extras that are always asked for, "" for none */
+    const char *device;       /* the name of its packages for single targets before the target; NULL: it has none */
     const char *companions;   /* distributions that belong to it, with ',' between; "" for none */
 } rsdk_installable;
 
@@ -83,7 +83,7 @@ extern const size_t rsdk_installable_count;
 extern const char *const rsdk_shown_variables[];
 extern const size_t rsdk_shown_variable_count;
 
-/* What the value of a variable is. */
+/* The kind of a variable's value. */
 typedef enum rsdk_value_kind {
     RSDK_VALUE_FILE,      /* the path of a file, or a name that is searched */
     RSDK_VALUE_DIRECTORY, /* the path of a directory */
@@ -96,8 +96,8 @@ typedef struct rsdk_inherited_variable {
     const char *name; /* `*` at its end: all that begin so, and have no row of their own */
     rsdk_value_kind kind;
     bool is_of_profilers; /* a profiler sets it for the program that it starts */
-    const char *set_by;   /* who sets it: "rocprofv3" */
-    const char *harm;     /* what goes wrong, as a sentence without its end */
+    const char *set_by;   /* the program that sets the variable: "rocprofv3" */
+    const char *harm;     /* the harm, as a sentence without its end */
 } rsdk_inherited_variable;
 
 extern const rsdk_inherited_variable rsdk_inherited_variables[];

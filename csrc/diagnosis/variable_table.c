@@ -1,8 +1,9 @@
-/* Environment variables: those whose values reports show, and those that a parent leaves to its children.
+/* Environment variables: the variables whose values reports show, and the variables that a parent leaves to its
+ * children.
  *
- * The values that reports show, one variable per row: ROCm, the dynamic linker and Python read them, and
- * none holds a secret. A name that ends in `*` stands for each that begins so. Sources: the documentation and the code
- * of the projects that read them. */
+ * The values that reports show, one variable per row: ROCm, the dynamic linker and Python read them, and none holds a
+ * secret. A name that ends in `*` stands for each that begins so. Sources: the documentation and the code of the
+ * projects that read them. */
 #include "diagnosis/tables.h"
 
 const char *const rsdk_shown_variables[] = {
@@ -144,7 +145,7 @@ const size_t rsdk_shown_variable_count = sizeof rsdk_shown_variables / sizeof *r
 #define PROFILING true
 #define OTHER     false
 const rsdk_inherited_variable rsdk_inherited_variables[] = {
-    /* name, what its value is, whether a profiler sets it for what it starts, who sets it, what goes wrong */
+    /* name, kind of its value, whether a profiler sets it for its children, who sets it, the harm */
     {"ROCPROFILER_REGISTER_LIBRARY",       RSDK_VALUE_FILE,      PROFILING, "a program that has started HIP (torch.cuda.init), for its children", "a child starts profiling with that library before its own tool: kernels are not profiled, two SDKs mix, and a file that is gone ends the process"},
     {"ROCPROFILER_REGISTER_FORCE_LOAD",    RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "each program with HIP starts a profiler's library, and ends if it is not found"},
     {"ROCPROFILER_REGISTER_ENABLED",       RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "0 turns the registration off: no profiler sees the process"},

@@ -1,4 +1,4 @@
-/* Asking ahead for what the linker reads. */
+/* The requests ahead for the pages that the linker reads. */
 #include "elf/elf_ahead.h"
 
 #include <elf.h>
@@ -21,11 +21,11 @@ enum {
     DYNAMIC_LIMIT = 512, /* entries: large libraries have some forty */
 };
 
-/* What is asked for, and how much of it is left to ask. */
+/* The parts of a library to ask for, and the bytes that may still be asked for. */
 typedef struct asking {
     const rsdk_elf_image *image;
     uint64_t starts[TABLE_COUNT],
-        sizes[TABLE_COUNT]; /* of the tables; 0: there is none, or none says how large it is */
+        sizes[TABLE_COUNT]; /* sizes of the tables; 0: there is no table, or none says how large it is */
     uint64_t left;          /* bytes */
     const atomic_bool *ends;
 } asking;
@@ -44,20 +44,20 @@ static void ask(asking *a, uint64_t offset, uint64_t size) {
     a->left -= whole;
 }
 
-/* The value of a dynamic entry; 0: there is none. */
+/* Return the value of a dynamic entry; 0: there is none. */
 static uint64_t value_of(const rsdk_elf_image *image, ElfW(Sxword) tag) {
     const ElfW(Dyn) *entry = rsdk_elf_image_entry(image, tag);
     return entry != NULL ? entry->d_un.d_val : 0;
 }
 
-/* How many bytes of the segment come from the file from this address on; 0: it lies elsewhere. */
+/* Return how many bytes of the segment come from the file from this address on; 0: the address lies elsewhere. */
 static uint64_t room_from(const ElfW(Phdr) * segment, uint64_t address) {
     const bool has_it =
         segment->p_type == PT_LOAD && address >= segment->p_vaddr && address - segment->p_vaddr < segment->p_filesz;
     return has_it ? segment->p_filesz - (address - segment->p_vaddr) : 0;
 }
 
-/* At most so many bytes from an address on. */
+/* Ask for at most so many bytes from an address on. */
 static void ask_from(asking *a, uint64_t address, uint64_t size) {
     for (size_t i = 0; i < a->image->header_count; i++) {
         const ElfW(Phdr) *segment = &a->image->headers[i];
@@ -69,7 +69,7 @@ static void ask_from(asking *a, uint64_t address, uint64_t size) {
     }
 }
 
-/* Bytes of a table: one that has no size goes up to the next one, or to the end of its segment. */
+/* Return the bytes of a table: a table without a size goes up to the next one, or to the end of its segment. */
 static uint64_t size_of(const asking *a, size_t number) {
     uint64_t size = a->sizes[number] != 0 ? a->sizes[number] : UINT64_MAX;
     for (size_t other = 0; a->sizes[number] == 0 && other < TABLE_COUNT; other++) {
@@ -80,7 +80,7 @@ static uint64_t size_of(const asking *a, size_t number) {
     return size;
 }
 
-/* Code and constants of a segment: linkers put them behind its tables. */
+/* Ask for code and constants of a segment: linkers put them behind its tables. */
 static void ask_behind_tables(asking *a, const ElfW(Phdr) * segment, uint64_t size) {
     uint64_t left = segment->p_filesz;
     for (size_t i = 0; i < TABLE_COUNT; i++) {
@@ -90,8 +90,8 @@ static void ask_behind_tables(asking *a, const ElfW(Phdr) * segment, uint64_t si
     ask(a, segment->p_offset + (segment->p_filesz - left), smaller(size, left));
 }
 
-/* The part that the linker makes read-only in the end, and the beginning of the rest. A library without such a part may
- * have relocations anywhere. */
+/* Ask for the part of the segment that the linker makes read-only in the end, and for the beginning of the rest. A
+ * library without such a part may have relocations anywhere. */
 static void ask_for_data(asking *a, const ElfW(Phdr) * segment) {
     const rsdk_elf_image *image = a->image;
     uint64_t size = segment->p_filesz;
@@ -118,7 +118,8 @@ static void ask_for_tables(asking *a) {
     }
 }
 
-/* GNU ld ends code by DT_FINI's function, behind which constants follow where they lie in one segment with code. */
+/* Ask for the first code and constants. GNU ld ends code by DT_FINI's function, behind which constants follow where
+ * they lie in one segment with code. */
 static void ask_for_code(asking *a) {
     const uint64_t fini = value_of(a->image, DT_FINI);
     for (size_t i = 0; i < a->image->header_count; i++) {
@@ -153,7 +154,7 @@ typedef union file_head {
     unsigned char bytes[HEAD_SIZE];
 } file_head;
 
-/* The program headers; NULL: they do not lie in the first bytes, or are none of this machine's. */
+/* Return the program headers; NULL: they do not lie in the first bytes, or are none of this machine's. */
 static const ElfW(Phdr) * headers_in(const file_head *head, size_t size) {
     static const unsigned char own[] = {ELFMAG0,
                                         ELFMAG1,

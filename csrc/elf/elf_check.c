@@ -1,6 +1,6 @@
-/* The check of segments, dynamic section and relocations. Addresses are those of the file; the linker adds where it was
- * mapped. An undefined symbol, or a version that nobody has, need not be damage: it passes, and the linker reports it.
- */
+/* The check of segments, dynamic section and relocations. Addresses are the file's; the linker adds the place where the
+ * file was mapped. An undefined symbol, or a version that nobody has, need not be damage: it passes, and the linker
+ * reports it. */
 #include "elf/elf_check.h"
 
 #include <elf.h>
@@ -31,15 +31,17 @@ typedef struct check {
     rsdk_elf_table relocations, jump_relocations, relative_words, init_array;
     uint64_t relative_count; /* DT_RELACOUNT */
     uint64_t last_symbol;    /* the highest index that a relocation names */
-    ElfW(Addr) written;      /* where the last relocation writes: its segment, up to or from the list of constructors */
-    uint64_t written_size;   /* of the places there for a word; 0: none yet */
+    ElfW(Addr) written;      /* the range in which the last relocation writes: its segment, up to or from the list of
+                                constructors */
+    uint64_t written_size;   /* the size of the places there for a word; 0: none yet */
     bool has_text_relocations;
-    bool is_program; /* it names an interpreter */
+    bool is_program; /* the file names an interpreter */
 } check;
 
 /* ---- segments ---- */
 
-/* The linker reserves one range from the first segment to the last, and maps each into it. */
+/* Check the segments that are loaded. The linker reserves one range from the first segment to the last, and maps each
+ * into it. */
 static rsdk_status check_loads(check *c) {
     bool is_first = true;
     for (size_t i = 0; i < c->view.image->header_count; i++) {
@@ -93,7 +95,8 @@ static rsdk_status check_tls(check *c, const ElfW(Phdr) * tls) {
     return RSDK_OK;
 }
 
-/* What cannot be written after loading: a part of one segment, and of the page that it ends in. */
+/* Check the RELRO part, which cannot be written after loading: it is a part of one segment, and of the page that the
+ * segment ends in. */
 static rsdk_status check_relro(check *c, const ElfW(Phdr) * relro) {
     const ElfW(Phdr) *segment = relro->p_memsz > 0 ? rsdk_elf_view_segment(&c->view, relro->p_vaddr, 1, PF_W) : NULL;
     if (relro->p_memsz > 0 &&
@@ -131,14 +134,14 @@ static const ElfW(Dyn) * entry_of(const check *c, ElfW(Sxword) tag) {
     return rsdk_elf_image_entry(c->view.image, tag);
 }
 
-/* The value of an entry; 0: there is none. */
+/* Return the value of an entry; 0: there is none. */
 static ElfW(Addr) value_of(const check *c, ElfW(Sxword) tag) {
     const ElfW(Dyn) *entry = entry_of(c, tag);
     return entry != NULL ? entry->d_un.d_ptr : 0;
 }
 
-/* A table, its size, and the entry that says how large a record is (0: none does). The linker takes it for granted that
- * the entries come together. */
+/* Take a table, its size, and the entry that says how large a record is (0: none does). The linker takes it for granted
+ * that the entries come together. */
 static rsdk_status take_table(check *c, const ElfW(Sxword) tags[3], size_t unit, rsdk_elf_table *t, const char *what) {
     const ElfW(Dyn) *place = entry_of(c, tags[0]), *size = entry_of(c, tags[1]), *record = entry_of(c, tags[2]);
     if (place == NULL) {
@@ -216,7 +219,8 @@ static rsdk_status take_entries(check *c) {
 
 static const char bad_relocation[] = "a relocation would write where nothing can be written";
 
-/* Remembers around a place what else can be written, beside the list of constructors: relocations are in order. */
+/* Remember the range around a place in which more can be written, beside the list of constructors: relocations are in
+ * order. */
 static void note_written(check *c, const ElfW(Phdr) * segment, ElfW(Addr) address) {
     const ElfW(Addr) constructors = c->init_array.address, constructors_end = constructors + c->init_array.size;
     ElfW(Addr) start = segment->p_vaddr, end = start + segment->p_memsz;
@@ -248,7 +252,7 @@ static uint64_t symbol_of(ElfW(Addr) info) {
     return sizeof(void *) == 8 ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
 }
 
-/* A relocation that is called, or that fills in the list of constructors, must lead to code. */
+/* Check a relocation. A relocation that is called, or that fills in the list of constructors, must lead to code. */
 static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool must_be_relative) {
     const unsigned type = type_of(entry->r_info);
     const uint64_t symbol = symbol_of(entry->r_info);
@@ -273,15 +277,15 @@ static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool mus
     return RSDK_OK;
 }
 
-/* A word of a record: copies of whole records take most of the time that a loop takes. */
+/* Return a word of a record: copies of whole records take most of the time that a loop takes. */
 static ElfW(Addr) word_at(const char *record, size_t offset) {
     ElfW(Addr) word;
     memcpy(&word, record + offset, sizeof word);
     return word;
 }
 
-/* Passes by the relocations in which nothing can be wrong: such a one is relative, and writes where the one before it
- * did. Nearly all are, in any library. Returns the index of the first that is not, or `end`. */
+/* Pass by the relocations in which nothing can be wrong: such a relocation is relative, and writes where the one before
+ * it did. Nearly all relocations are such, in any library. Return the index of the first other relocation, or `end`. */
 static size_t pass_relative(const check *c, const char *entries, size_t first, size_t end) {
     const ElfW(Addr) written = c->written;
     const uint64_t written_size = c->written_size;
@@ -296,7 +300,7 @@ static size_t pass_relative(const check *c, const char *entries, size_t first, s
     return i;
 }
 
-/* The same behind the relative ones: such a relocation is of no type that the linker treats apart. */
+/* Pass by plain relocations behind the relative ones: such a relocation is of no type that the linker treats apart. */
 static size_t pass_plain(check *c, const char *entries, size_t first, size_t end) {
     const machine_types types = *c->types;
     const ElfW(Addr) written = c->written;
@@ -338,7 +342,7 @@ static rsdk_status check_relocations(check *c, const rsdk_elf_table *t, uint64_t
     return RSDK_OK;
 }
 
-/* DT_RELR: an address, then bitmaps (odd) of the words behind it. */
+/* Check DT_RELR: an address, then bitmaps (odd) of the words behind it. */
 static rsdk_status check_relative_words(check *c) {
     ElfW(Addr) next = 0, word;
     bool has_begun = false;
@@ -396,7 +400,7 @@ rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit,
                            rsdk_error *error) {
     check c = {.types = types_of(image->machine)};
     if (c.types == NULL) {
-        return RSDK_OK; /* its linker may follow other rules */
+        return RSDK_OK; /* the machine's linker may follow other rules */
     }
     RSDK_TRY(rsdk_elf_view_init(image, &c.view, error));
     RSDK_TRY(check_segments(&c));

@@ -1,4 +1,4 @@
-/* Reads .comment: texts that end with NUL, as `.ident` of an assembler writes them and linkers merge them. */
+/* The reader of .comment: texts that end with NUL, as `.ident` of an assembler writes them and linkers merge them. */
 #include "elf/elf_compilers.h"
 
 #include <elf.h>
@@ -21,7 +21,7 @@ static bool has_text(const rsdk_strings *texts, const char *text) {
     return false;
 }
 
-/* Appends the texts in `size` bytes, which stay in the arena. */
+/* Append the texts in `size` bytes, which stay in the arena. */
 static rsdk_status take_texts(const char *bytes, size_t size, rsdk_arena *arena, rsdk_strings *texts,
                               rsdk_error *error) {
     const char *end = NULL;

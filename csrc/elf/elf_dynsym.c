@@ -22,7 +22,7 @@ typedef struct reading {
     const rsdk_elf_tables *tables;
     rsdk_arena *arena;
     rsdk_elf_dynsym *result;
-    uint64_t left; /* of TABLES_LIMIT */
+    uint64_t left; /* the rest of TABLES_LIMIT */
 } reading;
 
 static const char bad_symbols[] = "its symbol table is not where its segments say";
@@ -94,7 +94,7 @@ static rsdk_status take_reference(reading *r, const ElfW(Rela) * entry, bool is_
     return RSDK_OK;
 }
 
-/* The first `skipped` relocations are relative ones: DT_RELACOUNT says so. */
+/* Take the references of a table. DT_RELACOUNT says that the first `skipped` relocations are relative. */
 static rsdk_status take_references(reading *r, const rsdk_elf_table *table, uint64_t skipped, bool is_lazy_slot) {
     rsdk_elf_walk walk = {.next = table->address + skipped * sizeof(ElfW(Rela)),
                           .left = table->size / sizeof(ElfW(Rela)) - skipped,
@@ -113,7 +113,7 @@ static rsdk_status take_references(reading *r, const rsdk_elf_table *table, uint
 
 /* ---- symbols ---- */
 
-/* A file without hash tables does not say how many symbols it has: those that relocations name. */
+/* Return the number of symbols. A file without hash tables does not say it: the symbols that relocations name count. */
 static uint64_t symbol_count(const reading *r) {
     uint64_t count = r->tables->symbols.count, last = 0;
     if (r->tables->symbols.is_counted) {
@@ -126,7 +126,7 @@ static uint64_t symbol_count(const reading *r) {
     return last + 1 < count ? last + 1 : count;
 }
 
-/* Drops references to symbols that nobody else defines for the file: local and hidden ones. */
+/* Drop references to symbols that no other file defines for this one: local and hidden symbols. */
 static rsdk_status keep_visible_references(reading *r) {
     size_t kept = 0;
     for (size_t i = 0; i < r->result->references.count; i++) {
@@ -167,8 +167,8 @@ static rsdk_status take_symbols(reading *r) {
     return RSDK_OK;
 }
 
-/* Reads a table that begins with a header of some words, which says its size. The file may change between the two
- * readings: the header is the one that was looked at. */
+/* Read a table that begins with a header of some words, which says its size. The file may change between the two
+ * readings: the header of the first one stays. */
 static rsdk_status read_hashes(reading *r, ElfW(Addr) address, const uint32_t *header, size_t header_words,
                                uint64_t words, const uint32_t **table) {
     void *block = NULL;
@@ -212,7 +212,7 @@ static rsdk_status take_version(reading *r, unsigned index, rsdk_elf_version ver
     return RSDK_OK;
 }
 
-/* rsdk_elf_check has followed both chains to their ends. */
+/* Take the versions that are needed. rsdk_elf_check has followed both chains to their ends. */
 static rsdk_status take_version_needs(reading *r) {
     ElfW(Addr) place = r->tables->symbols.version_needs;
     ElfW(Verneed) need;
@@ -350,7 +350,7 @@ rsdk_elf_wanted rsdk_elf_dynsym_wanted(const char *name, const rsdk_elf_version 
         .name = name, .version = version, .kind = kind, .gnu_hash = gnu_hash_of(name), .hash = hash_of(name)};
 }
 
-/* One search: a reference without a version takes the only default version, if nothing without one is there. */
+/* A search: a reference without a version takes the only default version, if no definition without one is there. */
 typedef struct search {
     const rsdk_elf_dynsym *symbols;
     const rsdk_elf_wanted *wanted;
@@ -393,7 +393,7 @@ static bool matches(search *s, uint32_t index) {
            version_answers(s, index);
 }
 
-/* The words of DT_GNU_HASH lie one after the other: header, filter, buckets, hashes of the symbols. */
+/* Search DT_GNU_HASH. The words lie one after the other: header, filter, buckets, hashes of the symbols. */
 static bool find_by_gnu_hash(search *s, uint32_t *index) {
     const rsdk_elf_dynsym *symbols = s->symbols;
     const uint32_t *words = symbols->gnu_hash, hash = s->wanted->gnu_hash;

@@ -1,4 +1,4 @@
-/* What is known of an ELF file that was read. */
+/* The known facts of an ELF file that was read. */
 #ifndef RSDK_ELF_ELF_FACTS_H
 #define RSDK_ELF_ELF_FACTS_H
 
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 
-/* One entry of DT_VERNEED: `version` of `file` is needed ("GLIBC_2.34" of "libc.so.6"). */
+/* An entry of DT_VERNEED: `version` of `file` is needed ("GLIBC_2.34" of "libc.so.6"). */
 typedef struct rsdk_elf_version_need {
     const char *file;
     const char *version;
@@ -36,9 +36,9 @@ typedef struct rsdk_elf_file {
     RSDK_LIST(rsdk_elf_filtee) filtees;
     const char *audit; /* DT_AUDIT or DT_DEPAUDIT: libraries that the linker loads and runs to watch it, with colons;
                           NULL without one */
-    RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
+    RSDK_LIST(rsdk_elf_version_need) version_needs; /* filled in by rsdk_elf_file_read_with_versions only */
     const char *build_id;                           /* hexadecimal; NULL without one; likewise */
-    uint64_t build_id_place;                        /* where in the file its bytes are */
+    uint64_t build_id_place;                        /* the place of its bytes in the file */
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */
     bool is_program;                                /* ET_EXEC, or DF_1_PIE: dlopen refuses it */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */

@@ -1,4 +1,5 @@
-/* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or wrong.
+/* The ELF reader. Like a dynamic linker, the reader goes through the program headers: sections may be stripped or
+ * wrong.
  *
  * libelf gets a copy of the file's head (`elf_memory`) and translates headers and the dynamic section to this machine's
  * byte order. The program headers and everything else are read where the file says that they are, with pread beyond the
@@ -33,7 +34,8 @@ enum {
 
 /* ---- headers ---- */
 
-/* The section header table is of no interest, and libelf would look for it beyond the end of our copy. */
+/* Remove the section header table from the header: it is of no interest, and libelf would look for it beyond the end of
+ * our copy. */
 static void forget_sections(char *head, size_t size) {
     if (head[EI_CLASS] == ELFCLASS64 && size >= sizeof(Elf64_Ehdr)) {
         Elf64_Ehdr header;
@@ -50,7 +52,7 @@ static void forget_sections(char *head, size_t size) {
     }
 }
 
-/* The build ID, which is in the first segment that has one. Notes that cannot be read say nothing, nor do those in
+/* Take the build ID, which is in the first segment that has one. Notes that cannot be read say nothing, nor do notes in
  * another byte order. */
 static rsdk_status take_notes(rsdk_elf_reading *r, const GElf_Phdr *header) {
     unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
@@ -128,7 +130,7 @@ static GElf_Phdr program_header_at(unsigned elf_class, const void *headers, size
                        .p_align = header->p_align};
 }
 
-/* Reads a table of the file, `size` bytes, in this machine's byte order. */
+/* Read a table of the file, `size` bytes, in this machine's byte order. */
 static rsdk_status read_table(rsdk_elf_reading *r, Elf *elf, uint64_t offset, size_t size, Elf_Type type,
                               const char *what, void **table) {
     void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
@@ -145,7 +147,7 @@ static rsdk_status read_table(rsdk_elf_reading *r, Elf *elf, uint64_t offset, si
     return RSDK_OK;
 }
 
-/* The table may lie anywhere: patchelf and others move it to the file's end. */
+/* Take the program headers. The table may lie anywhere: patchelf and others move it to the file's end. */
 static rsdk_status take_segments(rsdk_elf_reading *r, Elf *elf, const GElf_Ehdr *header) {
     void *headers = NULL;
     size_t entry_size = gelf_fsize(elf, ELF_T_PHDR, 1, EV_CURRENT), size = header->e_phnum * entry_size;
@@ -167,7 +169,7 @@ static rsdk_status take_segments(rsdk_elf_reading *r, Elf *elf, const GElf_Ehdr 
     return RSDK_OK;
 }
 
-/* Which processors the file is for, beyond the machine. A note that cannot be read says nothing. */
+/* Find the processors that the file is for, beyond the machine. A note that cannot be read says nothing. */
 static rsdk_status take_properties(rsdk_elf_reading *r) {
     char note[PROPERTIES_LIMIT];
     size_t size = (size_t)r->properties_size;
@@ -195,7 +197,7 @@ static rsdk_status take_header(rsdk_elf_reading *r, const GElf_Ehdr *header) {
 
 /* ---- dynamic section ---- */
 
-/* The dynamic section in this machine's byte order, `*count` entries. */
+/* Read the dynamic section in this machine's byte order, `*count` entries. */
 static rsdk_status read_dynamic(rsdk_elf_reading *r, Elf *elf, void **entries, size_t *count) {
     if (r->dynamic_size == 0) {
         return rsdk_elf_reading_damaged(r, "not a shared library (no dynamic section)");
@@ -219,7 +221,8 @@ static rsdk_status read_symbols(const rsdk_elf_reading *r, const rsdk_elf_image 
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(r->error) : RSDK_OK;
 }
 
-/* A library of another class or byte order is for another machine, which the caller will find. */
+/* Check and read the tables. A library of another class or byte order is for another machine, which the caller will
+ * find. */
 static rsdk_status read_tables(const rsdk_elf_reading *r, const void *entries, size_t count) {
     unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
@@ -272,7 +275,7 @@ static rsdk_status read_with(rsdk_elf_reading *r, Elf *elf) {
     return r->checks_tables ? read_tables(r, entries, count) : RSDK_OK;
 }
 
-/* Reads the first bytes, and tells how long that took. */
+/* Read the first bytes, and tell how long that took. */
 static rsdk_status read_timed(const rsdk_elf_reading *r, char *head, size_t size) {
     if (r->watch == NULL) {
         return rsdk_file_read(&r->file, 0, head, size, r->error);
@@ -299,7 +302,7 @@ static rsdk_status read_head(rsdk_elf_reading *r) {
     return RSDK_OK;
 }
 
-/* Lets libelf read the header, and follows it. The file is open, and closed by the caller. */
+/* Let libelf read the header, and follow it. The file is open, and closed by the caller. */
 static rsdk_status read_opened(rsdk_elf_reading *r) {
     RSDK_TRY(read_head(r));
     size_t size = r->head_size < sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);
@@ -313,7 +316,7 @@ static rsdk_status read_opened(rsdk_elf_reading *r) {
     return status;
 }
 
-/* The file is open, and closed by the caller. */
+/* Read all of a file. The file is open, and closed by the caller. */
 static rsdk_status read_whole(rsdk_elf_reading *r) {
     r->result->size = r->file.size;
     r->result->identity = r->file.identity;

@@ -8,7 +8,7 @@
 
 enum { SEGMENTS_AT_A_TIME = 64 };
 
-/* A number of `size` bytes in the file's byte order. */
+/* Return a number of `size` bytes in the file's byte order. */
 static uint64_t number_at(const unsigned char *bytes, size_t offset, size_t size, bool is_big_endian) {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++) {
@@ -47,7 +47,7 @@ bool rsdk_elf_header_parse(const void *bytes, size_t size, rsdk_elf_header *head
     return true;
 }
 
-/* Extends *extent to the end of a range; false where the range does not lie within the limit. */
+/* Extend *extent to the end of a range; false where the range does not lie within the limit. */
 static bool take_range(uint64_t offset, uint64_t size, uint64_t limit, uint64_t *extent) {
     if (offset > limit || size > limit - offset) {
         return false;

@@ -1,4 +1,4 @@
-/* The checks of the layout. They read the ELF header and the program headers as they are: the file is one for this
+/* The checks of the layout. The checks read the ELF header and the program headers as they are: the file is for this
  * machine, so no byte needs to be swapped. */
 #include "elf/elf_layout.h"
 
@@ -23,7 +23,7 @@ typedef struct layout {
     size_t section_count;
 } layout;
 
-/* `sentence` NULL: memory is short. */
+/* Add a damage; `sentence` NULL: memory is short. */
 static rsdk_status add_damage(layout *l, const char *sentence, rsdk_error *error) {
     RSDK_NEED(sentence, error);
     if (l->damages->count < DAMAGE_LIMIT) {
@@ -36,7 +36,7 @@ static bool is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint6
     return start >= outer_start && size <= outer_size && start - outer_start <= outer_size - size;
 }
 
-/* The PT_LOAD segment that maps a range of addresses, or NULL. */
+/* Return the PT_LOAD segment that maps a range of addresses, or NULL. */
 static const ElfW(Phdr) * load_of(const layout *l, uint64_t address, uint64_t size) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *segment = &l->segments[i];
@@ -49,8 +49,8 @@ static const ElfW(Phdr) * load_of(const layout *l, uint64_t address, uint64_t si
 
 /* ---- the checks ---- */
 
-/* Where the loader of the program looks for the headers they must be mapped; patchelf has moved them and forgotten it.
- */
+/* Check that the program headers are mapped where the loader of the program looks for them; patchelf has moved them and
+ * forgotten it. */
 static rsdk_status check_headers(layout *l, rsdk_error *error) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *segment = &l->segments[i];
@@ -87,7 +87,7 @@ static rsdk_status check_loads(layout *l, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Segments that describe a part of what is loaded. */
+/* Check segments that describe a part of the loaded segments. */
 static rsdk_status check_parts(layout *l, rsdk_error *error) {
     static const struct {
         uint32_t type;
@@ -108,7 +108,7 @@ static rsdk_status check_parts(layout *l, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* A note's file offset and address must agree. */
+/* Check that a note's file offset and address agree. */
 static rsdk_status check_notes(layout *l, rsdk_error *error) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *note = &l->segments[i];
@@ -132,8 +132,8 @@ static bool has_sections(const layout *l) {
     return is_within(l->header.e_shoff, size, 0, l->file.size);
 }
 
-/* A section's file offset and address must agree: a tool that moves sections, as objcopy does with a table of program
- * headers that stands behind them, believes the section and forgets the segment. */
+/* Return whether a section's file offset and address disagree: a tool that moves sections, as objcopy does with a table
+ * of program headers that stands behind them, believes the section and forgets the segment. */
 static bool is_misplaced(const layout *l, const ElfW(Shdr) * section) {
     if ((section->sh_flags & SHF_ALLOC) == 0 || section->sh_type == SHT_NOBITS || section->sh_size == 0) {
         return false;
@@ -142,7 +142,8 @@ static bool is_misplaced(const layout *l, const ElfW(Shdr) * section) {
     return load != NULL && section->sh_offset - load->p_offset != section->sh_addr - load->p_vaddr;
 }
 
-/* The linker does without sections; tools do not, and their absence tells that the file's end is missing. */
+/* Check the sections. The linker does without them; tools do not, and their absence tells that the file's end is
+ * missing. */
 static rsdk_status check_sections(layout *l, rsdk_error *error) {
     if (l->header.e_shoff != 0 && !has_sections(l)) {
         RSDK_TRY(add_damage(l, "its section headers lie outside the file: its end is missing", error));

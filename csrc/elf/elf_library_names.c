@@ -16,14 +16,14 @@ typedef struct scan {
     rsdk_elf_constant_filter is_wanted;
     rsdk_unique_strings *names;
     rsdk_error *error;
-    char *block;         /* of BLOCK bytes */
+    char *block;         /* a block of BLOCK bytes */
     uint64_t bytes_left; /* a file may have many sections of one place */
     char word[NAME_MAX + 1];
     size_t length;
     bool is_long; /* longer than the name of a file can be */
 } scan;
 
-/* "lib", something, ".so", and what an SONAME may have behind it. */
+/* Return whether a word is "lib", something, ".so", and the ending that an SONAME may have. */
 static bool is_library_name(const char *word) {
     size_t length = rsdk_soname_linker_name_length(word);
     return strncmp(word, "lib", 3) == 0 && strchr(word, '/') == NULL && length > strlen("lib.so") &&

@@ -46,8 +46,8 @@ static const char *const level_names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x
 
 enum { LEVEL_COUNT = sizeof level_names / sizeof *level_names };
 
-/* The bits of the levels that this processor has. Each level has more features than are checked here; these tell it
- * from the level before. */
+/* Return the bits of the levels that this processor has. Each level has more features than are checked here; these tell
+ * it from the level before. */
 static uint32_t own_levels(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();

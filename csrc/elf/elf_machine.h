@@ -1,4 +1,4 @@
-/* Whether a library is for the machine that this process runs on. */
+/* The check whether a library is for the machine that this process runs on. */
 #ifndef RSDK_ELF_ELF_MACHINE_H
 #define RSDK_ELF_ELF_MACHINE_H
 
@@ -8,17 +8,17 @@
 
 enum { RSDK_ELF_VARIANTS = 4 };
 
-/* RSDK_BAD_ELF if this process cannot load the file: the error names both machines. The same if the library needs a
- * later kind of processor (x86-64-v3), because its code would end the process with SIGILL: the error names both levels.
- */
+/* Return RSDK_BAD_ELF if this process cannot load the file: the error names both machines. The result is the same if
+ * the library needs a later kind of processor (x86-64-v3), because its code would end the process with SIGILL: the
+ * error names both levels. */
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error);
 
-/* The subdirectories of glibc-hwcaps in which the linker looks on this processor, the best first ("x86-64-v3",
- * "x86-64-v2"); 0 where it has none. */
+/* Return how many subdirectories of glibc-hwcaps the linker looks in on this processor, and their names, the best first
+ * ("x86-64-v3", "x86-64-v2"); 0 where there is none. */
 size_t rsdk_elf_machine_variants(const char *names[RSDK_ELF_VARIANTS]);
 
-/* Whether the linker, where it looks for a name, goes on behind a file with this header: it is of another class or for
- * another machine (open_verify in glibc's elf/dl-load.c). */
+/* Return whether the linker, where it looks for a name, goes on behind a file with this header: the file is of another
+ * class or for another machine (open_verify in glibc's elf/dl-load.c). */
 bool rsdk_elf_machine_is_passed_over(unsigned elf_class, unsigned data_encoding, unsigned machine);
 
 #endif

@@ -40,12 +40,12 @@ static rsdk_status fill_window(rsdk_elf_reading *r, uint64_t start, uint64_t siz
     return rsdk_elf_reading_read(r, r->strings_offset + start, r->window, (size_t)r->window_size);
 }
 
-/* The string at `index` of the string table, copied. */
+/* Read the string at `index` of the string table, as a copy. */
 static rsdk_status read_string(rsdk_elf_reading *r, uint64_t index, const char **text) {
     if (index >= r->strings_size) {
         return rsdk_elf_reading_damaged(r, "a name lies outside the string table");
     }
-    static const uint64_t sizes[] = {0, STRING_WINDOW, STRING_LIMIT}; /* first what is there, then more of the file */
+    static const uint64_t sizes[] = {0, STRING_WINDOW, STRING_LIMIT}; /* first the window, then more of the file */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] != 0) {
             RSDK_TRY(fill_window(r, index, sizes[i]));
@@ -173,7 +173,7 @@ static uint32_t to_host_32(const rsdk_elf_reading *r, uint32_t value) {
     return little == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? value : __builtin_bswap32(value);
 }
 
-/* Reads one record of the chain; those of ELF32 and ELF64 are the same. */
+/* Read one record of the chain; records of ELF32 and ELF64 are the same. */
 rsdk_status read_version_record(const rsdk_elf_reading *r, uint64_t offset, void *record, size_t size) {
     if (!rsdk_elf_reading_has(r, offset, size)) {
         return rsdk_elf_reading_damaged(r, "the version needs run beyond the file");
@@ -181,7 +181,7 @@ rsdk_status read_version_record(const rsdk_elf_reading *r, uint64_t offset, void
     return rsdk_file_read(&r->file, offset, record, size, r->error);
 }
 
-/* The versions that are needed of one file: `count` records from `offset`. */
+/* Take the versions that are needed of one file: `count` records from `offset`. */
 static rsdk_status take_versions_of(rsdk_elf_reading *r, const char *file_name, uint64_t offset, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         Elf64_Vernaux record = {0};

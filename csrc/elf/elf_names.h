@@ -4,11 +4,11 @@
 
 #include "elf/elf_reading.h"
 
-/* Finds where tables lie, which is needed before any name can be read. `entries` are the dynamic section in this
+/* Find where tables lie, which is needed before any name can be read. `entries` are the dynamic section in this
  * machine's byte order. */
 rsdk_status rsdk_elf_names_locate(rsdk_elf_reading *r, const void *entries, size_t count);
 
-/* Reads what the entries name: libraries, directories, the file itself. */
+/* Read the names in the entries: libraries, directories, the file itself. */
 rsdk_status rsdk_elf_names_take(rsdk_elf_reading *r, const void *entries, size_t count);
 
 rsdk_status rsdk_elf_names_take_version_needs(rsdk_elf_reading *r);

@@ -1,4 +1,4 @@
-/* Walks notes. Each size is checked against the bytes that are left before it is used. */
+/* The walk over notes. Each size is checked against the bytes that are left before it is used. */
 #include "elf/elf_note.h"
 
 #include <elf.h>
@@ -13,7 +13,7 @@ static uint64_t padded(uint64_t size, uint64_t step) {
 
 bool rsdk_elf_note_next(const char *notes, size_t size, uint64_t align, uint64_t *at, rsdk_elf_note *note) {
     const uint64_t step = align == 8 ? 8 : 4;
-    Elf64_Nhdr header; /* that of ELF32 is the same */
+    Elf64_Nhdr header; /* a header of ELF32 is the same */
     if (*at > size || size - *at < sizeof header) {
         return false;
     }

@@ -1,4 +1,4 @@
-/* Walks the properties in their note. Both are padded to 8 bytes in ELF64. */
+/* The walk over the properties in their note. Both are padded to 8 bytes in ELF64. */
 #include "elf/elf_property.h"
 
 #include <elf.h>

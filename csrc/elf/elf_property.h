@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The 32-bit value of a property in the bytes of an ELF64 note, in this machine's byte order; 0 where it has none. */
+/* Return the 32-bit value of a property in the bytes of an ELF64 note, in this machine's byte order; 0 where the note
+ * has none. */
 uint32_t rsdk_elf_property_find(const char *note, size_t size, uint32_t type);
 
 #endif

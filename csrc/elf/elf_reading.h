@@ -1,4 +1,4 @@
-/* An ELF file that is being read, for those who read its parts. */
+/* An ELF file that is being read, for the readers of its parts. */
 #ifndef RSDK_ELF_ELF_READING_H
 #define RSDK_ELF_ELF_READING_H
 
@@ -10,12 +10,12 @@ typedef struct rsdk_elf_segment {
     uint64_t address, offset, size;
 } rsdk_elf_segment;
 
-/* What is known while a file is being read. */
+/* The state of the reading of a file. */
 typedef struct rsdk_elf_reading {
     rsdk_file file;
     rsdk_read_ahead ahead;
-    rsdk_arena *arena;  /* the caller's: what the result consists of */
-    rsdk_arena scratch; /* what only the reading needs */
+    rsdk_arena *arena;  /* the caller's: memory of the result */
+    rsdk_arena scratch; /* memory that only the reading needs */
     rsdk_elf_file *result;
     bool wants_versions, checks_tables, takes_programs, wants_references;
     bool is_to_load;                     /* the linker will map it soon */
@@ -37,10 +37,10 @@ typedef struct rsdk_elf_reading {
     uint64_t window_start, window_size, window_capacity;
 } rsdk_elf_reading;
 
-/* RSDK_BAD_ELF, with the file's name before `what`. */
+/* Return RSDK_BAD_ELF, with the file's name before `what`. */
 rsdk_status rsdk_elf_reading_damaged(const rsdk_elf_reading *r, const char *what);
 
-/* Whether [offset, offset + size) lies in the file. */
+/* Return whether [offset, offset + size) lies in the file. */
 bool rsdk_elf_reading_has(const rsdk_elf_reading *r, uint64_t offset, uint64_t size);
 
 rsdk_status rsdk_elf_reading_read(const rsdk_elf_reading *r, uint64_t offset, void *buffer, size_t size);

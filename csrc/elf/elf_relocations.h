@@ -1,4 +1,4 @@
-/* What the words of a section will be after relocation, as offsets from where the file is loaded. */
+/* The words of a section after relocation, as offsets from where the file is loaded. */
 #ifndef RSDK_ELF_ELF_RELOCATIONS_H
 #define RSDK_ELF_ELF_RELOCATIONS_H
 
@@ -9,8 +9,8 @@
 #include "elf/elf_sections.h"
 #include "rocm_sdk/error.h"
 
-/* Applies relative relocations with an addend (R_X86_64_RELATIVE, R_AARCH64_RELATIVE) to `words`, the `count` 64-bit
- * words that the file has for `address`. A word without such a relocation does not change: that is right for RELR
+/* Apply relative relocations with an addend (R_X86_64_RELATIVE, R_AARCH64_RELATIVE) to `words`, the `count` 64-bit
+ * words that the file has for `address`. A word without such a relocation does not change, which is right for RELR
  * relocations, whose addend is the word itself. `start` and `size` are the extent of the ELF file (64-bit,
  * little-endian), `machine` its e_machine. The relocations are read in pieces. */
 rsdk_status rsdk_elf_relocations_apply(const rsdk_file *file, uint64_t start, uint64_t size, unsigned machine,

@@ -1,5 +1,5 @@
 /* The reader of the section header table. The file may be hostile: every extent is checked against the file before it
- * is read, and what it can make us allocate is bounded. */
+ * is read, and the memory that it can make us allocate is bounded. */
 #include "elf/elf_sections.h"
 
 #include <elf.h>
@@ -15,12 +15,12 @@ enum {
     NAMES_LIMIT = 1 << 22,      /* bytes of all names: sections may share one long name */
 };
 
-/* What is known while a table is being read. The same code reads both classes: headers are kept as ELF64. */
+/* The state of the reading of a table. The same code reads both classes: headers are kept as ELF64. */
 typedef struct reading {
     const rsdk_file *file;
-    uint64_t start, size; /* of the ELF file in it */
+    uint64_t start, size; /* the extent of the ELF file in `file` */
     rsdk_arena *arena;    /* the caller's: names and the result */
-    rsdk_arena scratch;   /* what only the reading needs */
+    rsdk_arena scratch;   /* memory that only the reading needs */
     rsdk_error *error;
     unsigned elf_class, data_encoding;
     uint64_t table_offset, count, names_index;
@@ -36,12 +36,12 @@ static bool in_file(const reading *r, uint64_t offset, uint64_t size) {
     return offset <= r->size && size <= r->size - offset;
 }
 
-/* Bytes that are known to be in the ELF file. */
+/* Read bytes that are known to be in the ELF file. */
 static rsdk_status read_at(const reading *r, uint64_t offset, void *buffer, size_t size) {
     return rsdk_file_read(r->file, r->start + offset, buffer, size, r->error);
 }
 
-/* Translates `size` bytes of headers of one type to this machine's byte order. */
+/* Translate `size` bytes of headers of one type to this machine's byte order. */
 static bool translate(const reading *r, Elf_Type type, void *raw, void *translated, size_t size) {
     Elf_Data from = {.d_buf = raw, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
     Elf_Data to = {.d_buf = translated, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
@@ -58,7 +58,7 @@ static Elf64_Shdr widen(const Elf32_Shdr *header) {
                         .sh_link = header->sh_link};
 }
 
-/* Reads `count` section headers from the start of the table. */
+/* Read `count` section headers from the start of the table. */
 static rsdk_status read_headers(reading *r, uint64_t count) {
     size_t entry_size = r->elf_class == ELFCLASS64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
     size_t size = (size_t)count * entry_size;
@@ -83,7 +83,7 @@ static rsdk_status read_headers(reading *r, uint64_t count) {
     return RSDK_OK;
 }
 
-/* Where the ELF header says that the table is. */
+/* Read where the table is from the ELF header. */
 static rsdk_status read_file_header(reading *r) {
     union {
         unsigned char ident[EI_NIDENT];
@@ -110,7 +110,7 @@ static rsdk_status read_file_header(reading *r) {
     return RSDK_OK;
 }
 
-/* Figures that do not fit into the ELF header stand in the first section header. */
+/* Take figures that do not fit into the ELF header from the first section header. */
 static rsdk_status take_large_figures(reading *r) {
     if (r->count == 0 || r->names_index == SHN_XINDEX) {
         RSDK_TRY(read_headers(r, 1));
@@ -127,7 +127,7 @@ static rsdk_status take_large_figures(reading *r) {
     return RSDK_OK;
 }
 
-/* The table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
+/* Read the table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
 static rsdk_status read_name_table(const reading *r, const char **names, uint64_t *size) {
     if (r->names_index == SHN_UNDEF) {
         return RSDK_OK;

@@ -11,7 +11,7 @@ enum {
     SYMBOL_LIMIT = 1 << 24, /* no library has as many */
     HASH_LIMIT = 1 << 20,   /* or as many with DT_HASH alone, which linkers have left off for large libraries */
     VERSION_INDEX_MASK = 0x7FFF,
-    WORD_SIZE = sizeof(ElfW(Addr)), /* of the filter in DT_GNU_HASH */
+    WORD_SIZE = sizeof(ElfW(Addr)), /* bytes of a word of the filter in DT_GNU_HASH */
 };
 
 typedef struct check {
@@ -24,7 +24,7 @@ typedef struct check {
 
 static const char bad_hash[] = "its hash table contradicts itself or its symbol table";
 
-/* How many symbols there is room for before the next table. */
+/* Return how many symbols there is room for before the next table. */
 static uint64_t symbol_room(check *c) {
     const ElfW(Addr) others[] = {c->tables->strings,       c->tables->hash,
                                  c->tables->gnu_hash,      c->tables->version_symbols,
@@ -40,7 +40,8 @@ static uint64_t symbol_room(check *c) {
     return room < SYMBOL_LIMIT ? room : SYMBOL_LIMIT;
 }
 
-/* Follows each chain: one that comes back to itself would hold up a search for ever. `words`: buckets, then chains. */
+/* Return whether a chain has no end. Each chain is followed: a chain that comes back to itself would hold up a search
+ * for ever. `words`: buckets, then chains. */
 static bool has_endless_chain(const uint32_t *words, uint32_t bucket_count, uint32_t chain_count) {
     uint64_t steps = 0;
     for (uint32_t i = 0; i < bucket_count; i++) {
@@ -53,7 +54,7 @@ static bool has_endless_chain(const uint32_t *words, uint32_t bucket_count, uint
     return false;
 }
 
-/* DT_HASH: two counts, buckets, chains; each a symbol's index, 0 ends a chain. */
+/* Check DT_HASH: two counts, buckets, chains; each a symbol's index, 0 ends a chain. */
 static rsdk_status check_hash(check *c, uint64_t room) {
     uint32_t counts[2];
     RSDK_TRY(rsdk_elf_view_read(c->view, c->tables->hash, counts, sizeof counts, bad_hash));
@@ -85,8 +86,8 @@ static rsdk_status check_hash(check *c, uint64_t room) {
     return has_endless_chain(words, counts[0], counts[1]) ? rsdk_elf_view_damaged(c->view, bad_hash) : RSDK_OK;
 }
 
-/* The last index that a bucket begins with; 0: no symbol can be looked up. Without a branch for each bucket: there are
- * many, in no order. */
+/* Find the last index that a bucket begins with; 0: no symbol can be looked up. There is no branch for each bucket:
+ * buckets are many, in no order. */
 static rsdk_status last_bucket(check *c, ElfW(Addr) buckets, uint32_t count, uint32_t first, uint32_t *last) {
     rsdk_elf_walk w = {.next = buckets, .left = count, .unit = sizeof(uint32_t), .what = bad_hash};
     uint32_t highest = 0, lowest = UINT32_MAX; /* `lowest`: one less, so that an empty bucket is above all */
@@ -103,8 +104,8 @@ static rsdk_status last_bucket(check *c, ElfW(Addr) buckets, uint32_t count, uin
     return highest > 0 && lowest + 1 < first ? rsdk_elf_view_damaged(c->view, bad_hash) : RSDK_OK;
 }
 
-/* DT_GNU_HASH: counts, a Bloom filter, buckets, and a word for each symbol from the first that can be looked up; the
- * last of a bucket is odd. */
+/* Check DT_GNU_HASH: counts, a Bloom filter, buckets, and a word for each symbol from the first that can be looked up;
+ * the last of a bucket is odd. */
 static rsdk_status check_gnu_hash(check *c, uint64_t room) {
     struct {
         uint32_t bucket_count, first, filter_words, shift;
@@ -154,9 +155,9 @@ static rsdk_status check_hashes(check *c) {
 
 static const char bad_versions[] = "its table of versions contradicts itself";
 
-enum { NAME_SIZE = 256 }; /* of the names of libraries that are compared */
+enum { NAME_SIZE = 256 }; /* bytes of the names of libraries that are compared */
 
-/* The beginning of a text of the string table, which ends before the table does. */
+/* Read the beginning of a text of the string table; the text ends before the table does. */
 static rsdk_status read_name(check *c, uint64_t index, char name[NAME_SIZE]) {
     uint64_t left = index < c->tables->strings_size ? c->tables->strings_size - index : 0;
     size_t size = left < NAME_SIZE ? (size_t)left : NAME_SIZE;
@@ -168,7 +169,7 @@ static rsdk_status read_name(check *c, uint64_t index, char name[NAME_SIZE]) {
     return RSDK_OK;
 }
 
-/* Checks that a name of which versions are needed is a library's: the linker ends the process if no loaded library has
+/* Check that a name of which versions are needed is a library's: the linker ends the process if no loaded library has
  * it. A tool such as patchelf may have removed the DT_NEEDED entry, so a name that looks like a library's passes. */
 static rsdk_status check_library_name(check *c, uint32_t index) {
     char name[NAME_SIZE], needed[NAME_SIZE];
@@ -257,7 +258,8 @@ static unsigned highest_version(const char *indexes, size_t count) {
     return result;
 }
 
-/* Each symbol has the index of a version, which the linker uses as an index into its list of versions. */
+/* Check the versions of the symbols. Each symbol has the index of a version, which the linker uses as an index into its
+ * list of versions. */
 static rsdk_status check_version_symbols(check *c) {
     rsdk_elf_walk w = {
         .next = c->tables->version_symbols, .left = c->tables->count, .unit = sizeof(ElfW(Half)), .what = bad_versions};
@@ -301,9 +303,9 @@ static bool is_outside(check *c, const ElfW(Sym) * symbol) {
            (symbol->st_value < c->tables->span_start || symbol->st_value > c->tables->span_end + RSDK_ELF_SPAN_SLACK);
 }
 
-/* Passes by the symbols in which nothing can be wrong: such a one lies inside the segments, and the linker does not
- * call it. Nearly all are, in any library. Returns the index of the first that is not, or the number of symbols. The
- * fields are copied one by one: copies of whole records take half of the time. */
+/* Pass by the symbols in which nothing can be wrong: such a symbol lies inside the segments, and the linker does not
+ * call it. Nearly all symbols are such, in any library. Return the index of the first other symbol, or the number of
+ * symbols. The fields are copied one by one: copies of whole records take half of the time. */
 static size_t pass_plain(const check *c, const rsdk_elf_walk *w, size_t first) {
     const ElfW(Addr) start = c->tables->span_start, span = c->tables->span_end - start;
     const uint64_t strings_size = c->tables->strings_size;

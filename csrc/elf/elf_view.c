@@ -63,8 +63,8 @@ static uint64_t bytes_in_segment(const ElfW(Phdr) * segment, ElfW(Addr) address)
                : 0;
 }
 
-/* The segment that goes on where one ends, in memory and in the file; NULL: none. patchelf puts what grows in front of
- * the first segment, and tables then lie in both. */
+/* Return the segment that goes on where one ends, in memory and in the file; NULL: none. patchelf puts growing tables
+ * in front of the first segment, and tables then lie in both. */
 static const ElfW(Phdr) * next_segment(const rsdk_elf_view *view, const ElfW(Phdr) * segment) {
     for (size_t i = 0; segment->p_filesz == segment->p_memsz && i < view->image->header_count; i++) {
         const ElfW(Phdr) *other = &view->image->headers[i];
@@ -98,7 +98,7 @@ static bool holds(const rsdk_elf_window *window, uint64_t offset, size_t size) {
     return rsdk_elf_is_within(offset, size, window->start, window->size);
 }
 
-/* Lets the window begin at an offset of the file, or hold the whole file. */
+/* Move the window to an offset of the file, or over the whole file. */
 static rsdk_status move_window(const rsdk_elf_view *view, rsdk_elf_window *window, uint64_t offset) {
     const uint64_t file_size = view->image->file->size;
     offset = file_size <= window->capacity ? 0 : offset;
@@ -110,7 +110,7 @@ static rsdk_status move_window(const rsdk_elf_view *view, rsdk_elf_window *windo
     return RSDK_OK;
 }
 
-/* Where in the file the `size` bytes at an address are. The error says `what` if the file does not hold them. */
+/* Find where in the file the `size` bytes at an address are. The error says `what` if the file does not hold them. */
 static rsdk_status offset_of(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size, uint64_t *offset,
                              const char *what) {
     if (!rsdk_elf_view_has(view, address, size)) {
@@ -126,7 +126,7 @@ rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *ta
     if (size > PLACE_WINDOW) {
         return rsdk_file_read(view->image->file, offset, target, size, view->error);
     }
-    bool is_small = view->image->file->size <= view->table.capacity; /* one window holds all of it */
+    bool is_small = view->image->file->size <= view->table.capacity; /* one window holds the whole file */
     rsdk_elf_window *window = is_small || holds(&view->table, offset, size) ? &view->table : &view->places[0];
     if (!holds(window, offset, size) && !is_small) {
         window = &view->places[holds(&view->places[1], offset, size) ? 1 : view->oldest_place];

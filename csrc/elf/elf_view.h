@@ -1,5 +1,5 @@
-/* The bytes of an ELF file by the addresses that they will have in memory, as the dynamic linker sees them. They are
- * read through windows of bounded size: tables lie side by side, so few reads serve a library. */
+/* The bytes of an ELF file by the addresses that they will have in memory, as the dynamic linker sees them. The bytes
+ * are read through windows of bounded size: tables lie side by side, so few reads serve a library. */
 #ifndef RSDK_ELF_ELF_VIEW_H
 #define RSDK_ELF_ELF_VIEW_H
 
@@ -25,10 +25,10 @@ typedef struct rsdk_elf_image {
     size_t header_count;
     const ElfW(Dyn) * dynamic; /* read as it lies in the file, perhaps without an end */
     size_t dynamic_count;
-    rsdk_arena *scratch; /* what is needed meanwhile: 40 KiB, and the words of a DT_HASH */
+    rsdk_arena *scratch; /* memory that is needed meanwhile: 40 KiB, and the words of a DT_HASH */
 } rsdk_elf_image;
 
-/* The dynamic entry that the linker takes: of several with one tag, the last. NULL: none. */
+/* Return the dynamic entry that the linker takes: of several with one tag, the last. NULL: none. */
 const ElfW(Dyn) * rsdk_elf_image_entry(const rsdk_elf_image *image, ElfW(Sxword) tag);
 
 /* A part of the file that was read. */
@@ -40,52 +40,53 @@ typedef struct rsdk_elf_window {
 typedef struct rsdk_elf_view {
     const rsdk_elf_image *image;
     rsdk_error *error;
-    rsdk_elf_window table;     /* of tables that are passed through */
-    rsdk_elf_window places[2]; /* of single reads, which go back and forth between records and the names in them */
+    rsdk_elf_window table;     /* the window of tables that are passed through */
+    rsdk_elf_window places[2]; /* single reads, which go back and forth between records and the names in them */
     unsigned oldest_place;
     const ElfW(Phdr) * last; /* the segment that was found last */
 } rsdk_elf_view;
 
 rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error);
 
-/* Fills the view's error with what is wrong in the file; returns RSDK_BAD_ELF. */
+/* Fill the view's error with the fault of the file; return RSDK_BAD_ELF. */
 rsdk_status rsdk_elf_view_damaged(const rsdk_elf_view *view, const char *what);
 
-/* Whether one range lies in another. */
+/* Return whether one range lies in another. */
 static inline bool rsdk_elf_is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint64_t outer_size) {
     return start >= outer_start && size <= outer_size && start - outer_start <= outer_size - size;
 }
 
-/* The PT_LOAD segment that has these addresses, and all `flags`; NULL: none. */
+/* Return the PT_LOAD segment that has these addresses, and all `flags`; NULL: none. */
 const ElfW(Phdr) * rsdk_elf_view_segment(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size, ElfW(Word) flags);
 
 bool rsdk_elf_view_is_code(rsdk_elf_view *view, ElfW(Addr) address);
 
-/* How many bytes of the file lie from an address to the end of its segment, or of those that go on without a gap. */
+/* Return how many bytes of the file lie from an address to the end of its segment, or of the segments that go on
+ * without a gap. */
 uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address);
 
-/* Whether the file holds what the linker will read there. */
+/* Return whether the file holds the bytes that the linker will read there. */
 bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size);
 
-/* Copies `size` bytes; many small reads near each other cost few of the file. The error says `what` if the file does
- * not hold them. */
+/* Copy `size` bytes; many small reads near each other cost few reads of the file. The error says `what` if the file
+ * does not hold them. */
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what);
 
-/* Copies any number of bytes to memory of `arena`. */
+/* Copy any number of bytes to memory of `arena`. */
 rsdk_status rsdk_elf_view_copy(rsdk_elf_view *view, ElfW(Addr) address, size_t size, rsdk_arena *arena, void **copy,
                                const char *what);
 
 /* A table of records of one size that is passed through from its first to its last: records are many. */
 typedef struct rsdk_elf_walk {
     ElfW(Addr) next;
-    uint64_t left; /* records behind those of `bytes` */
+    uint64_t left; /* records behind the records of `bytes` */
     size_t unit;
-    const char *what; /* for the error if the file does not hold a record */
+    const char *what; /* the words of the error if the file does not hold a record */
     const char *bytes;
     size_t count; /* records in `bytes` */
 } rsdk_elf_walk;
 
-/* The next records; none at the end. */
+/* Read the next records; none at the end. */
 rsdk_status rsdk_elf_walk_next(rsdk_elf_view *view, rsdk_elf_walk *walk);
 
 #endif

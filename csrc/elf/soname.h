@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the linker name in a SONAME: up to and including ".so", or all of it if it has none. */
+/* Return the length of the linker name in a SONAME: up to and including ".so", or all of the SONAME if it has none. */
 size_t rsdk_soname_linker_name_length(const char *soname);
 
-/* Whether `linker_name` is the linker name of the SONAME. */
+/* Return whether `linker_name` is the linker name of the SONAME. */
 bool rsdk_soname_has_linker_name(const char *soname, const char *linker_name);
 
-/* Whether two SONAMEs have the same linker name: versions of one library. */
+/* Return whether two SONAMEs have the same linker name, as versions of one library do. */
 bool rsdk_soname_is_same_library(const char *a, const char *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* The writer of minimal shared objects. What glibc insists on: a PT_LOAD, a PT_DYNAMIC in a writable one (it relocates
- * the pointers in place), DT_STRTAB, DT_SYMTAB and a hash table; and PT_GNU_STACK, without which it would make the
+/* The writer of minimal shared objects. glibc insists on a PT_LOAD, a PT_DYNAMIC in a writable one (glibc relocates the
+ * pointers in place), DT_STRTAB, DT_SYMTAB and a hash table; and PT_GNU_STACK, without which glibc would make the
  * stacks executable. The only segment is data: the file need not be executable, so neither a noexec mount nor
  * vm.memfd_noexec stands in its way. */
 #include "elf/stub.h"
@@ -65,14 +65,14 @@ static void write_headers(const rsdk_elf_file *model, const layout *l, char *byt
     memcpy(bytes + l->headers, segments, sizeof segments);
 }
 
-/* Appends one entry to the dynamic section at `*next`. */
+/* Append one entry to the dynamic section at `*next`. */
 static void write_entry(char *bytes, size_t *next, ElfW(Sxword) tag, size_t value) {
     ElfW(Dyn) entry = {.d_tag = tag, .d_un.d_val = value};
     memcpy(bytes + *next, &entry, sizeof entry);
     *next += sizeof entry;
 }
 
-/* Appends a string at `*end`; returns its index in the string table. */
+/* Append a string at `*end`; return its index in the string table. */
 static size_t write_string(const layout *l, char *bytes, size_t *end, const char *text) {
     size_t index = *end - l->strings;
     memcpy(bytes + *end, text, strlen(text) + 1);

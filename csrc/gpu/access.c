@@ -1,5 +1,5 @@
-/* Checks what a process needs to use a GPU. faccessat tells the permissions of the effective user: it takes groups,
- * capabilities and the device cgroup into account. */
+/* The checks of the devices that a process needs to use a GPU. faccessat tells the permissions of the effective user:
+ * the call takes groups, capabilities and the device cgroup into account. */
 #include "gpu/access.h"
 
 #include <errno.h>
@@ -31,15 +31,15 @@ static bool exists(const char *path) {
     return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
-/* 0 or the reason why this user cannot open it for reading and writing. */
+/* Return 0 or the reason why this user cannot open the file for reading and writing. */
 static int reason_against(const char *path) {
     return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
 /* ---- who may open a device ---- */
 
-/* The name of a group from a line "name:password:gid:members" of the text of /etc/group; NULL: it has none, as in many
- * containers. Otherwise borrowed, *length characters. */
+/* Find the name of a group in a line "name:password:gid:members" of the text of /etc/group; NULL: the group has none,
+ * as in many containers. Otherwise borrowed, *length characters. */
 static const char *find_group(const char *text, gid_t gid, size_t *length) {
     for (const char *line = text; line != NULL && *line != '\0';) {
         size_t size = strcspn(line, "\n");
@@ -55,7 +55,7 @@ static const char *find_group(const char *text, gid_t gid, size_t *length) {
     return NULL;
 }
 
-/* The name of a group; *name is NULL where it has none. */
+/* Read the name of a group; *name is NULL where it has none. */
 static rsdk_status read_group_name(rsdk_access *access, gid_t gid, const char **name, rsdk_error *error) {
     const char *path = NULL;
     char *text = NULL;
@@ -72,12 +72,12 @@ static rsdk_status read_group_name(rsdk_access *access, gid_t gid, const char **
     return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-/* What is known of a device that this user has no permission for, as facts. */
+/* The known facts of a device that this user has no permission for. */
 typedef struct permission {
     const char *mode, *group, *gid, *unsearchable; /* NULL: not known, or not the point */
 } permission;
 
-/* By its group, if that has permission. */
+/* Explain a missing permission by the device's group, if the group has permission. */
 static rsdk_status explain_permission(rsdk_access *access, rsdk_gpu_problem *problem, permission *known,
                                       rsdk_error *error) {
     rsdk_arena *arena = arena_of(access);
@@ -105,7 +105,7 @@ static bool is_missing(int reason) {
     return reason == ENOENT || reason == ENOTDIR;
 }
 
-/* Completes and adds a problem about a device that cannot be opened; *detail is that of the problem. */
+/* Complete and add a problem about a device that cannot be opened; *detail becomes the problem's. */
 static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_problem *problem, const char **detail,
                                       rsdk_error *error) {
     static const char absent[] = "the kernel knows the GPU: a container without this device?";
@@ -126,7 +126,7 @@ static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_
     *detail = problem->detail;
     if (problem->code == RSDK_W_GPU_016) {
         RSDK_NEED(*detail, error);
-        problem->detail = absent; /* its title has the rest */
+        problem->detail = absent; /* the problem's title has the rest */
     }
     return rsdk_problem_list_add(access->problems, *problem,
                                  RSDK_FACTS({"group", known.group}, {"gid", known.gid}, {"mode", known.mode},
@@ -200,7 +200,7 @@ static rsdk_status explain_wsl(rsdk_access *access, const char *device, rsdk_err
     return RSDK_OK;
 }
 
-/* Whether the driver is being loaded or unloaded. One that is built into the kernel has no initstate. */
+/* Return whether the driver is being loaded or unloaded. A driver that is built into the kernel has no initstate. */
 static bool is_driver_in_motion(const char *initstate) {
     char text[sizeof "live"];
     size_t length = 0;

@@ -16,19 +16,19 @@ typedef struct rsdk_access {
 } rsdk_access;
 
 typedef enum rsdk_device_state {
-    RSDK_DEVICE_OPENS,    /* for reading and writing */
+    RSDK_DEVICE_OPENS,    /* the device opens for reading and writing */
     RSDK_DEVICE_LEFT_OUT, /* not there, or refused by the device cgroup: ROCm goes on without it */
     RSDK_DEVICE_REFUSED,  /* ROCm finds no GPU at all */
 } rsdk_device_state;
 
-/* Adds the problems, of the driver or of WSL2, that explain why there is no GPU. `has_topology`: KFD is there and knows
+/* Add the problems, of the driver or of WSL2, that explain why there is no GPU. `has_topology`: KFD is there and knows
  * none. */
 rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, rsdk_error *error);
 
-/* Checks /dev/kfd. *detail is NULL if it can be opened, else that of the problem that is added. */
+/* Check /dev/kfd. *detail is NULL if it can be opened, else the detail of the problem that is added. */
 rsdk_status rsdk_access_check_kfd(rsdk_access *access, const char **detail, rsdk_error *error);
 
-/* Checks the render node of a GPU (renderD<minor>; 0: it has none). *detail as above. */
+/* Check the render node of a GPU (renderD<minor>; 0: it has none). *detail as above. */
 rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, rsdk_device_state *state,
                                           const char **detail, rsdk_error *error);
 

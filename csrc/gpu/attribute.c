@@ -1,4 +1,4 @@
-/* Reads an attribute file. What is in its place, such as a FIFO, must not make the process wait. */
+/* The reader of attribute files. Another file in the place of one, such as a FIFO, must not make the process wait. */
 #include "gpu/attribute.h"
 
 #include <errno.h>

@@ -18,9 +18,9 @@ typedef struct side {
     rsdk_target_id parts;
 } side;
 
-typedef enum state { ABSENT, OPEN, OFF, ON } state; /* of a feature of a GPU; OPEN: its mode is not known */
+typedef enum state { ABSENT, OPEN, OFF, ON } state; /* the state of a feature of a GPU; OPEN: its mode is not known */
 
-/* What a GPU has where code of one target is to run on it. */
+/* The features of a GPU on which code of one target is to run. */
 typedef struct features {
     state sramecc, xnack;
 } features;
@@ -51,7 +51,7 @@ static bool can_choose(rsdk_xnack_support xnack) {
     return xnack == RSDK_XNACK_OF_DRIVER || xnack == RSDK_XNACK_OF_PROCESS;
 }
 
-/* For a processor that is not in the table, nothing but the id is known. */
+/* Find the features of a GPU. For a processor that is not in the table, nothing but the id is known. */
 static features features_of(const side *gpu, const rsdk_target *target) {
     features found = {.sramecc = state_of(gpu->parts.sramecc, target == NULL || target->has_sramecc),
                       .xnack = state_of(gpu->parts.xnack, target == NULL || can_choose(target->xnack))};
@@ -61,7 +61,8 @@ static features features_of(const side *gpu, const rsdk_target *target) {
     return found;
 }
 
-/* Whether code that names the mode `sign` of a feature runs; *mode becomes what it demands where the mode is open. */
+/* Return whether code that names the mode `sign` of a feature runs; *mode becomes the demanded mode where the GPU's
+ * mode is open. */
 static bool fits(char sign, state gpu, rsdk_mode *mode) {
     if (sign != '\0' && gpu == OPEN) {
         *mode = sign == '+' ? RSDK_MODE_ON : RSDK_MODE_OFF;
@@ -70,7 +71,7 @@ static bool fits(char sign, state gpu, rsdk_mode *mode) {
     return sign == '\0' || gpu == (sign == '+' ? ON : OFF);
 }
 
-/* The result for a processor that fits. */
+/* Return the result for a processor that fits. */
 static rsdk_compatibility judge(rsdk_code_fit fit, const side *code, features gpu) {
     rsdk_compatibility result = {.fit = fit};
     if (!fits(code->parts.sramecc, gpu.sramecc, &result.sramecc)) {
@@ -89,7 +90,8 @@ static rsdk_compatibility judge_same(const side *code, const rsdk_target *target
     return judge(leaves_open ? RSDK_FIT_COMPATIBLE : RSDK_FIT_EXACT, code, gpu);
 }
 
-/* A feature that the generic target does not have does not count: gfx906 has sramecc, gfx9-generic does not. */
+/* Judge code of a generic target. A feature that the target does not have does not count: gfx906 has sramecc,
+ * gfx9-generic does not. */
 static rsdk_compatibility judge_generic(const side *code, unsigned version, const rsdk_generic_target *generic,
                                         features gpu) {
     gpu.sramecc = generic->has_sramecc ? gpu.sramecc : ABSENT;

@@ -1,4 +1,4 @@
-/* The choice among the ways to find out what a GPU is. */
+/* The choice among the ways to identify a GPU. */
 #include "gpu/detection.h"
 
 #include "base/fail.h"

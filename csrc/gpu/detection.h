@@ -1,5 +1,5 @@
-/* Which GPUs a machine has, for a choice of packages: also before its driver works. Visibility and overrides do not
- * count: what is installed serves all GPUs. */
+/* The GPUs of a machine, for a choice of packages: also before its driver works. Visibility and overrides do not
+ * count: the installed packages serve all GPUs. */
 #ifndef RSDK_GPU_DETECTION_H
 #define RSDK_GPU_DETECTION_H
 
@@ -12,7 +12,7 @@ typedef enum rsdk_detection_source {
     RSDK_DETECTED_BY_PCI_ID, /* a guess */
 } rsdk_detection_source;
 
-/* The value as a word: "KFD", "amdgpu", "PCI id". */
+/* Return the value as a word: "KFD", "amdgpu", "PCI id". */
 const char *rsdk_detection_source_name(rsdk_detection_source source);
 
 typedef struct rsdk_detected_gpu {
@@ -24,8 +24,8 @@ typedef struct rsdk_detected_gpu {
 
 typedef RSDK_LIST(rsdk_detected_gpu) rsdk_detected_gpus;
 
-/* The GPUs of KFD in the order of their nodes; if there are none, those on the PCI bus in the order of their addresses.
- * Everything is in `arena`. `root` is the file system's, NULL: "/". Errors as with rsdk_gpu_list_new. */
+/* Find the GPUs of KFD in the order of their nodes; if there are none, the GPUs on the PCI bus in the order of their
+ * addresses. All results are in `arena`. `root` is the file system's, NULL: "/". Errors as with rsdk_gpu_list_new. */
 rsdk_status rsdk_detection_read(const char *root, rsdk_arena *arena, rsdk_detected_gpus *gpus, rsdk_error *error);
 
 #endif

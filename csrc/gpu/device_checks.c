@@ -31,7 +31,7 @@ static double gigabytes(uint64_t bytes) {
 }
 
 /* An integrated GPU has a part of the machine's memory that its firmware sets aside, and takes pages of the rest (GTT),
- * which TTM limits. What KFD reports as its memory is what HIP reports. */
+ * which TTM limits. HIP reports the same memory as KFD. */
 rsdk_status rsdk_health_check_memory(rsdk_examiner *x, rsdk_error *error) {
     uint64_t own = 0, gtt = 0, pages = 0, limit = 0;
     long page = sysconf(_SC_PAGESIZE);
@@ -76,7 +76,7 @@ rsdk_status rsdk_health_check_bar(rsdk_examiner *x, rsdk_error *error) {
 
 enum { LINK_PCIE = 2, NO_ATOMICS_32 = 1 << 2, NO_ATOMICS_64 = 1 << 3 };
 
-/* The flags of all PCIe links of a GPU in one; *seen counts them. */
+/* Combine the flags of all PCIe links of a GPU in one; *seen counts them. */
 static rsdk_status read_links(rsdk_examiner *x, const char *links, uint64_t *flags, size_t *seen, rsdk_error *error) {
     rsdk_directory names = {0};
     rsdk_status status = rsdk_directory_read(links, &x->health->arena, &names, NULL);
@@ -121,7 +121,7 @@ static bool ends_with(const char *text, const char *end) {
 typedef struct error_sums {
     uint64_t uncorrected, corrected, deferred;
     size_t readable, refused;
-    rsdk_text blocks; /* that have uncorrected errors */
+    rsdk_text blocks; /* the blocks that have uncorrected errors */
 } error_sums;
 
 static uint64_t sum_of(uint64_t a, uint64_t b) {

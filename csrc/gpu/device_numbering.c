@@ -1,4 +1,5 @@
-/* Follows the variables in the order in which ROCm does: ROCR_VISIBLE_DEVICES, then HIP's and OpenCL's own. */
+/* The numbers of devices. The variables are followed in ROCm's order: ROCR_VISIBLE_DEVICES, then HIP's and OpenCL's
+ * own. */
 #include "gpu/device_numbering.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ typedef struct selected {
     size_t count;
 } selected;
 
-/* The first reason counts: it is what ROCm meets first. NULL: out of memory. */
+/* Note why a GPU is left out. The first reason counts: ROCm meets it first. NULL: out of memory. */
 static rsdk_status leave_out(rsdk_gpu *gpu, const char *why_not, rsdk_error *error) {
     RSDK_NEED(why_not, error);
     gpu->why_not = gpu->why_not == NULL ? why_not : gpu->why_not;
@@ -45,13 +46,13 @@ static rsdk_status report_cut(const rsdk_device_numbering *n, const char *variab
     return rsdk_problem_list_add(n->problems, problem, NULL, error);
 }
 
-/* "-1" alone is how users ask for no device at all. */
+/* Return whether the user asks for no device at all: "-1" alone says so. */
 static bool is_meant(const rsdk_selection *selection) {
     return selection->count == 0 && selection->rest_length == 0 && selection->token_length == 2 &&
            memcmp(selection->token, "-1", 2) == 0;
 }
 
-/* The program is aborted while ROCm starts: no GPU has a number. */
+/* Report that the program is aborted while ROCm starts: no GPU has a number. */
 static rsdk_status report_abort(const rsdk_device_numbering *n, const char *variable, const char *detail,
                                 const char *repair, rsdk_error *error) {
     const rsdk_gpu_problem problem = {.code = RSDK_W_GPU_033, .node = RSDK_NO_NODE, .path = variable, .detail = detail};
@@ -70,7 +71,7 @@ static rsdk_status report_empty_entry(const rsdk_device_numbering *n, const char
     return report_abort(n, variable, detail, "leave no entry between commas empty", error);
 }
 
-/* Marks the devices of `all` that are not in `left` as hidden by a variable. */
+/* Mark the devices of `all` that are not in `left` as hidden by a variable. */
 static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *variable, const char *value,
                                     const selected *all, const selected *left, rsdk_error *error) {
     rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
@@ -89,7 +90,7 @@ static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *
     return RSDK_OK;
 }
 
-/* The devices of `all` that a variable leaves. */
+/* Select the devices of `all` that a variable leaves. */
 static rsdk_status select_devices(const rsdk_device_numbering *n, const char *variable, const char *value,
                                   grammar select, const selected *all, selected *left, rsdk_error *error) {
     *left = (selected){.gpus = rsdk_arena_alloc(n->scratch, all->count + 1, sizeof *left->gpus)};
@@ -112,15 +113,15 @@ static rsdk_status select_devices(const rsdk_device_numbering *n, const char *va
     return RSDK_OK;
 }
 
-/* The same, and marks the others as hidden by the variable. */
+/* Do the same, and mark the others as hidden by the variable. */
 static rsdk_status filter_devices(const rsdk_device_numbering *n, const char *variable, const char *value,
                                   grammar select, const selected *all, selected *left, rsdk_error *error) {
     RSDK_TRY(select_devices(n, variable, value, select, all, left, error));
     return left->count < all->count ? leave_out_others(n, variable, value, all, left, error) : RSDK_OK;
 }
 
-/* ROCm has no agent for a GPU whose version it does not know. A newer ROCm may know a version that our table lacks, but
- * not one that an override invents. */
+/* Leave out unknown GPUs: ROCm has no agent for a GPU whose version it does not know. A newer ROCm may know a version
+ * that our table lacks, but not one that an override invents. */
 static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {
@@ -139,7 +140,8 @@ static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, r
     return RSDK_OK;
 }
 
-/* HIP 6.4.3 aborts where a newer GPU is presented as one of gfx8. */
+/* Report an override at which HIP 6.4.3 aborts the program: a newer GPU is presented as one of gfx8. No GPU is left
+ * then. */
 static rsdk_status refuse_gfx8(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
     for (size_t i = 0; i < all->count; i++) {
         const rsdk_gpu *gpu = &n->gpus[all->gpus[i]];

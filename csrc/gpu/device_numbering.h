@@ -5,9 +5,9 @@
 #include "gpu/gpu_runtime.h"
 #include "gpu/problem_list.h"
 
-/* What is numbered. Everything is borrowed. */
+/* The GPUs to number. Everything is borrowed. */
 typedef struct rsdk_device_numbering {
-    rsdk_gpu *gpus; /* in the order of their nodes; those without hsa_node get no number */
+    rsdk_gpu *gpus; /* in the order of their nodes; GPUs without hsa_node get no number */
     size_t gpu_count;
     const rsdk_gpu_environment *environment;
     rsdk_gpu_runtime runtime;
@@ -15,8 +15,8 @@ typedef struct rsdk_device_numbering {
     rsdk_arena *scratch;
 } rsdk_device_numbering;
 
-/* Fills rocr_index, hip_index and opencl_index, and why_not and hidden_by of those that are left out, unless why_not is
- * filled already. */
+/* Fill rocr_index, hip_index and opencl_index, and, for GPUs that are left out, why_not and hidden_by, unless why_not
+ * is filled already. */
 rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, rsdk_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading attributes for the checks, and adding what they find. */
+/* Reading attributes for the checks, and adding their findings. */
 #include "gpu/examiner.h"
 
 #include <errno.h>

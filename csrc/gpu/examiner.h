@@ -1,4 +1,4 @@
-/* What the checks of a machine's GPUs share: how they read, and where what they find goes. */
+/* The common parts of the checks of a machine's GPUs: the reading of attributes, and the place of findings. */
 #ifndef RSDK_GPU_EXAMINER_H
 #define RSDK_GPU_EXAMINER_H
 
@@ -18,14 +18,14 @@ typedef struct rsdk_examiner {
     const char *root;      /* without '/' at its end */
     const char *check;     /* the row that is at work */
     const rsdk_gpu *gpu;   /* NULL: the machine */
-    const char *device;    /* its PCI directory */
+    const char *device;    /* the GPU's PCI directory */
     bool is_asleep;        /* nothing else of this GPU is read */
-    bool is_out_of_memory; /* where a path could not be written */
+    bool is_out_of_memory; /* a path could not be written */
     char text[RSDK_EXAMINER_TEXT_SIZE];
     size_t length;
 } rsdk_examiner;
 
-/* A text that lives as long as the result; NULL out of memory, which is remembered. */
+/* Write a text that lives as long as the result; NULL out of memory, which is remembered. */
 const char *rsdk_examiner_write(rsdk_examiner *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 rsdk_status rsdk_examiner_add(rsdk_examiner *x, rsdk_health_state state, const char *text,
@@ -33,16 +33,16 @@ rsdk_status rsdk_examiner_add(rsdk_examiner *x, rsdk_health_state state, const c
 rsdk_status rsdk_examiner_add_bad(rsdk_examiner *x, rsdk_code code, const char *path, const char *text,
                                   const rsdk_fact *facts, rsdk_error *error);
 
-/* A file below `directory`; *path is its whole name. 0 or the reason. */
+/* Read a file below `directory`; *path is its whole name. Return 0 or the reason. */
 int rsdk_examiner_read(rsdk_examiner *x, const char *directory, const char *name, const char **path);
 bool rsdk_examiner_read_number(rsdk_examiner *x, const char *directory, const char *name, uint64_t *number);
 
-/* The first line, which is the whole content of most attributes. */
+/* Cut the text to its first line, which is the whole content of most attributes. */
 void rsdk_examiner_cut_line(rsdk_examiner *x);
 
 /* ---- the checks ---- */
 
-/* Of a GPU. The first says whether the others may be asked. */
+/* Check a GPU. The first check says whether the others may be asked. */
 rsdk_status rsdk_health_check_power(rsdk_examiner *x, rsdk_error *error);
 rsdk_status rsdk_health_check_kernel(rsdk_examiner *x, rsdk_error *error);
 rsdk_status rsdk_health_check_firmware(rsdk_examiner *x, rsdk_error *error);
@@ -51,7 +51,7 @@ rsdk_status rsdk_health_check_bar(rsdk_examiner *x, rsdk_error *error);
 rsdk_status rsdk_health_check_atomics(rsdk_examiner *x, rsdk_error *error);
 rsdk_status rsdk_health_check_errors(rsdk_examiner *x, rsdk_error *error);
 
-/* Of the machine. */
+/* Check the machine. */
 rsdk_status rsdk_health_check_bus(rsdk_examiner *x, rsdk_error *error);
 rsdk_status rsdk_health_check_iommu(rsdk_examiner *x, rsdk_error *error);
 

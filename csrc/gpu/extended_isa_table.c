@@ -1,6 +1,6 @@
-/* Which code for other processors patched runtimes try, one row per group. Unofficial: AMD's runtimes have none of it.
- * Sources: Debian's patches of rocr-runtime and rocm-hipamd (2022; where the two differ, what both accept), those of
- * Solus, which nixpkgs takes (2024). */
+/* The code for other processors that patched runtimes try, one row per group. The rows are unofficial: AMD's runtimes
+ * have none of them. Sources: Debian's patches of rocr-runtime and rocm-hipamd (2022; where the two differ, the code
+ * that both accept), patches of Solus, which nixpkgs takes (2024). */
 #include "gpu/tables.h"
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -1,11 +1,12 @@
-/* Which target family a machine needs: the GPUs in the order of their weight, for each the family that fits it best. */
+/* The target family that a machine needs: the GPUs in the order of their weight, for each the family that fits it
+ * best. */
 #include <stdio.h>
 #include <string.h>
 
 #include "rocm_sdk/gpu.h"
 
-/* How well a family fits a GPU; the greater, the better. A family of the GPU's own series comes first, as the packager
- * names packages after it; one for a whole class of GPUs is the last resort. */
+/* The degree to which a family fits a GPU; the greater, the better. A family of the GPU's own series comes first, as
+ * the packager names packages after it; one for a whole class of GPUs is the last resort. */
 enum { NO_FIT, FIT_OF_HIERARCHY, FIT_OF_CLASS, FIT_OF_SUB_FAMILY, FIT_OF_OWN_NAME, FIT_OF_SERIES };
 
 /* A family without the features behind its name: "gfx942" of "gfx942:xnack+". */
@@ -21,7 +22,8 @@ static bool copy_base(const char *family, char name[NAME_SIZE]) {
     return true;
 }
 
-/* A GPU that the table does not know yet belongs to the series that its name begins with: gfx1252 to "gfx125X-all". */
+/* Return whether a family is the series of a processor. A GPU that the table does not know yet belongs to the series
+ * that its name begins with: gfx1252 to "gfx125X-all". */
 static bool is_series_of(const char *family, const char *processor) {
     size_t length = strlen(processor) - 1;
     return strncmp(family, processor, length) == 0 && family[length] == 'X';
@@ -70,8 +72,8 @@ size_t rsdk_family_find_best(const char *const *families, size_t count, const ch
     return best;
 }
 
-/* Whether `a` weighs more than `b`: visible before hidden, discrete before integrated, then more memory. The list is in
- * the order of nodes, which decides between equals. */
+/* Return whether `a` weighs more than `b`: visible before hidden, discrete before integrated, then more memory. The
+ * list is in the order of nodes, which decides between equals. */
 static bool outweighs(const rsdk_gpu *a, const rsdk_gpu *b) {
     bool a_visible = a->hip_index >= 0, b_visible = b->hip_index >= 0;
     bool a_integrated = a->gpu_class == RSDK_GPU_INTEGRATED, b_integrated = b->gpu_class == RSDK_GPU_INTEGRATED;
@@ -102,7 +104,7 @@ static void choose(const rsdk_gpu_list *list, const char *const *families, size_
     }
 }
 
-/* Whether it matters which of the GPUs is visible, and how much memory it has. */
+/* Return whether the choice depends on which of the GPUs is visible, and how much memory it has. */
 static bool is_mixed(const rsdk_gpu_list *list) {
     for (size_t i = 1; i < rsdk_gpu_list_count(list); i++) {
         if (strcmp(rsdk_gpu_list_get(list, 0)->processor, rsdk_gpu_list_get(list, i)->processor) != 0) {

@@ -67,14 +67,14 @@ static const char *suffix(rsdk_feature feature, const char *on, const char *off)
     return feature == RSDK_FEATURE_ON ? on : feature == RSDK_FEATURE_OFF ? off : "";
 }
 
-/* The first silicon of gfx1250 goes by another name where HSA_DISABLE_GFX12_STRICT=0 asks for it. */
+/* Return the target's other name for the first silicon of gfx1250, where HSA_DISABLE_GFX12_STRICT=0 asks for it. */
 static const rsdk_target *strict_variant(const rsdk_target *target, uint64_t capability,
                                          const rsdk_gpu_environment *environment) {
     bool is_asked_for = says(environment->hsa_disable_gfx12_strict, "0") && strcmp(target->name, "gfx1250") == 0;
     return is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
 }
 
-/* "gfx90a:sramecc+:xnack-", as long as the names of the table and its two features. */
+/* Return "gfx90a:sramecc+:xnack-", as long as the names of the table and its two features. */
 static const char *target_id(rsdk_arena *arena, const rsdk_target *target, const rsdk_gpu *gpu) {
     char text[64];
     bool names_xnack = target->xnack != RSDK_XNACK_ALWAYS;

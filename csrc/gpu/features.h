@@ -1,4 +1,4 @@
-/* What ROCm calls a GPU: processor and features, by its rules and the variables that change them. */
+/* The target by which ROCm names a GPU: processor and features, by ROCm's rules and the variables that change them. */
 #ifndef RSDK_GPU_FEATURES_H
 #define RSDK_GPU_FEATURES_H
 
@@ -10,11 +10,11 @@ typedef struct rsdk_isa_version {
     unsigned major, minor, stepping;
 } rsdk_isa_version;
 
-/* The version that a node's gfx_target_version says, or, where an older kernel does not say one, its PCI device id.
- * False where neither tells. */
+/* Find the version that a node's gfx_target_version says, or, where an older kernel does not say one, its PCI device
+ * id. False where neither tells. */
 bool rsdk_features_isa_version(const rsdk_node_properties *properties, rsdk_isa_version *version);
 
-/* Fills target, processor, xnack, sramecc and is_xnack_guessed of a GPU that ROCm takes for this version. */
+/* Fill target, processor, xnack, sramecc and is_xnack_guessed of a GPU that ROCm takes for this version. */
 rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
                                const rsdk_gpu_environment *environment, rsdk_gpu *gpu, rsdk_error *error);
 

@@ -1,6 +1,7 @@
 /* The versions of the graphics and compute block (GC) that the amdgpu driver finds in a GPU, by target: for GPUs that
- * have the driver and are not in KFD's topology. The numbers of a target are mostly others. Source: what the kernel's
- * amdkfd gives KFD for each version (kfd_device.c). A version that is not here is not known to be a target. */
+ * have the driver and are not in KFD's topology. The numbers of a target are mostly others. Source: the targets that
+ * the kernel's amdkfd gives KFD for each version (kfd_device.c). A version that is not here is not known to be a
+ * target. */
 #include "gpu/tables.h"
 
 /* clang-format off */

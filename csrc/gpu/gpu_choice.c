@@ -1,4 +1,4 @@
-/* Which variables make a process see only some of the GPUs. What the variables of the environment leave is never
+/* The variables that make a process see only some of the GPUs. The choice of the variables of the environment is never
  * widened: a GPU without a number of HIP's is not there. Numbers are written, not UUIDs: several GPUs may share one, or
  * have none. */
 #include <string.h>
@@ -30,7 +30,7 @@ static bool is_word(word w, const char *text) {
     return strlen(text) == w.length && memcmp(text, w.start, w.length) == 0;
 }
 
-/* The word without the blanks around it. */
+/* Return the word without the blanks around it. */
 static word trimmed(word w) {
     static const char blanks[] = " \t\r\n";
     while (w.length > 0 && strchr(blanks, *w.start) != NULL) {
@@ -87,7 +87,8 @@ static const struct {
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/* What HIP can see, for messages: "HIP sees 0 (gfx1100), 1 (gfx1036)", or what keeps it from the first GPU. */
+/* Describe the GPUs that HIP can see, for messages: "HIP sees 0 (gfx1100), 1 (gfx1036)", or the reason why the first
+ * GPU is not seen. */
 static const char *describe_visible(const chooser *c) {
     rsdk_text text = RSDK_TEXT_INIT;
     const rsdk_gpu *first = rsdk_gpu_list_get(c->list, 0);
@@ -105,7 +106,7 @@ static const char *describe_visible(const chooser *c) {
     return copy;
 }
 
-/* `what` says what the word is not; NULL: the whole selection chooses nothing. */
+/* Report a word that does not fit. `what` names the fault of the word; NULL: the whole selection chooses nothing. */
 static rsdk_status fail_choice(const chooser *c, word w, const char *what, rsdk_error *error) {
     rsdk_shown_input shown = rsdk_shown_input_make(w.start, w.length);
     const char *visible = describe_visible(c);
@@ -130,7 +131,8 @@ static rsdk_status choose_number(chooser *c, word w, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* A UUID in full, upper or lower case: only if exactly one GPU has it. GPUs without serial number share "GPU-XX". */
+/* Choose a GPU by its UUID in full, upper or lower case: only if exactly one GPU has it. GPUs without serial number
+ * share "GPU-XX". */
 static rsdk_status choose_uuid(chooser *c, word w, rsdk_error *error) {
     const rsdk_gpu *found = NULL;
     size_t hits = 0;
@@ -149,8 +151,8 @@ static rsdk_status choose_uuid(chooser *c, word w, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* A target or family: the GPUs that are of it, or that ROCm presents as such. One that the tables do not know may have
- * a GPU of that name all the same. */
+/* Choose by a target or family: the GPUs that are of it, or that ROCm presents as such. A name that the tables do not
+ * know may still be the processor of a visible GPU. */
 static rsdk_status choose_target(chooser *c, word w, rsdk_error *error) {
     bool is_name = false;
     for (size_t i = 0; i < c->visible_count; i++) {
@@ -213,7 +215,7 @@ static rsdk_status choose_words(chooser *c, rsdk_error *error) {
 
 /* ---- the variables ---- */
 
-/* The number of a GPU among those that ROCm opens, whatever the variables say. */
+/* Return the number of a GPU among the GPUs that ROCm opens, whatever the variables say. */
 static size_t kernel_index(const chooser *c, const rsdk_gpu *wanted) {
     size_t index = 0;
     for (size_t i = 0; rsdk_gpu_list_get(c->list, i) != wanted; i++) {
@@ -234,7 +236,8 @@ static const char *write_chosen(const chooser *c) {
     return copy;
 }
 
-/* GPU_DEVICE_ORDINAL counts what ROCR_VISIBLE_DEVICES leaves: the GPUs that it left, in its order and counted anew. */
+/* Write the value of GPU_DEVICE_ORDINAL, which counts the GPUs that ROCR_VISIBLE_DEVICES leaves, in its order and
+ * counted anew. */
 static const char *write_ordinal(const chooser *c) {
     rsdk_text text = RSDK_TEXT_INIT;
     for (int opencl = 0; (size_t)opencl < rsdk_gpu_list_count(c->list); opencl++) {

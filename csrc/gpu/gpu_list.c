@@ -1,5 +1,5 @@
-/* The list of GPUs: what the topology says, then what keeps them from being used, in the order in which ROCm looks at
- * it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
+/* The list of GPUs: their properties from the topology, then the obstacles to their use, in the order in which ROCm
+ * looks at them: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
 #include "gpu/gpu_list.h"
 
 #include <inttypes.h>
@@ -33,13 +33,13 @@ typedef struct builder {
     rsdk_access access;
     rsdk_topology topology;
     rsdk_product_names names;
-    RSDK_LIST(uint64_t) devices; /* of each GPU the PCI address without its last digit */
-    const char *kfd_fault;       /* why nothing can be used; NULL */
+    RSDK_LIST(uint64_t) devices; /* the PCI address of each GPU without its last digit */
+    const char *kfd_fault;       /* the reason why nothing can be used; NULL */
     const char *start_fault;     /* a render node that makes ROCm find no GPU; NULL */
     const char *override_fault;  /* a variable that does; NULL */
 } builder;
 
-/* The first reason counts: it is what ROCm meets first. */
+/* Note why a GPU is left out. The first reason counts: ROCm meets it first. */
 static void leave_out(rsdk_gpu *gpu, const char *why_not) {
     gpu->why_not = gpu->why_not == NULL ? why_not : gpu->why_not;
 }
@@ -123,7 +123,8 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
     return RSDK_OK;
 }
 
-/* Partitions of one GPU are nodes that differ in the last digit of the PCI address at most. */
+/* Number the partitions of GPUs. Partitions of one GPU are nodes that differ in the last digit of the PCI address at
+ * most. */
 static void number_partitions(builder *b) {
     for (size_t i = 0; i < b->devices.count; i++) {
         rsdk_gpu *gpu = &b->list->gpus.items[i];
@@ -137,7 +138,7 @@ static void number_partitions(builder *b) {
 
 /* ---- device files ---- */
 
-/* Numbers a GPU's node, unless its render node makes ROCm go on without it. */
+/* Number a GPU's node, unless its render node makes ROCm go on without it. */
 static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error *error) {
     const char *cause = NULL;
     rsdk_device_state state = RSDK_DEVICE_OPENS;
@@ -154,7 +155,8 @@ static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error
     return RSDK_OK;
 }
 
-/* ROCm gives the nodes numbers of its own: without those that are hidden and those whose render node is not there. */
+/* Check the devices of all GPUs, and number their nodes. ROCm's own numbers leave out hidden nodes and nodes whose
+ * render node is not there. */
 static rsdk_status check_devices(builder *b, rsdk_error *error) {
     int next = 0;
     size_t index = 0;
@@ -286,7 +288,7 @@ bool rsdk_gpu_runtime_matters(const rsdk_gpu_environment *environment) {
     return is_empty || (e->rocr_visible_devices != NULL && strcasestr(e->rocr_visible_devices, "0b") != NULL);
 }
 
-/* The root without the '/' at its end, so that paths can be put behind it. */
+/* Return the root without the '/' at its end, so that paths can be put behind it. */
 static const char *normal_root(rsdk_arena *arena, const char *root) {
     size_t length = root != NULL ? strlen(root) : 0;
     while (length > 0 && root[length - 1] == '/') {
@@ -330,7 +332,7 @@ rsdk_status rsdk_gpu_list_new_for(const rsdk_gpu_options *options, rsdk_gpu_runt
 
 void rsdk_gpu_list_free(rsdk_gpu_list *list) {
     if (list != NULL) {
-        rsdk_arena arena = list->arena; /* it holds the list */
+        rsdk_arena arena = list->arena; /* the arena holds the list */
         rsdk_arena_clear(&arena);
     }
 }

@@ -1,4 +1,4 @@
-/* In what ROCm's runtimes differ when they read the variables: by build and by release. */
+/* The differences between ROCm's runtimes in reading the variables: by build and by release. */
 #ifndef RSDK_GPU_GPU_RUNTIME_H
 #define RSDK_GPU_GPU_RUNTIME_H
 
@@ -12,10 +12,11 @@ typedef struct rsdk_gpu_runtime {
     bool takes_any_version; /* HSA_OVERRIDE_GFX_VERSION is as in ROCr 6.4.3, before rocm-systems 5686 */
 } rsdk_gpu_runtime;
 
-/* Whether the variables have a value that these runtimes read differently: a binary number, an empty override. */
+/* Return whether the variables have a value that these runtimes read differently: a binary number, an empty
+ * override. */
 bool rsdk_gpu_runtime_matters(const rsdk_gpu_environment *environment);
 
-/* rsdk_gpu_list_new for a runtime that is known. */
+/* Make a list as rsdk_gpu_list_new does, for a runtime that is known. */
 rsdk_status rsdk_gpu_list_new_for(const rsdk_gpu_options *options, rsdk_gpu_runtime runtime, rsdk_gpu_list **list,
                                   rsdk_error *error);
 

@@ -1,5 +1,5 @@
 /* The condition of the GPUs, from files that the kernel shows to every user. Each check is a row with the source of its
- * meaning. Whether the GPU sleeps is asked first, because reading other files may wake it. */
+ * meaning. The first check asks whether the GPU sleeps, because reading other files may wake it. */
 #include "gpu/examiner.h"
 
 typedef struct check_row {
@@ -7,11 +7,11 @@ typedef struct check_row {
     rsdk_status (*check)(rsdk_examiner *x, rsdk_error *error);
 } check_row;
 
-/* With the source of what the file means. The first says whether the others may be asked. */
+/* The checks of a GPU, with the source of each file's meaning. The first says whether the others may be asked. */
 static const check_row gpu_checks[] = {
     {"power", rsdk_health_check_power},   /* Linux: Documentation/ABI/testing/sysfs-devices-power, runtime_status */
     {"kernel", rsdk_health_check_kernel}, /* health_table.c */
-    /* Linux: amdgpu_ucode.c, FW_VERSION_ATTR; KFD's own fw_version is that of MEC */
+    /* Linux: amdgpu_ucode.c, FW_VERSION_ATTR; KFD's own fw_version is MEC's */
     {"firmware", rsdk_health_check_firmware},
     {"memory", rsdk_health_check_memory},   /* Linux: Documentation/gpu/amdgpu, mem_info_*; ttm_tt.c, pages_limit */
     {"BAR", rsdk_health_check_bar},         /* Linux: Documentation/gpu/amdgpu, mem_info_vis_vram_total */
@@ -73,7 +73,7 @@ rsdk_status rsdk_health_new(const rsdk_gpu_list *list, const char *root, rsdk_he
 
 void rsdk_health_free(rsdk_health *health) {
     if (health != NULL) {
-        rsdk_arena arena = health->arena; /* it holds the result */
+        rsdk_arena arena = health->arena; /* the arena holds the result */
         rsdk_arena_clear(&arena);
     }
 }

@@ -1,4 +1,4 @@
-/* Firmware and kernels that are known to do harm, by target: only what a source says, one row per line. */
+/* Firmware and kernels that are known to do harm, by target: only harm that a source states, one row per line. */
 #include "gpu/tables.h"
 
 /* clang-format off */

@@ -5,7 +5,8 @@
 #include "gpu/examiner.h"
 #include "gpu/pci_bus.h"
 
-/* Partitions are functions of one device, so that only the rest of the address counts. */
+/* Return whether a device is in the list. Partitions are functions of one device, so that only the rest of the address
+ * counts. */
 static bool is_listed(const rsdk_examiner *x, const char *address) {
     size_t length = strcspn(address, ".");
     for (size_t i = 0; i < rsdk_gpu_list_count(x->list); i++) {
@@ -45,7 +46,7 @@ rsdk_status rsdk_health_check_bus(rsdk_examiner *x, rsdk_error *error) {
                                        error);
 }
 
-/* Shown as they are: no source says that one of them is good or bad for ROCm in general. */
+/* Show the parameters of the IOMMU as they are: no source says that one of them is good or bad for ROCm in general. */
 rsdk_status rsdk_health_check_iommu(rsdk_examiner *x, rsdk_error *error) {
     const char *path = NULL;
     rsdk_text words = RSDK_TEXT_INIT;

@@ -1,4 +1,4 @@
-/* Reads the override of a GPU's version. The variable with the node's number comes first, even where it is invalid. */
+/* The override of a GPU's version. The variable with the node's number comes first, even where it is invalid. */
 #include "gpu/override.h"
 
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 enum { MAJOR_LIMIT = 63, PART_LIMIT = 255 };
 
-/* The decimal number at *at, which is moved behind it, as "%u" of sscanf reads it: blanks and a sign may stand before
- * it, a number of more than 64 bits is the largest of them, and 32 bits are kept. */
+/* Read the decimal number at *at, which is moved behind it, as "%u" of sscanf reads it: blanks and a sign may stand
+ * before it, a number of more than 64 bits is the largest of them, and 32 bits are kept. */
 static bool read_part(const char **at, unsigned limit, unsigned *part) {
     *at += strspn(*at, " \t\n\v\f\r");
     bool is_negative = **at == '-', is_too_large = false;

@@ -19,18 +19,18 @@ typedef struct rsdk_override {
     const char *value;
 } rsdk_override;
 
-/* What the variables say for the node that ROCm numbers `hsa_node`. */
+/* Return the override that the variables set for the node that ROCm numbers `hsa_node`. */
 rsdk_override rsdk_override_of(const rsdk_gpu_environment *environment, unsigned hsa_node);
 
-/* Whether ROCm has an agent for a GPU that is presented as this processor: LLVM has some more, and ROCm 6.4 no longer
- * knows the MI300 before production (gfx940, gfx941). A processor that is newer than our table is not known. */
+/* Return whether ROCm has an agent for a GPU that is presented as this processor: LLVM has some more, and ROCm 6.4 no
+ * longer knows the MI300 before production (gfx940, gfx941). A processor that is newer than our table is not known. */
 bool rsdk_override_is_known(const char *processor);
 
-/* The name of the variable that says it; NULL: out of memory. */
+/* Return the name of the variable that sets the override; NULL: out of memory. */
 const char *rsdk_override_variable(rsdk_arena *arena, const rsdk_override *override, int hsa_node);
 
-/* "major.minor.stepping", at most 63.255.255, in what sscanf takes for decimal numbers: " +10. 3.0" too, and nothing
- * behind it. */
+/* Parse "major.minor.stepping", at most 63.255.255, in numbers that sscanf takes for decimal: " +10. 3.0" too, and
+ * nothing behind it. */
 bool rsdk_override_parse(const char *text, rsdk_isa_version *version);
 
 #endif

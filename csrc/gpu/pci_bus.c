@@ -1,5 +1,5 @@
-/* Reads the PCI devices of class 03 (display) or 12 (accelerator) and vendor 1002. An attribute that is missing or
- * damaged is as one that is not known. */
+/* The reader of the PCI devices of class 03 (display) or 12 (accelerator) and vendor 1002. An attribute that is missing
+ * or damaged counts as not known. */
 #include "gpu/pci_bus.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum { VALUE_SIZE = 16 };
 
-/* The path of `device`/`name`; one that is too long leads nowhere. */
+/* Return the path of `device`/`name`; a path that is too long leads nowhere. */
 static const char *path_of(const rsdk_pci_bus *bus, const char *device, const char *name, char path[PATH_MAX]) {
     (void)snprintf(path, PATH_MAX, "%s/sys/bus/pci/devices/%s/%s", bus->root, device, name);
     return path;

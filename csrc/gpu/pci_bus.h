@@ -1,4 +1,4 @@
-/* AMD's GPUs on the PCI bus, as the kernel shows them in sysfs: also those that KFD does not have. */
+/* AMD's GPUs on the PCI bus, as the kernel shows them in sysfs: also GPUs that KFD does not have. */
 #ifndef RSDK_GPU_PCI_BUS_H
 #define RSDK_GPU_PCI_BUS_H
 
@@ -20,10 +20,10 @@ typedef struct rsdk_pci_bus {
     RSDK_LIST(rsdk_pci_gpu) gpus; /* ordered by address */
 } rsdk_pci_bus;
 
-/* Lists the bus, once. No attribute is read that could wake a GPU. */
+/* List the bus, once. No attribute is read that could wake a GPU. */
 rsdk_status rsdk_pci_bus_read(rsdk_pci_bus *bus, rsdk_arena *arena, rsdk_error *error);
 
-/* What a device is: its PCI id, and the version of its graphics and compute block. */
+/* The identity of a device: its PCI id, and the version of its graphics and compute block. */
 typedef struct rsdk_pci_identity {
     unsigned device_id;  /* 0: not known */
     bool has_gc_version; /* only the amdgpu driver tells it */

@@ -1,7 +1,7 @@
 /* AMD's PCI device ids by target, for kernels whose topology has no gfx_target_version (before Linux 5.16), and to
- * guess what a GPU without its driver is. Sources: the device table of the ROCm thunk, the amdgpu driver's; of GPUs
- * after Linux 5.16, the products of amdgpu.ids of libdrm 2.4.134, and rocm-systems 4676. "By family": the chip's name
- * in pci.ids of 22 August 2026 is that of the row, and nothing else confirms its target. */
+ * guess the target of a GPU without its driver. Sources: the device table of the ROCm thunk, the amdgpu driver's; of
+ * GPUs after Linux 5.16, the products of amdgpu.ids of libdrm 2.4.134, and rocm-systems 4676. "By family": the chip has
+ * the row's name in pci.ids of 22 August 2026, and nothing else confirms its target. */
 #include "gpu/tables.h"
 
 /* clang-format off */
@@ -36,7 +36,7 @@ const rsdk_pci_devices rsdk_pci_device_table[] = {
     {0x73C0, 0x73DF, "gfx1031"},
     {0x73E0, 0x73FF, "gfx1032"},
     {0x163F, 0x163F, "gfx1033"},
-    {0x1435, 0x1435, "gfx1033"}, /* by its name, that of 0x163F: not confirmed */
+    {0x1435, 0x1435, "gfx1033"}, /* by its name, which 0x163F has too: not confirmed */
     {0x7420, 0x743F, "gfx1034"},
     {0x164D, 0x164D, "gfx1035"},
     {0x1681, 0x1681, "gfx1035"},

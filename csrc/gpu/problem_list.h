@@ -12,7 +12,7 @@ typedef struct rsdk_problem_list {
     RSDK_LIST(rsdk_gpu_problem) problems;
 } rsdk_problem_list;
 
-/* Adds a problem, whose facts are `detail`, `node` and, where `more` is not NULL, those of a list that RSDK_FACTS
+/* Add a problem, whose facts are `detail`, `node` and, where `more` is not NULL, the facts of a list that RSDK_FACTS
  * writes (their values borrowed, NULL: not known). A text that is NULL could not be allocated: RSDK_NO_MEMORY. */
 rsdk_status rsdk_problem_list_add(rsdk_problem_list *list, rsdk_gpu_problem problem, const rsdk_fact *more,
                                   rsdk_error *error);

@@ -1,5 +1,5 @@
-/* Looks products up: in amdgpu.ids, whose lines are "DEVICE,\tREVISION,\tNAME" with hexadecimal ids, else in the table.
- */
+/* The names of products: from amdgpu.ids, whose lines are "DEVICE,\tREVISION,\tNAME" with hexadecimal ids, else from
+ * the table. */
 #include "gpu/product_name.h"
 
 #include <stdio.h>
@@ -35,14 +35,15 @@ static rsdk_status read_names(rsdk_product_names *names, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* The number in a device's file `revision` ("0xc1"); false where it cannot be read. */
+/* Read the number in a device's file `revision` ("0xc1"); false where it cannot be read. */
 static bool read_revision(const rsdk_product_names *names, const char *pci_address, unsigned *revision) {
     const char *path =
         rsdk_arena_format(names->scratch, "%s/sys/bus/pci/devices/%s/revision", names->root, pci_address);
     return path != NULL && rsdk_attribute_read_number(path, 16, UINT8_MAX, revision);
 }
 
-/* KFD puts a partition's number into the place of the PCI function; the device itself is function 0. */
+/* Find the revision of a device. KFD puts a partition's number into the place of the PCI function; the device itself is
+ * function 0. */
 static bool find_revision(const rsdk_product_names *names, const char *pci_address, unsigned *revision) {
     if (read_revision(names, pci_address, revision)) {
         return true;

@@ -17,12 +17,12 @@ typedef struct rsdk_product_names {
     size_t length;
 } rsdk_product_names;
 
-/* *name is a copy in `arena` of what the file says; NULL where it does not name the device. The PCI address leads to
- * the revision that tells devices of one id apart. Only RSDK_NO_MEMORY is an error. */
+/* Find the name of a device in the file. *name is a copy in `arena`; NULL where the file does not name the device. The
+ * PCI address leads to the revision that tells devices of one id apart. Only RSDK_NO_MEMORY is an error. */
 rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
                                    rsdk_arena *arena, const char **name, rsdk_error *error);
 
-/* What the table says, which has one name for all devices of an id; NULL: it has none. */
+/* Return the name in the table, which has one name for all devices of an id; NULL: it has none. */
 const char *rsdk_product_name_of_device(unsigned device_id);
 
 #endif

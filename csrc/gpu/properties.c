@@ -1,4 +1,4 @@
-/* Parses KFD's attribute files by a table of the wanted keys. */
+/* The parser of KFD's attribute files, by a table of the wanted keys. */
 #include "gpu/properties.h"
 
 #include <inttypes.h>
@@ -66,7 +66,8 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* Where the decimal number at `at`, with the blanks around it, ends; NULL where there is none, or one above `limit`. */
+/* Read the decimal number at `at`, and return where it ends, with the blanks around it; NULL where there is none, or
+ * one above `limit`. */
 static const char *read_number(const char *at, const char *end, uint64_t limit, uint64_t *number) {
     uint64_t value = 0;
     while (at < end && is_blank(*at)) {
@@ -90,14 +91,14 @@ static const char *read_number(const char *at, const char *end, uint64_t limit, 
     return at;
 }
 
-/* Whether the line begins with this key; it has an end, so at least one byte behind what is equal. */
+/* Return whether the line begins with this key. The line has an end, so at least one byte follows the equal bytes. */
 static bool begins_with(const char *line, const char *end, const wanted_key *key) {
     return *line == key->key[0] && (size_t)(end - line) > key->length && memcmp(line, key->key, key->length) == 0 &&
            (is_blank(line[key->length]) || line[key->length] == '\n');
 }
 
-/* The key of a line, NULL for one that is not wanted. The kernel writes them in an order: that behind the last one
- * found, `next`, is looked at first. */
+/* Find the key of a line, NULL for a key that is not wanted. The kernel writes keys in an order: the key behind the
+ * last one found, `next`, is looked at first. */
 static const wanted_key *find_key(const char *line, const char *end, const wanted_key *keys, size_t count,
                                   size_t next) {
     for (size_t i = next; i < count; i++) {

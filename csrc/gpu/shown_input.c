@@ -1,4 +1,4 @@
-/* Makes input fit for a message. */
+/* Input, made fit for a message. */
 #include "gpu/shown_input.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 
 enum { RSDK_SHOWN_SIZE = 64 };
 
-/* Short, in one line and in ASCII: other characters become '?', and "..." replaces what is too long. */
+/* Short, in one line and in ASCII: other characters become '?', and "..." replaces the end of a long text. */
 typedef struct rsdk_shown_input {
     char text[RSDK_SHOWN_SIZE];
 } rsdk_shown_input;

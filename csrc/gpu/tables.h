@@ -38,7 +38,7 @@ typedef struct rsdk_gc_version {
 extern const rsdk_gc_version rsdk_gc_version_table[];
 extern const size_t rsdk_gc_version_table_size;
 
-/* What a PCI device id is sold as. */
+/* The product name of a PCI device id. */
 typedef struct rsdk_product {
     uint16_t device_id;
     const char *name;
@@ -61,7 +61,7 @@ extern const size_t rsdk_known_fault_table_size;
 typedef struct rsdk_bad_firmware {
     const char *targets; /* a target or family */
     const char *name;    /* "MES" */
-    const char *file;    /* below the device's fw_version/ */
+    const char *file;    /* the file below the device's fw_version/ */
     unsigned version;
     const char *harm, *repair;
 } rsdk_bad_firmware;
@@ -73,7 +73,7 @@ extern const size_t rsdk_bad_firmware_table_size;
 typedef struct rsdk_needed_kernel {
     const char *target;
     unsigned version[3];
-    const char *harm; /* with an older one */
+    const char *harm; /* the harm of an older kernel */
 } rsdk_needed_kernel;
 
 extern const rsdk_needed_kernel rsdk_needed_kernel_table[];

@@ -13,7 +13,7 @@ static rsdk_status fail_id(const char *id, const char *what, const char *advice,
                         shown.text, what);
 }
 
-/* Reads one feature, `text` up to the next ':'. False where it is neither of the two, or has no sign. */
+/* Read one feature, `text` up to the next ':'. False where it is not one of the two, or has no sign. */
 static bool read_feature(const char *text, size_t length, char *sramecc, char *xnack) {
     static const char *const names[] = {"sramecc", "xnack"};
     char *signs[] = {sramecc, xnack};

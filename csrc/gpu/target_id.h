@@ -10,8 +10,8 @@ typedef struct rsdk_target_id {
     char sramecc, xnack;     /* '+', '-', '\0': not mentioned */
 } rsdk_target_id;
 
-/* False where something else than the two features, each once and with its sign, is behind the processor. The processor
- * is not looked up. */
+/* Split a target id; return false where something else than the two features, each once and with its sign, is behind
+ * the processor. The processor is not looked up. */
 bool rsdk_target_id_read(const char *id, rsdk_target_id *parts);
 
 #endif

@@ -85,7 +85,8 @@ const rsdk_target_family *rsdk_target_family_get(size_t index) {
     return index < rsdk_family_table_size ? &rsdk_family_table[index] : NULL;
 }
 
-/* The spellings differ in these characters only: "gfx94X" and "gfx94x", "gfx9_4" and "gfx9-4" (in package names). */
+/* Return a character in the same spelling. Names of families differ in these characters only: "gfx94X" and "gfx94x",
+ * "gfx9_4" and "gfx9-4" (in package names). */
 static char same_spelling(char c) {
     switch (c) {
     case 'X':
@@ -148,7 +149,7 @@ bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_ta
 
 enum { NEAREST_LIMIT = 4 };
 
-/* Targets first, then families. */
+/* Return the name at an index: targets first, then families. */
 static const char *name_at(const void *context, size_t index) {
     (void)context;
     return index < rsdk_target_table_size ? rsdk_target_table[index].name

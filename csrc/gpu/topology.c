@@ -1,6 +1,6 @@
-/* Reads KFD's topology. The kernel counts its changes in generation_id: if it differs before and after, what was read
- * may be half old and half new, and is read again. An attribute file is read with one call, because the kernel composes
- * it at each read. */
+/* The reader of KFD's topology. The kernel counts the changes in generation_id: if the number differs before and after,
+ * the topology that was read may be half old and half new, and is read again. An attribute file is read with one call,
+ * because the kernel composes the text at each read. */
 #include "gpu/topology.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "base/fail.h"
 #include "gpu/attribute.h"
 
-/* A real machine has some dozens of nodes, and an attribute fits a page. What is larger is not KFD's. */
+/* A real machine has some dozens of nodes, and an attribute fits a page. Larger ones are not KFD's. */
 enum { ATTEMPTS = 5, NODE_LIMIT = 1024, NAME_LIMIT = 8192, ATTRIBUTE_LIMIT = 16384, ATTRIBUTE_NAME_SIZE = 64 };
 enum { ATTRIBUTE_SIZE = ATTRIBUTE_LIMIT + 2 }; /* a byte too many, and a NUL */
 
@@ -27,15 +27,15 @@ typedef struct reader {
     DIR *nodes; /* the directory of the nodes */
     bool with_details;
     rsdk_arena *arena;
-    char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the topology's directory */
-    char *text; /* what it held; ATTRIBUTE_SIZE bytes, not cleared for each attribute: it is large */
+    char name[ATTRIBUTE_NAME_SIZE]; /* the path of the attribute, within the topology's directory */
+    char *text; /* the attribute's content; ATTRIBUTE_SIZE bytes, not cleared for each attribute: the buffer is large */
     size_t length;
 } reader;
 
 /* ---- attributes ---- */
 
-/* The path of an attribute or directory of the topology, "" for its own: for messages only, so made where one is
- * needed. */
+/* Return the path of an attribute or directory of the topology, "" for its own. The path is for messages only, so it is
+ * made where one is needed. */
 static const char *whole_path(const reader *r, const char *name, char path[PATH_MAX]) {
     (void)snprintf(path, PATH_MAX, "%s%s%s%s", r->root, topology_directory, name[0] != '\0' ? "/" : "", name);
     return path;
@@ -52,7 +52,8 @@ static rsdk_status fail_reading(const reader *r, const char *name, int reason, r
                         "%s: cannot be read: %s", path, strerror(reason));
 }
 
-/* "nodes/3/" and `rest`; returns where it ends. By hand: snprintf takes as long as parsing what the attribute holds. */
+/* Write "nodes/3/" and `rest` to the reader's name; return where it ends. snprintf would take as long as parsing the
+ * attribute's content. */
 static char *name_attribute(reader *r, unsigned node, const char *rest) {
     char digits[16], *first = digits + sizeof digits;
     *--first = '\0';
@@ -62,8 +63,8 @@ static char *name_attribute(reader *r, unsigned node, const char *rest) {
     return stpcpy(stpcpy(stpcpy(stpcpy(r->name, nodes_directory), first), "/"), rest);
 }
 
-/* Reads the attribute r->name of a node; a refusal by the device cgroup is not an error where `is_hidden` is not NULL.
- */
+/* Read the attribute r->name of a node; a refusal by the device cgroup is not an error where `is_hidden` is not
+ * NULL. */
 static rsdk_status read_attribute(reader *r, bool *is_hidden, rsdk_error *error) {
     const char *name = r->name + sizeof nodes_directory - 1;
     int reason = rsdk_attribute_read(dirfd(r->nodes), name, r->text, ATTRIBUTE_SIZE, &r->length);
@@ -77,7 +78,8 @@ static rsdk_status read_attribute(reader *r, bool *is_hidden, rsdk_error *error)
     return r->length > ATTRIBUTE_LIMIT ? fail_reading(r, r->name, EFBIG, error) : RSDK_OK;
 }
 
-/* The parsers name the file in their errors only, so its whole path is made when one fails. */
+/* Put the whole path of the file into an error. The parsers name the file in their errors only, so its path is made
+ * when one fails. */
 static rsdk_status with_whole_path(const reader *r, rsdk_status status, rsdk_error *error) {
     if (status == RSDK_OK || error == NULL || error->message == NULL) {
         return status;
@@ -153,7 +155,7 @@ static rsdk_status read_node(reader *r, rsdk_kfd_node *node, rsdk_error *error) 
     return RSDK_OK;
 }
 
-/* The number that a node's directory is named by; false for any other name. */
+/* Read the number that a node's directory is named by; false for any other name. */
 static bool node_number(const char *name, unsigned *number) {
     uint64_t value = 0;
     if (name[0] == '0' && name[1] != '\0') {
@@ -226,7 +228,7 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
             return reading != RSDK_OK ? reading : status;
         }
         if (error != NULL) {
-            rsdk_error_clear(error); /* what went wrong was the change */
+            rsdk_error_clear(error); /* the change caused the failure */
         }
         rewinddir(r->nodes);
     }
@@ -235,7 +237,7 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
                         "%s: changed %d times while it was read", path, ATTEMPTS);
 }
 
-/* A kernel without KFD has no topology; a topology has nodes. */
+/* Return whether there is no topology: a kernel without KFD has none; a topology has nodes. */
 static bool is_absent(const reader *r, int reason) {
     struct stat facts;
     char path[PATH_MAX];

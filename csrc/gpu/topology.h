@@ -23,7 +23,7 @@ typedef struct rsdk_topology {
     RSDK_LIST(rsdk_kfd_node) nodes; /* in numeric order, hidden ones too */
 } rsdk_topology;
 
-/* `root` without '/' at its end: "" for the running system. */
+/* Read the topology. `root` has no '/' at its end: "" for the running system. */
 rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *arena, rsdk_topology *topology,
                                rsdk_error *error);
 

@@ -1,11 +1,11 @@
-/* The checks of what runs a GPU: the version of the kernel, and those of its firmware. */
+/* The checks of the software that runs a GPU: the version of the kernel, and the versions of its firmware. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/examiner.h"
 #include "gpu/tables.h"
 
-/* "6.17.9-generic" as three numbers; those that are not there are 0. */
+/* Read "6.17.9-generic" as three numbers; missing numbers are 0. */
 static bool read_release(const char *text, unsigned version[3]) {
     const char *at = text;
     memset(version, 0, 3 * sizeof *version);

@@ -85,8 +85,9 @@ static unsigned digit_value(char c) {
                                           : 16;
 }
 
-/* The index that strtol with base 0 reads from the whole token: "0x1F", "017", "+3", "-0", and "0b1" that of C23. Not
- * strtol itself: which one ROCr has is not ours to say. ROCr keeps 32 bits of the number, so 4294967297 is 1. */
+/* Read the index that strtol with base 0 reads from the whole token: "0x1F", "017", "+3", "-0", and, as in C23, "0b1".
+ * strtol itself is not called, because we do not know which strtol ROCr has. ROCr keeps 32 bits of the number, so
+ * 4294967297 is 1. */
 static rsdk_token_fault rocr_index(token t, bool reads_binary, size_t count, size_t *index) {
     const char *at = t.start;
     bool is_negative = at < t.end && *at == '-';
@@ -127,7 +128,7 @@ static bool starts_uuid(token t, uint64_t unique_id) {
     return true;
 }
 
-/* The one device whose UUID starts with the token; those without serial number cannot be named. */
+/* Find the one device whose UUID starts with the token; devices without serial number cannot be named. */
 static rsdk_token_fault rocr_uuid(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
     size_t hits = 0;
     if (token_length(t) <= UUID_PREFIX_LENGTH || token_length(t) >= RSDK_UUID_SIZE) {
@@ -190,8 +191,8 @@ rsdk_selection rsdk_visibility_select_rocr_c23(const char *value, const uint64_t
 
 /* ---- HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES, GPU_DEVICE_ORDINAL ---- */
 
-/* What the double quotes around the whole value hold, as container tools leave them; without both, the value itself.
- * Blanks may stand outside them, tabs not. */
+/* Return the text within the double quotes around the whole value, as container tools leave them; without both, the
+ * value itself. Blanks may stand outside them, tabs not. */
 static token unquoted(const char *value) {
     const char *start = value + strspn(value, " "), *end = value + strlen(value);
     while (end > start && end[-1] == ' ') {
@@ -205,7 +206,7 @@ bool rsdk_visibility_is_set_hip(const char *value) {
     return value != NULL && (*value == '\0' || token_length(unquoted(value)) > 0);
 }
 
-/* The index as HIP would print it: digits, no leading zero. */
+/* Read the index as HIP would print it: digits, no leading zero. */
 static rsdk_token_fault hip_index(token t, size_t count, size_t *index) {
     bool is_too_large = false;
     if (token_length(t) > 1 && *t.start == '0') {
@@ -223,7 +224,7 @@ static rsdk_token_fault hip_index(token t, size_t count, size_t *index) {
     return is_too_large || *index >= count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;
 }
 
-/* The first device in whose UUID the token occurs. */
+/* Find the first device in whose UUID the token occurs. */
 static rsdk_token_fault hip_uuid(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
     char uuid[RSDK_UUID_SIZE];
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* The rules. A library is built to find itself and what it needs; the rest is chance. Of what binds elsewhere by
- * chance, only a strong definition is a fault: of weak C++ code each library has the same. */
+/* The rules. A library is built to find itself and its needs; the rest is chance. If a reference binds elsewhere by
+ * chance, only a strong definition is a fault: each library has the same weak C++ code. */
 #include "loader/binding_verdict.h"
 
 #include <stdio.h>
@@ -89,7 +89,7 @@ static const char *const cxx_names[] = {"__cxa_",
                                         "_ZTv0_n",
                                         "_ZTC"};
 
-/* What an allocator replaces. Source: the GNU C Library manual, Replacing malloc; [new.delete] of C++. */
+/* The functions that an allocator replaces. Source: the GNU C Library manual, Replacing malloc; [new.delete] of C++. */
 static const char *const allocator_names[] = {"malloc",       "free",     "calloc",        "realloc",
                                               "reallocarray", "memalign", "aligned_alloc", "posix_memalign",
                                               "valloc",       "pvalloc",  "cfree",         "malloc_usable_size"};
@@ -140,7 +140,8 @@ static bool has(const rsdk_object_list *list, size_t object) {
     return false;
 }
 
-/* An object of a library that moved into the program, by a copy relocation: the program's is the library's. */
+/* Return whether an object of a library has moved into the program, by a copy relocation: the program's object is the
+ * library's. */
 static bool has_moved_into(const rsdk_linker_object *program, const char *name) {
     for (size_t i = 0; i < program->symbols.references.count; i++) {
         const rsdk_elf_reference *reference = &program->symbols.references.items[i];
@@ -193,8 +194,8 @@ static bool is_between(const rsdk_linker_object *a, const rsdk_linker_object *b,
     return both ? first && second : first || second;
 }
 
-/* Whether a variable that is constructed at its first use comes from a file that has not its guard: then the guard of
- * another file says whether it is constructed. Names: the Itanium C++ ABI, 5.1.4.4. */
+/* Return whether a variable that is constructed at its first use comes from a file that has not its guard: then the
+ * guard of another file says whether the variable is constructed. Names: the Itanium C++ ABI, 5.1.4.4. */
 static bool is_without_guard(const rsdk_binding_judge *judge, const char *name, rsdk_definition to,
                              rsdk_definition instead) {
     static const char prefix[] = "_ZGV";

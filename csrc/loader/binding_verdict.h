@@ -1,4 +1,4 @@
-/* What it means that a reference binds to one file and not to another. */
+/* The meaning of a reference that binds to one file and not to another. */
 #ifndef RSDK_LOADER_BINDING_VERDICT_H
 #define RSDK_LOADER_BINDING_VERDICT_H
 
@@ -8,15 +8,15 @@
 
 typedef struct rsdk_binding_judge {
     rsdk_linker_state *state;   /* borrowed */
-    rsdk_object_list *closures; /* of each object, gathered when first asked for */
+    rsdk_object_list *closures; /* the closure of each object, gathered when first asked for */
     const char *ld_preload;     /* the value of LD_PRELOAD; NULL: not set */
 } rsdk_binding_judge;
 
 rsdk_status rsdk_binding_judge_init(rsdk_linker_state *state, const char *ld_preload, rsdk_binding_judge *judge,
                                     rsdk_error *error);
 
-/* Judges the reference `symbol` of the object `from`, which binds to `to` (object RSDK_NO_OBJECT: to nothing). Where it
- * binds elsewhere, `instead` is the definition that the library alone would have bound to. */
+/* Judge the reference `symbol` of the object `from`, which binds to `to` (object RSDK_NO_OBJECT: to nothing). Where the
+ * reference binds elsewhere, `instead` is the definition that the library alone would have bound to. */
 rsdk_status rsdk_binding_judge_reference(rsdk_binding_judge *judge, size_t from, uint32_t symbol,
                                          rsdk_elf_reference_kind kind, rsdk_definition to, rsdk_definition *instead,
                                          rsdk_binding_verdict *verdict, rsdk_error *error);

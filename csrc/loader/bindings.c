@@ -20,7 +20,7 @@ typedef struct record {
 struct rsdk_bindings {
     rsdk_arena arena;
     rsdk_plan *plan;       /* owned; NULL: none */
-    rsdk_link_map own_map; /* without a plan, which has its own, as with the next */
+    rsdk_link_map own_map; /* the link map without a plan, which has its own, as with the next */
     rsdk_linker_search own_search;
     rsdk_link_map *map;
     rsdk_linker_state state;
@@ -36,7 +36,7 @@ static const rsdk_linker_object *object_at(const rsdk_bindings *b, size_t index)
 
 /* ---- binding what openings bring in ---- */
 
-/* Whether a symbol is referred to for the first time as this kind; `seen` has a byte for each symbol. */
+/* Return whether a symbol is referred to for the first time as this kind; `seen` has a byte for each symbol. */
 static bool is_first(unsigned char *seen, const rsdk_elf_reference *reference) {
     const unsigned kind = 1U << reference->kind;
     bool first = (seen[reference->symbol] & kind) == 0;
@@ -44,7 +44,7 @@ static bool is_first(unsigned char *seen, const rsdk_elf_reference *reference) {
     return first;
 }
 
-/* Binds each symbol that an object refers to, once for each kind of reference. */
+/* Bind each symbol that an object refers to, once for each kind of reference. */
 static rsdk_status bind_object(rsdk_bindings *b, size_t index, rsdk_error *error) {
     const rsdk_elf_dynsym *symbols = &object_at(b, index)->symbols;
     unsigned char *seen = rsdk_arena_alloc(&b->arena, symbols->count + 1U, 1);
@@ -71,7 +71,7 @@ static rsdk_status follow_opening(rsdk_bindings *b, const rsdk_linker_opening *o
     return is_global ? rsdk_linker_state_promote(&b->state, root, error) : RSDK_OK;
 }
 
-/* As the preloader carries a step out. */
+/* Follow a step as the preloader carries it out. */
 static rsdk_status follow_step(rsdk_bindings *b, const rsdk_planned_step *step, rsdk_error *error) {
     const int mode = rsdk_planned_step_mode(step);
     const rsdk_linker_opening library = {.path = step->view.location.path, .mode = mode};
@@ -97,7 +97,7 @@ static rsdk_status follow_all(rsdk_bindings *b, const rsdk_opening *openings, si
 
 /* ---- what a process has bound ---- */
 
-/* Judges what the slot of a reference holds. False: nothing can be said. */
+/* Judge the content of a reference's slot. False: nothing can be said. */
 static bool read_slot(rsdk_bindings *b, rsdk_process_memory *memory, size_t index, const rsdk_elf_reference *reference,
                       record *bound) {
     const rsdk_linker_object *object = object_at(b, index);
@@ -120,7 +120,7 @@ static bool read_slot(rsdk_bindings *b, rsdk_process_memory *memory, size_t inde
         return false;
     }
     if (bound->to.object == index && reference->is_lazy_slot && !is_own) {
-        bound->verdict = RSDK_BINDING_LAZY; /* it leads to the code that will call the linker */
+        bound->verdict = RSDK_BINDING_LAZY; /* the slot leads to the code that will call the linker */
         bound->to.object = RSDK_NO_OBJECT;
         return false;
     }
@@ -204,7 +204,8 @@ static int compare_pairs(const void *a, const void *b) {
     return order != 0 ? order : strcmp(first->to, second->to);
 }
 
-/* References that follow each other are of one library, so a row of numbers, one for each target, finds the pair. */
+/* Count the pairs. References that follow each other are of one library, so a row of numbers, one for each target,
+ * finds the pair. */
 static rsdk_status count_pairs(rsdk_bindings *b, rsdk_error *error) {
     size_t *place = rsdk_arena_alloc(&b->arena, b->state.objects.count + 1, sizeof *place);
     size_t from = RSDK_NO_OBJECT, first = 0;
@@ -236,7 +237,7 @@ static rsdk_status count_pairs(rsdk_bindings *b, rsdk_error *error) {
 
 /* ---- the whole ---- */
 
-/* The linker as it is: what the plan has read of it, or what is read now. */
+/* Take the linker as it is: as the plan has read it, or as it is read now. */
 static rsdk_status take_linker(rsdk_bindings *b, rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose,
                                rsdk_error *error) {
     if (options == NULL) {
@@ -261,7 +262,7 @@ static rsdk_status foresee(rsdk_bindings *b, const rsdk_load_options *options, c
     return count_pairs(b, error);
 }
 
-/* Hands the result over, or frees what there is of it. */
+/* Hand the result over, or free the part that is there. */
 static rsdk_status give(rsdk_bindings *fresh, rsdk_status status, rsdk_bindings **bindings) {
     if (status == RSDK_OK) {
         *bindings = fresh;

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "loader/memory_object.h"
 
-/* Reads what the process has, once. */
+/* Find the origin of a loaded file. The files of the process are read once. */
 static rsdk_status who_brought(const rsdk_conflicts *c, const char *path, rsdk_origin *origin, rsdk_error *error) {
     rsdk_origins *origins = c->origins;
     if (origins->arena == NULL) {
@@ -20,7 +20,8 @@ static rsdk_status who_brought(const rsdk_conflicts *c, const char *path, rsdk_o
     return rsdk_origins_find(origins, path, origin, error);
 }
 
-/* What helps against a library that is used instead of the SDK's, or beside it. A profiler is meant to be there. */
+/* Return the remedy against a library that is used instead of the SDK's, or beside it. A profiler is meant to be
+ * there. */
 static const char *what_helps(const rsdk_origin *origin, const char *else_helps) {
     return origin->kind == RSDK_ORIGIN_PROFILER ? "use the rocprofv3 of this SDK" : else_helps;
 }
@@ -42,7 +43,7 @@ rsdk_status rsdk_conflicts_check_namesake(const rsdk_conflicts *conflicts, const
                              what_helps(&origin, "remove it from there, or initialise ROCm first"));
 }
 
-/* A needed library of the SDK: the process has another file with its SONAME. */
+/* Check a needed library of the SDK: the process has another file with its SONAME. */
 static rsdk_status check_loaded_edge(const rsdk_conflicts *c, const rsdk_node *node, const rsdk_edge *edge,
                                      rsdk_error *error) {
     const char *path = NULL;
@@ -57,7 +58,8 @@ static rsdk_status check_loaded_edge(const rsdk_conflicts *c, const rsdk_node *n
     return is_same ? RSDK_OK : rsdk_conflicts_check_namesake(c, edge->name, edge->path, path, error);
 }
 
-/* The same library in another version is in the process: both will be there, and their symbols may mix. */
+/* Check whether the same library in another version is in the process: both will be there, and their symbols may
+ * mix. */
 static rsdk_status check_other_version(const rsdk_conflicts *c, const rsdk_node *node, rsdk_error *error) {
     const char *soname = node->file->soname;
     if (soname == NULL || is_private_copy(c, node->location.path)) {

@@ -1,4 +1,4 @@
-/* Finds libraries of a plan that the process has already, from outside the SDK or in another version. */
+/* The libraries of a plan that the process has already, from outside the SDK or in another version. */
 #ifndef RSDK_LOADER_CONFLICTS_H
 #define RSDK_LOADER_CONFLICTS_H
 
@@ -15,13 +15,13 @@ typedef struct rsdk_conflicts {
     rsdk_warnings *warnings;
 } rsdk_conflicts;
 
-/* Notes that the object at `loaded_path`, which has the SONAME of the SDK's file, is used instead of it, and who
- * brought it in. */
+/* Note that the object at `loaded_path`, which has the SONAME of the SDK's file, is used instead of it, and who brought
+ * the object in. */
 rsdk_status rsdk_conflicts_check_namesake(const rsdk_conflicts *conflicts, const char *soname, const char *loaded_path,
                                           const char *sdk_path, rsdk_error *error);
 
-/* Notes the conflicts of nodes that a step brings in: other versions of them, and what they need and will get from
- * outside the SDK. */
+/* Note the conflicts of nodes that a step brings in: other versions of them, and needed libraries that they will get
+ * from outside the SDK. */
 rsdk_status rsdk_conflicts_check_members(const rsdk_conflicts *conflicts, const size_t *nodes, size_t count,
                                          rsdk_error *error);
 

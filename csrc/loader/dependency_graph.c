@@ -86,7 +86,8 @@ static rsdk_status note_name(rsdk_graph *graph, size_t root, const char *name, s
     return rsdk_name_table_set(&graph->outside_names, graph->arena, key, strlen(key), node, error);
 }
 
-/* Whether a given file, or what it has brought in, answers to a name: the linker does not look for it again. */
+/* Find out whether a given file, or a file that it has brought in, answers to a name: the linker does not look for the
+ * name again. */
 static rsdk_status find_noted(const rsdk_graph *graph, size_t from, rsdk_edge *edge, bool *is_found,
                               rsdk_error *error) {
     const char *key = rsdk_arena_format(graph->arena, "%zu:%s", root_of(graph, from), edge->name);
@@ -97,7 +98,7 @@ static rsdk_status find_noted(const rsdk_graph *graph, size_t from, rsdk_edge *e
 
 /* ---- edges ---- */
 
-/* Where the linker would find a name that is not in the SDK. */
+/* Look where the linker would find a name that is not in the SDK. */
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
     bool is_noted = false;
     if (!graph->nodes.items[from]->is_sdk) {
@@ -114,7 +115,8 @@ static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge,
     return RSDK_OK;
 }
 
-/* A given file's own neighbours may lead to the SDK as well; one that cannot be read leads nowhere. */
+/* Follow a given file's own neighbours, which may lead to the SDK as well; a neighbour that cannot be read leads
+ * nowhere. */
 static rsdk_status follow_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_location location = {.path = edge->path, .found_via = RSDK_FOUND_BY_NEED};
@@ -133,7 +135,7 @@ bool rsdk_edge_is_path(const rsdk_edge *edge) {
     return strchr(edge->name, '/') != NULL;
 }
 
-/* An entry with a '/': the linker replaces its tokens and opens it. */
+/* Resolve an entry with a '/': the linker replaces its tokens and opens it. */
 static rsdk_status resolve_path(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_location *location,
                                 rsdk_error *error) {
     const char *needing = graph->nodes.items[from]->file->path;
@@ -177,7 +179,7 @@ static rsdk_status resolve_name(rsdk_graph *graph, size_t from, rsdk_edge *edge,
                : RSDK_OK;
 }
 
-/* Fills in where `edge`, which has a name, leads. */
+/* Fill in the end of `edge`, which has a name. */
 static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     edge->kind = RSDK_EDGE_OUTSIDE;
@@ -203,11 +205,11 @@ static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk
     return RSDK_OK;
 }
 
-/* Filtees first: the linker puts them before the file in the order in which symbols are looked for. */
+/* Complete a node, filtees first: the linker puts them before the file in the order in which symbols are looked for. */
 static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
     const rsdk_node *node = graph->nodes.items[index];
     if (node->mapped != NULL) {
-        return RSDK_OK; /* in the process, and so is what it needs */
+        return RSDK_OK; /* in the process, and so are its needs */
     }
     if (!node->is_sdk && node->parent == RSDK_NO_NODE) {
         RSDK_TRY(note_name(graph, index, node->file->soname, index, error));

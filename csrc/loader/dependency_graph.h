@@ -11,9 +11,9 @@
 #define RSDK_NO_NODE ((size_t)-1)
 
 typedef enum rsdk_edge_kind {
-    RSDK_EDGE_SDK,     /* to a node: a file of the SDK, or of a file that was given and leads to the SDK */
+    RSDK_EDGE_SDK,     /* an edge to a node: a file of the SDK, or a file that was given and leads to the SDK */
     RSDK_EDGE_LOADED,  /* the process has an object of this SONAME: the linker takes that */
-    RSDK_EDGE_OUTSIDE, /* the linker resolves it; if the linker was asked, `path` is what it would find */
+    RSDK_EDGE_OUTSIDE, /* the linker resolves it; if the linker was asked, `path` is the file that it would find */
     RSDK_EDGE_MISSING, /* the linker was asked and finds nothing */
 } rsdk_edge_kind;
 
@@ -21,12 +21,12 @@ typedef struct rsdk_edge {
     const char *name; /* the DT_NEEDED entry, or DT_FILTER or DT_AUXILIARY */
     bool is_optional; /* DT_AUXILIARY */
     rsdk_edge_kind kind;
-    size_t node;      /* for RSDK_EDGE_SDK */
-    const char *path; /* for LOADED, and for OUTSIDE if the linker was asked or the entry is a path */
+    size_t node;      /* the node of RSDK_EDGE_SDK */
+    const char *path; /* the path of LOADED, and of OUTSIDE if the linker was asked or the entry is a path */
     bool is_sought;   /* an anchor has asked for `path` */
 } rsdk_edge;
 
-/* Whether the entry is a path, which the linker opens as it is. */
+/* Return whether the entry is a path, which the linker opens as it is. */
 bool rsdk_edge_is_path(const rsdk_edge *edge);
 
 typedef struct rsdk_node {
@@ -36,7 +36,7 @@ typedef struct rsdk_node {
     const rsdk_mapped_object *mapped; /* this very file in the process, or NULL */
     size_t parent;  /* the node that led here first, RSDK_NO_NODE for a root; set again when a step takes it in */
     bool is_placed; /* in the process, or brought in by a step of the plan */
-    rsdk_load_chain chain; /* how it comes into the process: by `parent` */
+    rsdk_load_chain chain; /* the way into the process: by `parent` */
     uint64_t walk;         /* the last walk that visited it */
     RSDK_LIST(rsdk_edge) edges;
 } rsdk_node;
@@ -46,29 +46,29 @@ typedef struct rsdk_graph {
     rsdk_inventory *inventory;
     rsdk_link_map *map;
     rsdk_linker_search *search;
-    bool asks_linker;              /* whether to look for what is outside */
+    bool asks_linker;              /* the linker is asked for files outside the SDK */
     RSDK_LIST(rsdk_node *) nodes;  /* their places in memory stay */
-    rsdk_name_table identities;    /* from the identity of a file to its node */
+    rsdk_name_table identities;    /* nodes by the identity of their files */
     rsdk_name_table outside_names; /* "ROOT:NAME" -> node: the names that the linker knows by then of a given file and
-                                      of what it brings in from outside the SDK */
+                                      of files that it brings in from outside the SDK */
     size_t completed;              /* nodes whose edges are known */
 } rsdk_graph;
 
-/* Adds a root, or finds the node that is there already; *index is its place in graph->nodes. */
+/* Add a root, or find the node that is there already; *index is its place in graph->nodes. */
 rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
                            rsdk_error *error);
 
-/* Follows all edges of all nodes. Breadth first, in file order, as the linker does. */
+/* Follow all edges of all nodes, breadth first, in file order, as the linker does. */
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
 
-/* Whether the linker goes on behind a file that it finds for a name: for rsdk_linker_search. `graph` is a rsdk_graph.
- */
+/* Return whether the linker goes on behind a file that it finds for a name: for rsdk_linker_search. `graph` is a
+ * rsdk_graph. */
 bool rsdk_graph_is_passed_over(void *graph, const char *path);
 
-/* Notes that `node` comes into the process by `parent`, or, where that is RSDK_NO_NODE, by itself. */
+/* Note that `node` comes into the process by `parent`, or, where `parent` is RSDK_NO_NODE, by itself. */
 void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent);
 
-/* Numbers the strongly connected components of the nodes marked in `members`: in a component every node needs every
+/* Number the strongly connected components of the nodes marked in `members`: in a component every node needs every
  * other, directly or through others. component[i] is the number of node i. A component that needs another has the
  * higher number. */
 rsdk_status rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component, rsdk_error *error);

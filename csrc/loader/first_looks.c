@@ -6,7 +6,7 @@
 #include "sdk/package_name.h"
 #include "sdk/tables.h"
 
-/* The directory that has the SDK's packages, NULL: not known. */
+/* Return the directory that has the SDK's packages, NULL: not known. */
 static const char *site_of(const rsdk_sdk *sdk, rsdk_arena *arena) {
     const char *package = sdk->info.path != NULL ? rsdk_path_parent(arena, sdk->info.path) : NULL;
     return package != NULL ? rsdk_path_parent(arena, package) : NULL;
@@ -34,7 +34,7 @@ void rsdk_first_looks_give(rsdk_next_files *next, rsdk_sdk *sdk, rsdk_arena *are
         const char *family = rsdk_sdk_is_kpack_split(sdk) ? NULL : sdk->info.default_family;
         const char *platform = join(arena, site, rsdk_package_name_module(sdk, packages[i], family));
         const char *pure = join(arena, site, rsdk_package_table[packages[i]].pure_module);
-        if (packages[i] != RSDK_CORE) { /* that one has been read */
+        if (packages[i] != RSDK_CORE) { /* the core package's directory has been read */
             look(next, join(arena, pure, "_dist_info.py"), true);
         }
         look(next, join(arena, platform, "__init__.py"), false);

@@ -1,17 +1,17 @@
-/* What a load of an SDK looks up first: where its packages and their libraries lie. None of it depends on another. */
+/* The files that a load of an SDK looks up first: where its packages and their libraries lie. No look-up depends on
+ * another. */
 #ifndef RSDK_LOADER_FIRST_LOOKS_H
 #define RSDK_LOADER_FIRST_LOOKS_H
 
 #include "loader/next_files.h"
 #include "rocm_sdk/sdk.h"
 
-/* The directory of the core package's libraries, if that lies beside the SDK's `_dist_info.py`; nothing is looked at.
- * NULL: the SDK has none, or memory is short. */
+/* Return the directory of the core package's libraries, if it lies beside the SDK's `_dist_info.py`; nothing is looked
+ * at. NULL: the SDK has no such directory, or memory is short. */
 const char *rsdk_first_looks_directory(rsdk_sdk *sdk, rsdk_arena *arena);
 
-/* Lets threads ask for all of it. What they find is in the system's memory when the load comes to it, and nowhere else:
- * a wrong name costs a question. The names
- * live in `arena` until the threads have ended. */
+/* Let threads ask for all of these files. The answers are in the system's memory when the load comes to the files, and
+ * nowhere else: a wrong name costs a question. The names live in `arena` until the threads have ended. */
 void rsdk_first_looks_give(rsdk_next_files *next, rsdk_sdk *sdk, rsdk_arena *arena);
 
 #endif

@@ -16,7 +16,7 @@ enum { DIRECTORY_LIMIT = 4096 };
 static const char *const private_places[] = {"lib/llvm", "lib/rocm_sysdeps"};
 
 typedef struct pending {
-    const char *path, *package; /* the directory, and that of the package */
+    const char *path, *package; /* the directory, and the package's */
     rsdk_package_id id;
 } pending;
 
@@ -40,7 +40,7 @@ static bool is_directory(int stream, const struct dirent *entry) {
     return fstatat(stream, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* Of several files of a name the first counts. */
+/* Take an entry. The first of several files of a name counts. */
 static rsdk_status take_entry(rsdk_inventory *inventory, const pending *at, const struct dirent *entry, int stream,
                               pending_list *list, rsdk_error *error) {
     const char *name = entry->d_name;
@@ -63,7 +63,7 @@ static rsdk_status take_entry(rsdk_inventory *inventory, const pending *at, cons
     return RSDK_OK;
 }
 
-/* What cannot be listed has nothing. */
+/* Walk through directories. A directory that cannot be listed has nothing. */
 static rsdk_status walk(rsdk_inventory *inventory, pending_list *list, rsdk_error *error) {
     rsdk_status status = RSDK_OK;
     for (size_t i = 0; status == RSDK_OK && i < list->count; i++) {
@@ -90,7 +90,7 @@ static bool is_of_packages(const char *name) {
     return false;
 }
 
-/* Packages with libraries first, then all others beside core. */
+/* List packages with libraries first, then all others beside core. */
 static rsdk_status list_packages(rsdk_inventory *inventory, pending_list *list, rsdk_error *error) {
     const char *core = NULL;
     for (size_t i = 0; i < rsdk_library_package_count; i++) {

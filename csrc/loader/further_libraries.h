@@ -1,12 +1,12 @@
 /* Libraries of the SDK outside the places that libraries are looked for in: deeper in a package, or in one without
- * short names, as the device packages. Only what given files need leads there. */
+ * short names, as the device packages. Only the needs of given files lead there. */
 #ifndef RSDK_LOADER_FURTHER_LIBRARIES_H
 #define RSDK_LOADER_FURTHER_LIBRARIES_H
 
 #include "loader/inventory.h"
 
-/* The file of this name; *path is NULL where there is none. Copies of what systems have too (LLVM's, rocm_sysdeps) and
- * the development tree are left out. The packages are walked through at the first call. */
+/* Find the file of this name; *path is NULL where there is none. Copies of libraries that systems have too (LLVM's,
+ * rocm_sysdeps) and the development tree are left out. The packages are walked through at the first call. */
 rsdk_status rsdk_further_libraries_find(rsdk_inventory *inventory, const char *name, const char **path,
                                         rsdk_package_id *package, rsdk_error *error);
 

@@ -1,4 +1,4 @@
-/* Asks the linker: dlsym of the program's handle searches the global scope, whoever made it. */
+/* The questions to the linker: dlsym of the program's handle searches the global scope, whoever made the handle. */
 #include "loader/global_scope.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,9 @@
 #include "base/path.h"
 #include "elf/soname.h"
 
-/* The file that has the address of a function, and whether that is an entry of the program's own procedure linkage
- * table: a program at a fixed address gives such an entry out for the address of a function that it does not define. */
+/* Return the file that has the address of a function; *is_entry says whether the address is an entry of the program's
+ * own procedure linkage table: a program at a fixed address gives such an entry out for the address of a function that
+ * it does not define. */
 static const char *file_of(void *address, bool *is_entry) {
     Dl_info info = {.dli_fname = NULL};
     const ElfW(Sym) *symbol = NULL;
@@ -21,7 +22,7 @@ static const char *file_of(void *address, bool *is_entry) {
     return is_known ? info.dli_fname : NULL;
 }
 
-/* Whether a loaded file itself defines a function. */
+/* Return whether a loaded file itself defines a function. */
 static bool defines(const struct link_map *object, const char *function) {
     void *handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
     void *address = handle != NULL ? dlsym(handle, function) : NULL;
@@ -33,7 +34,7 @@ static bool defines(const struct link_map *object, const char *function) {
     return file != NULL && !is_entry && strcmp(file, object->l_name) == 0;
 }
 
-/* The first file behind the program that defines a function. What is preloaded stands before the C library. */
+/* Return the first file behind the program that defines a function. Preloaded files stand before the C library. */
 static const char *definer_behind_program(void *program, const char *function) {
     struct link_map *object = NULL;
     if (dlinfo(program, RTLD_DI_LINKMAP, &object) != 0) {
@@ -81,7 +82,7 @@ static bool is_cxx_runtime(const char *file) {
     return false;
 }
 
-/* The file that answers for an allocator although it is not the C library's or the C++ runtime's; NULL: none. */
+/* Return the file that answers for an allocator although it is not the C library's or the C++ runtime's; NULL: none. */
 static const char *foreign_allocator(void) {
     const char *libc = rsdk_global_scope_definer("gnu_get_libc_version");
     for (size_t i = 0; i < COUNT_OF(c_allocators); i++) {

@@ -1,5 +1,5 @@
-/* Applies the table of interpositions to a graph. A graph without libraries of the table costs a comparison of names.
- */
+/* The table of interpositions, applied to a graph. A graph without libraries of the table costs a comparison of
+ * names. */
 #include "loader/guard.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static const char *name_of(const rsdk_node *node) {
     return node->file->soname != NULL ? node->file->soname : rsdk_path_name(node->location.path);
 }
 
-/* A linker name stands for itself; another text is how a SONAME begins. */
+/* Return whether a SONAME is of a library of the row. A linker name stands for itself; another text is the beginning of
+ * a SONAME. */
 static bool is_library_of(const rsdk_interposition *row, const char *soname) {
     for (const char *const *name = row->libraries; *name != NULL; name++) {
         size_t length = strlen(*name);
@@ -39,7 +40,8 @@ static void keep_local(rsdk_guarded *node, const char *soname, const char *reaso
     node->held_reason = node->held_reason != NULL ? node->held_reason : reason;
 }
 
-/* A library that is in the process already, or is the system's, comes with a node all the same. */
+/* Look at the edges of a node. A library that is in the process already, or is the system's, comes with a node all the
+ * same. */
 static void look_at_edges(const rsdk_guard *guard, size_t index, const rsdk_interposition *row) {
     const rsdk_node *node = node_at(guard, index);
     for (size_t i = 0; i < node->edges.count; i++) {
@@ -64,7 +66,7 @@ static void apply_scope_row(const rsdk_guard *guard, const rsdk_interposition *r
     }
 }
 
-/* Marks what libamdhip64 brings in: that is global with it. */
+/* Mark the libraries that libamdhip64 brings in: they are global with it. */
 static void mark_below_hip(const rsdk_guard *guard) {
     bool has_changed = guard->hip != RSDK_NO_NODE;
     if (has_changed) {
@@ -84,8 +86,8 @@ static void mark_below_hip(const rsdk_guard *guard) {
     }
 }
 
-/* Passes on from each node to those that need it why it stays local: dlopen makes a library and all that it brings in
- * global together. What libamdhip64 brings in is global anyway. */
+/* Pass the reason to stay local from each node to the nodes that need it: dlopen makes a library and all that it brings
+ * in global together. Libraries that libamdhip64 brings in are global anyway. */
 static void pass_on(const rsdk_guard *guard) {
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
@@ -125,7 +127,7 @@ static rsdk_status warn_of_definer(const rsdk_guard *guard, const rsdk_interposi
                              node->location.path, row->probe, definer, row->reason, obstacles[obstacle], file);
 }
 
-/* Notes that a node is opened before all others, once. */
+/* Note that a node is opened before all others, once. */
 static rsdk_status add_first(rsdk_guard *guard, size_t index, const char *reason, rsdk_error *error) {
     if (guard->nodes[index].first_reason == NULL) {
         RSDK_APPEND(guard->graph->arena, &guard->bound_first, index, error);
@@ -145,8 +147,8 @@ static rsdk_status is_interposable(const rsdk_guard *guard, const rsdk_node *nod
     return RSDK_OK;
 }
 
-/* Another file answers for a library already: RTLD_DEEPBIND lets the library look into itself before. Where that does
- * harm, what will happen is told. */
+/* Bind a library with RTLD_DEEPBIND, as another file answers for it already: the library then looks into itself before.
+ * Where RTLD_DEEPBIND does harm, a warning tells the consequence. */
 static rsdk_status bind_deep(rsdk_guard *guard, const rsdk_interposition *row, size_t index, const char *definer,
                              rsdk_error *error) {
     const char *obstacle = NULL;
@@ -163,8 +165,8 @@ static rsdk_status bind_deep(rsdk_guard *guard, const rsdk_interposition *row, s
     return add_first(guard, index, reason, error);
 }
 
-/* The libraries of a group are kept apart if there are two of them in the plan, or one is in the global scope already,
- * and one calls its own functions by name. */
+/* Keep the libraries of a group apart if two of them are in the plan, or one is in the global scope already, and one
+ * calls its own functions by name. */
 static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition *row, rsdk_error *error) {
     RSDK_LIST(size_t) members = {0};
     bool calls_own = false;
@@ -258,7 +260,7 @@ rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
             apply_scope_row(guard, &rsdk_interpositions[i]);
         }
     }
-    RSDK_TRY(apply_wishes(guard, error)); /* before what would do the same, or warn of what a wish prevents */
+    RSDK_TRY(apply_wishes(guard, error)); /* before rules that do the same, or warn of a prevented conflict */
     for (size_t i = 0; i < rsdk_interposition_count; i++) {
         if (rsdk_interpositions[i].measure == RSDK_MEASURE_BOUND_FIRST) {
             RSDK_TRY(apply_bound_first(guard, &rsdk_interpositions[i], error));

@@ -8,12 +8,12 @@
 #include "loader/warnings.h"
 #include "rocm_sdk/loader.h"
 
-/* What the guard says of one node. */
+/* The guard's rules for one node. */
 typedef struct rsdk_guarded {
-    const char *own_reason;   /* why it is opened RTLD_LOCAL, whoever asks for it; NULL: it need not be */
+    const char *own_reason;   /* the reason to open the library RTLD_LOCAL, whoever asks for it; NULL: none */
     const char *held_by;      /* a library that must not become global and comes with it, or itself; NULL: none */
-    const char *held_reason;  /* why that must not */
-    const char *first_reason; /* why it is opened before all others; NULL: it is not */
+    const char *held_reason;  /* the reason why `held_by` must not */
+    const char *first_reason; /* the reason to open the library before all others; NULL: none */
     bool is_wished_local;     /* ROCM_SDK_ISOLATE names `held_by` */
     bool binds_deep;          /* RTLD_DEEPBIND: ROCM_SDK_ISOLATE asks for it, or another file answers already */
     bool is_below_hip;        /* libamdhip64, which is always global, brings it in */
@@ -23,12 +23,13 @@ typedef struct rsdk_guard {
     const rsdk_graph *graph; /* borrowed, as the others */
     rsdk_warnings *warnings;
     const char *isolate;           /* ROCM_SDK_ISOLATE; NULL: not set */
-    rsdk_guarded *nodes;           /* by index; of those that the graph had */
+    rsdk_guarded *nodes;           /* by index; of the nodes that the graph had */
     size_t hip;                    /* the node of libamdhip64; RSDK_NO_NODE: none */
     RSDK_LIST(size_t) bound_first; /* nodes, in the order of opening */
 } rsdk_guard;
 
-/* Fills in the rest of *guard, once the graph is complete. RSDK_BAD_ARGUMENT if `isolate` names what is no library. */
+/* Fill in the rest of *guard, once the graph is complete. RSDK_BAD_ARGUMENT if `isolate` has a name that is not a
+ * library's. */
 rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* Each file is tried by itself, as the linker would take it (link_trial.h). Beside the linker's answers the needs say
- * where each library lies, for a reader who asks what to do. */
+ * where each library lies, for a reader who looks for a remedy. */
 #include "loader/host_check.h"
 
 #include <string.h>
@@ -34,8 +34,8 @@ static bool is_same_file(const rsdk_host_object *o, const char *path) {
            facts.st_ino == o->file.identity.inode;
 }
 
-/* The linker's own answer counts where it has one that is not the system's: what is in the SDK under the same name
- * comes first where all is installed. */
+/* Find the places of an object's needs. The linker's own answer counts, unless it is the system's: where all is
+ * installed, a file of the SDK under the same name comes first. */
 static rsdk_status place_needs(check *c, const rsdk_host_object *o, const rsdk_link_trial *trial,
                                rsdk_host_file *result) {
     for (size_t i = 0; o->is_read && i < o->file.needed.count && i < NEEDS_LIMIT; i++) {
@@ -63,7 +63,7 @@ static rsdk_status place_unfound(check *c, const rsdk_link_trial *trial, rsdk_ho
 
 /* ---- what they were built for ---- */
 
-/* What is among the files themselves says nothing of an SDK. */
+/* Add a need. Libraries among the files themselves say nothing of an SDK. */
 static rsdk_status add_need(check *c, const char *needing, const rsdk_host_need *need, rsdk_other_release *found) {
     rsdk_release_need added = {.file = needing, .name = need->name};
     added.is_here =
@@ -92,7 +92,7 @@ static void explain(const rsdk_other_release *release, rsdk_host_need *need) {
     }
 }
 
-/* What is nowhere for this reason is no fault of its own. */
+/* Explain needs by the other release. A library that is missing for this reason is no fault of its own. */
 static void explain_needs(rsdk_host_files *result) {
     for (size_t i = 0; rsdk_other_release_is(&result->release) && i < result->list.count; i++) {
         rsdk_host_file *file = &result->list.items[i];
@@ -105,7 +105,7 @@ static void explain_needs(rsdk_host_files *result) {
     }
 }
 
-/* Which files are variants, and first which of them others need. */
+/* Find which files are variants, and first which of them others need. */
 static rsdk_status find_variants(check *c, rsdk_host_files *result) {
     rsdk_name_table places = {0};
     RSDK_LIST(rsdk_variant *) variants = {0};
@@ -129,7 +129,7 @@ static rsdk_status find_variants(check *c, rsdk_host_files *result) {
     return rsdk_variants_find(variants.items, variants.count, c->arena, c->error);
 }
 
-/* The SONAME of HIP in the SDK; NULL: it has none. */
+/* Return the SONAME of HIP in the SDK; NULL: the SDK has none. */
 static const char *find_runtime(const check *c) {
     static const char hip[] = "libamdhip64.so";
     for (size_t i = 0; i < c->asked->library_count; i++) {
@@ -154,7 +154,7 @@ static bool needs_rocm(const rsdk_host_files *result) {
     return false;
 }
 
-/* Python's bindings need no library of ROCm: they open them by name. */
+/* Find the libraries that files may open. Python's bindings need no library of ROCm: they open them by name. */
 static rsdk_status find_opened(check *c, rsdk_host_files *result) {
     rsdk_unique_strings names = {0};
     for (size_t i = 0; i < result->list.count; i++) {
@@ -177,7 +177,7 @@ static rsdk_status find_opened(check *c, rsdk_host_files *result) {
 
 /* ---- the check ---- */
 
-/* Fills in what the process that c->process describes makes of a file. */
+/* Try a file in the process that c->process describes, and fill in the outcome. */
 static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *result) {
     rsdk_link_trial trial;
     *result = (rsdk_host_file){.path = o->path,
@@ -216,7 +216,7 @@ static rsdk_status init(check *c) {
     return RSDK_OK;
 }
 
-/* A fresh process with what all of them have opened. */
+/* Start a process with the libraries that all of them have opened. */
 static rsdk_status start_process(check *c) {
     const rsdk_host_object *unused = NULL;
     rsdk_trial_process_start(&c->process, &c->objects, &c->search);
@@ -236,7 +236,8 @@ static rsdk_status measure(check *c, const rsdk_host_file *file, rsdk_host_outco
     return RSDK_OK;
 }
 
-/* Below 0: less lacks in the first process. Symbols are looked for where all libraries are there. */
+/* Compare two outcomes; below 0: less lacks in the first process. Symbols are looked for where all libraries are
+ * there. */
 static int compare(const rsdk_host_outcome *one, const rsdk_host_outcome *other) {
     const size_t pairs[][2] = {
         {one->of_sdk, other->of_sdk}, {one->unfound, other->unfound}, {one->lacks, other->lacks}};
@@ -269,7 +270,7 @@ static rsdk_status try_all_alone(check *c, rsdk_host_files *result) {
 
 /* ---- with the SDK ---- */
 
-/* Loads a library of the SDK and what it needs of the SDK, as the planner does. */
+/* Load a library of the SDK and its needs of the SDK, as the planner does. */
 static rsdk_status load_of_sdk(check *c, const char *path) {
     rsdk_strings pending = {0};
     RSDK_APPEND(c->arena, &pending, path, c->error);
@@ -287,7 +288,7 @@ static rsdk_status load_of_sdk(check *c, const char *path) {
     return RSDK_OK;
 }
 
-/* Loads what files do not find and the SDK has; *is_more: something was loaded. */
+/* Load libraries that files do not find and the SDK has; *is_more: something was loaded. */
 static rsdk_status load_unfound(check *c, const rsdk_host_file *file, rsdk_host_files *result, bool *is_more) {
     for (size_t i = 0; i < file->unfound.count; i++) {
         const char *path = NULL;
@@ -337,7 +338,7 @@ static rsdk_status retry(check *c, retried *again) {
     return RSDK_OK;
 }
 
-/* The best outcome of a file so far. */
+/* Return the best outcome of a file so far. */
 static const rsdk_host_outcome *best_of(const rsdk_host_file *file) {
     const rsdk_host_outcome *best = &file->alone;
     for (size_t i = 0; i < RSDK_AID_COUNT; i++) {
@@ -346,7 +347,7 @@ static const rsdk_host_outcome *best_of(const rsdk_host_file *file) {
     return best;
 }
 
-/* Takes rows of another process where less lacks in it. */
+/* Take rows of another process where less lacks in it. */
 static rsdk_status take(check *c, const retried *again, rsdk_aid aid, rsdk_host_files *result) {
     for (size_t i = 0; i < again->count; i++) {
         rsdk_host_file *row = &result->list.items[again->rows[i]], tried = again->files[i];
@@ -372,8 +373,8 @@ static void note_served(rsdk_host_file *file) {
     }
 }
 
-/* In a process in which rocm_sdk has loaded what the files do not find. It is asked again with what more of the SDK is
- * needed then. *is_possible: all of that has shortnames. */
+/* Try the files in a process in which rocm_sdk has loaded the libraries that they do not find. The process is asked
+ * again with further libraries of the SDK that are needed then. *is_possible: all of these have shortnames. */
 static rsdk_status try_shortnames(check *c, rsdk_host_files *result, retried *again, bool *is_possible) {
     RSDK_TRY(start_process(c));
     for (bool is_more = true; is_more;) {
@@ -399,7 +400,8 @@ static rsdk_status load_needed(void *context, const char *name, rsdk_error *erro
     return path != NULL ? load_of_sdk(c, path) : RSDK_OK;
 }
 
-/* In a process in which preload_for has loaded all that the files need and the SDK has, be it that they find it. */
+/* Try the files in a process in which preload_for has loaded all libraries that the files need and the SDK has, even if
+ * they find them. */
 static rsdk_status try_files(check *c, retried *again) {
     RSDK_TRY(start_process(c));
     c->process.load_first = load_needed;
@@ -409,7 +411,7 @@ static rsdk_status try_files(check *c, retried *again) {
     return retry(c, again);
 }
 
-/* In a process that was started with the directories of the SDK. */
+/* Try the files in a process that was started with the directories of the SDK. */
 static rsdk_status try_run(check *c, retried *again) {
     const rsdk_strings inherited = c->search.library_path;
     c->search.library_path = (rsdk_strings){0};

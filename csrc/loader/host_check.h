@@ -1,6 +1,6 @@
-/* Whether files that are not loaded would find what they need, libraries, symbols and versions, in a process that is
- * described; and where these libraries are: in an SDK, among the files themselves, on this system. Nothing is loaded.
- */
+/* The check whether files that are not loaded would find their needs, libraries, symbols and versions, in a process
+ * that is described; and where these libraries are: in an SDK, among the files themselves, on this system. Nothing is
+ * loaded. */
 #ifndef RSDK_LOADER_HOST_CHECK_H
 #define RSDK_LOADER_HOST_CHECK_H
 
@@ -15,21 +15,21 @@
 typedef struct rsdk_host_unfound {
     const char *needing; /* path of the file that needs it: the one that is checked, or one that this brings in */
     rsdk_host_need need; /* with a place: where a library of this name lies, and the linker does not look */
-    const char *fault;   /* why the linker refuses the file that it finds; NULL: it finds none */
+    const char *fault;   /* the reason why the linker refuses the file that it finds; NULL: it finds none */
     rsdk_code fault_code;
 } rsdk_host_unfound;
 
 /* A process that an SDK serves. */
 typedef enum rsdk_aid {
-    RSDK_AID_SHORTNAMES, /* it has loaded libraries of the SDK by their shortnames: initialize_process */
-    RSDK_AID_FILES,      /* it has loaded what the file needs of the SDK: preload_for */
-    RSDK_AID_RUN,        /* it was started with the SDK's directories: rocm-sdk run */
+    RSDK_AID_SHORTNAMES, /* the process has loaded libraries of the SDK by their shortnames: initialize_process */
+    RSDK_AID_FILES,      /* the process has loaded the file's needs of the SDK: preload_for */
+    RSDK_AID_RUN,        /* the process was started with the SDK's directories: rocm-sdk run */
     RSDK_AID_COUNT,
 } rsdk_aid;
 
-/* How much lacks in a process. */
+/* The count of missing libraries, symbols and versions in a process. */
 typedef struct rsdk_host_outcome {
-    bool is_known;                 /* it was tried */
+    bool is_known;                 /* the process was tried */
     size_t of_sdk, unfound, lacks; /* libraries that the SDK has, all that are not found; symbols and versions */
 } rsdk_host_outcome;
 
@@ -37,10 +37,10 @@ typedef struct rsdk_host_outcome {
 typedef struct rsdk_host_file {
     const char *path, *soname;
     bool is_program;
-    const char *fault; /* it cannot be read, or is for another machine; NULL: neither */
+    const char *fault; /* the file cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
-    RSDK_LIST(rsdk_host_unfound) unfound; /* by it and by what it brings in: with one it does not load */
+    RSDK_LIST(rsdk_host_unfound) unfound; /* libraries that it or its members need: with one it does not load */
     rsdk_strings unfound_alone;           /* names: the same where no SDK helps */
     rsdk_host_outcome alone, aided[RSDK_AID_COUNT];
     bool is_served[RSDK_AID_COUNT]; /* least lacks with this aid, and less than alone */
@@ -53,30 +53,31 @@ typedef struct rsdk_host_file {
 typedef struct rsdk_host_files {
     RSDK_LIST(rsdk_host_file) list;
     rsdk_strings preloaded;     /* the libraries of the SDK that have to be loaded by shortnames */
-    rsdk_other_release release; /* what all of them need of the SDK's releases */
+    rsdk_other_release release; /* the needs of all files for a release of the SDK */
     RSDK_LIST(rsdk_host_need)
     opened; /* libraries of ROCm that are named in the files' constants, which they may open;
                none if a file has a DT_NEEDED entry for one of ROCm */
 } rsdk_host_files;
 
 typedef struct rsdk_host_check {
-    const char *const *files; /* to be checked */
+    const char *const *files; /* the files to check */
     size_t file_count;
-    const char *const *beside; /* not to be checked, and of the same package */
+    const char *const *beside; /* files of the same package, not to check */
     size_t beside_count;
-    const char *const *libraries; /* of the SDK: all its shared libraries, by their paths, links among them */
+    const char *const *libraries; /* all shared libraries of the SDK, by their paths, links among them */
     size_t library_count;
     bool is_installed;              /* the SDK is: rocm_sdk can load its libraries into a process */
-    const char *const *directories; /* of the SDK, with which a program can be started: LD_LIBRARY_PATH */
+    const char *const *directories; /* directories of the SDK, with which a program can be started: LD_LIBRARY_PATH */
     size_t directory_count;
-    const char *const *loaded; /* what each of the processes has opened before, with all that it needs */
+    const char *const *loaded; /* libraries that each of the processes has opened before, with all their needs */
     size_t loaded_count;
     const char *unpacked, *site; /* the files lie below `unpacked`, and will be installed in `site`; NULL: they stay */
 } rsdk_host_check;
 
-/* Fills `result`, a row for each file in their order, without those that are no ELF files. A file is tried by itself in
- * this process's surroundings, and if that fails in one in which rocm_sdk has loaded what is needed of the SDK, and in
- * one that was started with the SDK's directories; its row is of the one where least lacks. Results live in `arena`. */
+/* Fill `result`, a row for each file in their order, without files that are not ELF files. A file is tried by itself in
+ * this process's surroundings, and if that fails in a process in which rocm_sdk has loaded the file's needs of the SDK,
+ * and in a process that was started with the SDK's directories; the row is of the process where least lacks. Results
+ * live in `arena`. */
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
                                 rsdk_error *error);
 

@@ -23,12 +23,13 @@ static rsdk_status note_fault(const rsdk_host_objects *objects, rsdk_host_object
     return RSDK_OK;
 }
 
-/* Such a file is an ELF file but in rare cases, and opened once. */
+/* Return whether a file has the name of a library: such a file nearly always is an ELF file, and is opened once. */
 static bool is_named_as_library(const char *path) {
     return strstr(rsdk_path_name(path), ".so") != NULL;
 }
 
-/* A file for another machine has needs, and no symbols that this process can read: that is what is wrong with it. */
+/* Read an object. A file for another machine has needs, and no symbols that this process can read: this is its
+ * fault. */
 static rsdk_status read_object(const rsdk_host_objects *objects, rsdk_host_object *o, rsdk_error *error) {
     rsdk_error why = RSDK_ERROR_INIT, machine = RSDK_ERROR_INIT;
     rsdk_elf_file again;
@@ -55,7 +56,7 @@ static rsdk_status read_object(const rsdk_host_objects *objects, rsdk_host_objec
     return status;
 }
 
-/* Finds the object of a file that was read under another path. */
+/* Find the object of a file that was read under another path. */
 static const rsdk_host_object *find_read(const rsdk_host_objects *objects, const char *path) {
     struct stat facts;
     size_t place = 0;
@@ -67,7 +68,7 @@ static const rsdk_host_object *find_read(const rsdk_host_objects *objects, const
                                                                                           : NULL;
 }
 
-/* The path decides what $ORIGIN is. */
+/* Read an object, or copy the object of another path. The path decides the value of $ORIGIN. */
 static rsdk_status read_or_copy(rsdk_host_objects *objects, rsdk_host_object *o, size_t place, rsdk_error *error) {
     const rsdk_host_object *known = find_read(objects, o->path);
     const char *path = o->path;

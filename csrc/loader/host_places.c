@@ -37,7 +37,7 @@ rsdk_status rsdk_host_places_add_library(rsdk_host_places *places, const char *p
     return RSDK_OK;
 }
 
-/* The SDK's library of a name, in whatever version; NULL: it has none. */
+/* Return the SDK's library of a name, in whatever version; NULL: the SDK has none. */
 static const char *find_any_version(const rsdk_host_places *places, const char *name) {
     size_t place = 0;
     bool is_there = rsdk_name_table_find(&places->linker_names, name, rsdk_soname_linker_name_length(name), &place);
@@ -61,7 +61,8 @@ rsdk_status rsdk_host_places_find_in_sdk(rsdk_host_places *places, const char *n
     return RSDK_OK;
 }
 
-/* Where the linker finds it without the SDK: where the RPATH or RUNPATH of the file leads, and in the system. */
+/* Find where the linker finds a library without the SDK: where the RPATH or RUNPATH of the file leads, and in the
+ * system. */
 static rsdk_status find_outside(const rsdk_host_places *places, const rsdk_elf_file *needing, rsdk_host_need *need,
                                 rsdk_error *error) {
     rsdk_load_chain own = {0};

@@ -1,5 +1,5 @@
-/* Where the libraries lie that files need: among the files, in an SDK, on this system. Whether the linker gets there is
- * another question, which a trial answers (link_trial.h): a name may be a file's own, and no RPATH lead to it. */
+/* The places of the libraries that files need: among the files, in an SDK, on this system. A trial (link_trial.h)
+ * answers another question, whether the linker gets there: a name may be a file's own, and no RPATH lead to it. */
 #ifndef RSDK_LOADER_HOST_PLACES_H
 #define RSDK_LOADER_HOST_PLACES_H
 
@@ -23,7 +23,7 @@ typedef struct rsdk_host_need {
     const char *path; /* NULL: nowhere */
 } rsdk_host_need;
 
-/* "bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere". */
+/* Return the value as a word: "bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere". */
 const char *rsdk_need_place_name(rsdk_need_place place);
 
 typedef struct rsdk_host_places {
@@ -33,18 +33,19 @@ typedef struct rsdk_host_places {
     rsdk_name_table own_names, library_names, linker_names; /* names -> places in `own`, in `libraries` */
 } rsdk_host_places;
 
-/* Adds a file of the package: it is told by its name, and by its SONAME, which the linker knows where it is opened. */
+/* Add a file of the package: the file is told by its name, and by its SONAME, which the linker knows where the file is
+ * opened. */
 rsdk_status rsdk_host_places_add_own(rsdk_host_places *places, const char *path, rsdk_error *error);
 
-/* Adds a library of the SDK, or a link to one. */
+/* Add a library of the SDK, or a link to one. */
 rsdk_status rsdk_host_places_add_library(rsdk_host_places *places, const char *path, rsdk_error *error);
 
-/* The library of the SDK that answers to a name in a process that has opened it: by its file name, or by its SONAME
- * where the file has another version of the name or none. *path is NULL where there is none. */
+/* Find the library of the SDK that answers to a name in a process that has opened it: by its file name, or by its
+ * SONAME where the file has another version of the name or none. *path is NULL where there is none. */
 rsdk_status rsdk_host_places_find_in_sdk(rsdk_host_places *places, const char *name, const char **path,
                                          rsdk_error *error);
 
-/* Fills in where a library lies that `needing` needs (NULL: an unknown file does). */
+/* Fill in the place of a library that `needing` needs (NULL: an unknown file does). */
 rsdk_status rsdk_host_places_find(rsdk_host_places *places, const rsdk_elf_file *needing, rsdk_host_need *need,
                                   rsdk_error *error);
 

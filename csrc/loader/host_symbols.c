@@ -7,10 +7,10 @@
 
 enum { LACKS_SHOWN = 3 };
 
-/* What defines symbols for the members of a trial. */
+/* The files that define symbols for the members of a trial. */
 typedef struct scope {
     const rsdk_link_trial *trial;
-    const rsdk_host_object *interpreter; /* what Python has and an extension does not name; NULL: it is none */
+    const rsdk_host_object *interpreter; /* Python's libraries, which an extension does not name; NULL: no extension */
 } scope;
 
 static bool has_symbol(const rsdk_host_object *o, const rsdk_elf_wanted *wanted) {
@@ -44,7 +44,8 @@ static bool is_extension(const rsdk_host_object *o) {
     return false;
 }
 
-/* CPython is linked with libm (LIBM of its configure.ac), so its extensions may call that without a DT_NEEDED entry. */
+/* Find the interpreter. CPython is linked with libm (LIBM of its configure.ac), so its extensions may call libm without
+ * a DT_NEEDED entry. */
 static rsdk_status find_interpreter(rsdk_trial_process *process, const rsdk_link_trial *trial, scope *made,
                                     rsdk_error *error) {
     const char *path = NULL;
@@ -61,7 +62,7 @@ static rsdk_status find_interpreter(rsdk_trial_process *process, const rsdk_link
     return RSDK_OK;
 }
 
-/* The interpreter has these, whichever program that is. */
+/* Return whether a name is of Python: the interpreter has such names, whichever program it is. */
 static bool is_of_python(const char *name) {
     return strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0;
 }
@@ -76,7 +77,8 @@ static rsdk_status add_lack(const rsdk_trial_process *process, rsdk_host_lacks *
     return RSDK_OK;
 }
 
-/* A library without versions answers any, as before versions there were none. */
+/* Return whether an object has a version. A library without versions answers any, as before versions there were
+ * none. */
 static bool has_version(const rsdk_host_object *o, const char *name) {
     bool has_any = false;
     for (size_t i = 0; i < o->symbols.versions.count; i++) {
@@ -105,14 +107,14 @@ static rsdk_status find_absent_versions(const rsdk_link_trial *trial, const rsdk
     return RSDK_OK;
 }
 
-/* Whether an object wants a symbol that nothing in the scope defines. */
+/* Return whether an object wants a symbol that nothing in the scope defines. */
 static bool is_undefined(const scope *in, const rsdk_host_object *o, uint32_t symbol) {
     const char *name = rsdk_host_object_wants(o, symbol) ? rsdk_elf_dynsym_name(&o->symbols, symbol) : NULL;
     return name != NULL && name[0] != '\0' && !is_of_python(name) &&
            !is_defined(in, name, rsdk_elf_dynsym_version(&o->symbols, symbol));
 }
 
-/* The same, and the scope has all that could define it. */
+/* Return whether a symbol is absent: nothing in the scope defines it, and the scope has all files that could. */
 static bool is_absent(const scope *in, const rsdk_host_object *o, uint32_t symbol) {
     const rsdk_elf_version *version = rsdk_elf_dynsym_version(&o->symbols, symbol);
     const rsdk_host_object *named =
@@ -130,8 +132,8 @@ static rsdk_status add_symbol(const rsdk_link_trial *trial, const rsdk_host_obje
                     (rsdk_host_lack){o->path, name, version != NULL ? version->name : NULL, library}, error);
 }
 
-/* Finds, once for each, the symbols that nothing defines of what an object brings in by itself. More is there where
- * another file brings the object in, so only these have to be looked for then. */
+/* Find, once for each object, the symbols that nothing defines of the files that the object brings in by itself. More
+ * files are there where another one brings the object in, so only these symbols have to be looked for then. */
 static rsdk_status settle(rsdk_trial_process *process, rsdk_host_object *o, rsdk_error *error) {
     rsdk_link_trial own;
     if (o->settled_in == process->number) {
@@ -185,7 +187,7 @@ rsdk_status rsdk_host_symbols_find_absent(rsdk_trial_process *process, const rsd
         }
     }
     const rsdk_host_object *root = trial->members.items[0]->object;
-    bool has_versions = lacks->count == 0; /* else the symbols of those that lack are told by them */
+    bool has_versions = lacks->count == 0; /* else the missing versions tell the missing symbols */
     for (uint32_t i = 1; has_versions && root->has_symbols && i < root->symbols.count; i++) {
         if (is_absent(&in, root, i)) {
             RSDK_TRY(add_symbol(trial, root, i, lacks, error));

@@ -1,4 +1,4 @@
-/* Which symbols and versions a file that is tried on paper would lack. */
+/* The symbols and versions that are missing for a file that is tried on paper. */
 #ifndef RSDK_LOADER_HOST_SYMBOLS_H
 #define RSDK_LOADER_HOST_SYMBOLS_H
 
@@ -6,7 +6,7 @@
 
 /* A symbol that no library defines, or a version that a library does not have. */
 typedef struct rsdk_host_lack {
-    const char *needing; /* path of the file that lacks it: the one that is tried, or what it brings */
+    const char *needing; /* path of the file that lacks it: the file that is tried, or one that it brings in */
     const char *name, *version,
         *library; /* name: NULL, the version lacks altogether. The others: NULL, none is named */
 } rsdk_host_lack;
@@ -16,8 +16,8 @@ typedef struct rsdk_host_lacks {
     size_t count;
 } rsdk_host_lacks;
 
-/* Adds what the members of a trial lack. A symbol is said to be absent only if all that could have it is known: a
- * plug-in whose host is not here would otherwise be blamed for what it expects of its host. */
+/* Add the symbols and versions that the members of a trial lack. A symbol is said to be absent only if all files that
+ * could have it are known: a plug-in whose host is not here would otherwise be blamed for the symbols of its host. */
 rsdk_status rsdk_host_symbols_find_absent(rsdk_trial_process *process, const rsdk_link_trial *trial,
                                           rsdk_host_lacks *lacks, rsdk_error *error);
 

@@ -49,8 +49,8 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
     return RSDK_OK;
 }
 
-/* Whether a shortname leads to the package. Only libraries of the same package need those of the other packages (the
- * profiler's), so only a given file can lead there. */
+/* Return whether a shortname leads to the package. Only libraries of the same package need the libraries of the other
+ * packages (the profiler's), so only a given file can lead there. */
 static bool holds_named_libraries(rsdk_package_id package) {
     for (size_t i = 0; i < rsdk_library_count; i++) {
         if (rsdk_library_table[i].package == package) {
@@ -71,7 +71,8 @@ static rsdk_status need_directories(rsdk_inventory *inventory, rsdk_error *error
     return RSDK_OK;
 }
 
-/* Whether the listing of a directory above says that this one does not exist: that saves a system call. */
+/* Find out whether the listing of a directory above says that this directory does not exist, which saves a system
+ * call. */
 static rsdk_status is_absent_above(rsdk_inventory *inventory, const rsdk_library_directory *directory, bool *is_absent,
                                    rsdk_error *error) {
     for (size_t i = 0; i < inventory->directories.count; i++) {
@@ -118,7 +119,8 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
     return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, "%s: not a library directory", relative);
 }
 
-/* A file whose symbols are damaged is read again by who binds them, and fails then. */
+/* Read a file with its symbols. A file whose symbols are damaged is read again by the code that binds them, and fails
+ * then. */
 static rsdk_status read_with_symbols(rsdk_inventory *inventory, const char *path, rsdk_elf_file *file,
                                      rsdk_error *error) {
     bool has_symbols = false;
@@ -214,7 +216,7 @@ rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_c
     return RSDK_OK;
 }
 
-/* The override that has this SONAME or, with `is_linker_name`, this SONAME in any version; NULL: none. */
+/* Return the override that has this SONAME or, with `is_linker_name`, this SONAME in any version; NULL: none. */
 static const rsdk_overriding_file *override_named(const rsdk_inventory *inventory, const char *name,
                                                   bool is_linker_name) {
     for (size_t i = 0; i < inventory->overrides.count; i++) {
@@ -229,12 +231,12 @@ static const rsdk_overriding_file *override_named(const rsdk_inventory *inventor
 
 /* ---- SONAMEs ---- */
 
-/* Names that no library has are not opened. */
+/* Return whether a file may be a library. Names that no library has are not opened. */
 static bool may_be_library(const char *name) {
     return strstr(name, ".so") != NULL || strncmp(name, "lib", 3) == 0;
 }
 
-/* Damaged files count, too, as long as they have a SONAME. */
+/* Read a file for its SONAME. Damaged files count, too, as long as they have a SONAME. */
 static rsdk_status read_for_soname(rsdk_inventory *inventory, const char *path, rsdk_arena *scratch,
                                    const rsdk_elf_file **file, rsdk_error *error) {
     rsdk_elf_file *own = rsdk_arena_alloc(scratch, 1, sizeof *own);
@@ -247,7 +249,7 @@ static rsdk_status read_for_soname(rsdk_inventory *inventory, const char *path, 
     return rsdk_elf_file_read(path, scratch, own, error);
 }
 
-/* Of what it reads of a file it keeps only the SONAME, unless all is kept. */
+/* Take the SONAME of a file. Nothing else of the file is kept, unless all is kept. */
 static rsdk_status take_soname(rsdk_inventory *inventory, rsdk_library_directory *directory, const char *name,
                                rsdk_arena *scratch, rsdk_error *error) {
     const rsdk_elf_file *file = NULL;
@@ -297,7 +299,7 @@ static bool is_directory_of(const rsdk_library_directory *directory, const char 
     return name != NULL && strchr(name, '/') == NULL;
 }
 
-/* is_listed: among the directories that are listed already. */
+/* Find a file. is_listed: among the directories that are listed already. */
 static rsdk_status find(rsdk_inventory *inventory, const char *near, const char *name, bool is_listed,
                         const char **path, rsdk_package_id *package, rsdk_error *error) {
     const rsdk_overriding_file *override = override_named(inventory, name, false);
@@ -388,7 +390,7 @@ rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const cha
     return RSDK_OK;
 }
 
-/* The directory that another spelling leads to, through ".." or links; NULL: none of ours. */
+/* Return the directory that another spelling leads to, through ".." or links; NULL: none of ours. */
 static rsdk_library_directory *same_directory(rsdk_inventory *inventory, rsdk_file_identity wanted) {
     for (size_t i = 0; i < inventory->directories.count; i++) {
         rsdk_library_directory *candidate = &inventory->directories.items[i];

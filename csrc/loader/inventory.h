@@ -1,5 +1,5 @@
-/* The SDK's library files: its library directories, listed at first use, and what their ELF files say, read once each.
- */
+/* The SDK's library files: its library directories, listed at first use, and the facts of their ELF files, read once
+ * each. */
 #ifndef RSDK_LOADER_INVENTORY_H
 #define RSDK_LOADER_INVENTORY_H
 
@@ -22,16 +22,16 @@ typedef struct rsdk_library_directory {
     bool is_listed;
     rsdk_directory listing;
     bool has_sonames;
-    RSDK_LIST(rsdk_named_file) sonames; /* of its loadable libraries that have one, read when first asked for */
+    RSDK_LIST(rsdk_named_file) sonames; /* SONAMEs of its loadable libraries that have one, read when first asked for */
     bool is_identified, exists;         /* identity is asked for only when another spelling has to be compared */
     rsdk_file_identity identity;
 } rsdk_library_directory;
 
-/* Where an RPATH directory leads: asked of the file system once per spelling. */
+/* The directory that an RPATH entry leads to: asked of the file system once per spelling. */
 typedef struct rsdk_known_directory {
     const char *spelling;
     rsdk_library_directory *directory; /* NULL: none of the SDK's */
-    bool may_hold_variants;            /* for one kind of processor, which the linker prefers */
+    bool may_hold_variants;            /* variants for one kind of processor, which the linker prefers */
 } rsdk_known_directory;
 
 /* The file that a name leads to: looked for once. */
@@ -49,16 +49,16 @@ typedef struct rsdk_overriding_file {
 typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
     rsdk_arena *arena;
-    bool supports_files;          /* for files that were given, which may need libraries of any package */
-    bool keeps_symbols;           /* for bindings: each file is read with its symbols */
-    bool keeps_all;               /* for all libraries at once: what is read for its SONAME is not opened again */
-    const rsdk_read_watch *watch; /* borrowed; NULL: nobody asks what is read, and how long it takes */
+    bool supports_files; /* for files that were given, which may need libraries of any package */
+    bool keeps_symbols;  /* for bindings: each file is read with its symbols */
+    bool keeps_all;      /* for all libraries at once: a file that is read for its SONAME is not opened again */
+    const rsdk_read_watch *watch; /* borrowed; NULL: nobody asks which files are read, and how long this takes */
     bool has_directories;
-    RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
+    RSDK_LIST(rsdk_library_directory) directories; /* the directories of the installed packages, in search order */
     bool has_overrides;
     RSDK_LIST(rsdk_overriding_file) overrides;
     RSDK_LIST(rsdk_elf_file *) files;
-    RSDK_LIST(const rsdk_elf_dynsym *) symbols; /* of each file, with keeps_symbols; NULL: damaged ones */
+    RSDK_LIST(const rsdk_elf_dynsym *) symbols; /* symbols of each file, with keeps_symbols; NULL: damaged */
     rsdk_name_table file_places;                /* by path */
     RSDK_LIST(rsdk_known_directory) known;
     rsdk_name_table known_places; /* by spelling */
@@ -69,47 +69,49 @@ typedef struct rsdk_inventory {
     rsdk_name_table further_places;
 } rsdk_inventory;
 
-/* What it reads lives in `arena`. */
+/* Make an inventory; all that it reads lives in `arena`. */
 rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, rsdk_arena *arena, bool supports_files);
 
-/* The listing of a directory of a package ("lib"). RSDK_PACKAGE_NOT_INSTALLED where the package is not there. */
+/* Return the listing of a directory of a package ("lib"). RSDK_PACKAGE_NOT_INSTALLED where the package is not there. */
 rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id package, const char *relative,
                                      const rsdk_library_directory **directory, rsdk_error *error);
 
-/* What the ELF file says; read at most once. `path` must live as long as the inventory. */
+/* Read the facts of an ELF file, at most once. `path` must live as long as the inventory. */
 rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,
                                 rsdk_error *error);
 
-/* The symbols of a file that was read, which *file becomes; NULL where it was not, or without them. */
+/* Return the symbols of a file that was read, which *file becomes; NULL where the file was not read, or was read
+ * without symbols. */
 const rsdk_elf_dynsym *rsdk_inventory_symbols(const rsdk_inventory *inventory, const char *path,
                                               const rsdk_elf_file **file);
 
-/* The file that takes the place of a library; *override is NULL where there is none. An error names who wants it. */
+/* Find the file that takes the place of a library; *override is NULL where there is none. An error names who wants
+ * it. */
 rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_catalog_entry *entry,
                                          const rsdk_overriding_file **override, rsdk_error *error);
 
-/* The SDK's file of this name, looked for in the directory of `near` (a path of the SDK, or NULL) and then in all;
+/* Find the SDK's file of this name, looked for in the directory of `near` (a path of the SDK, or NULL) and then in all;
  * *path is NULL where there is none. */
 rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
                                 rsdk_package_id *package, rsdk_error *error);
 
-/* The same among the directories that are listed; NULL: none, or that file has been read. */
+/* Find the same among the directories that are listed; NULL: none, or the file has been read. */
 const char *rsdk_inventory_find_unread(rsdk_inventory *inventory, const char *near, const char *name);
 
-/* Reads the SONAME of every file of the directory that may be a library; other files and damaged ones are left out. */
+/* Read the SONAME of every file of the directory that may be a library; other files and damaged ones are left out. */
 rsdk_status rsdk_inventory_need_sonames(rsdk_inventory *inventory, const rsdk_library_directory *directory,
                                         rsdk_error *error);
 
-/* Whether a file of the SDK (a path that the inventory gave out) is its own copy of a host library. */
+/* Return whether a file of the SDK (a path that the inventory gave out) is the SDK's own copy of a host library. */
 bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path);
 
-/* The SDK's file whose name is `linker_name` or `linker_name` and a version (".7"), of several the highest version;
- * *path is NULL where there is none. */
+/* Find the SDK's file whose name is `linker_name` or `linker_name` and a version (".7"), of several the highest
+ * version; *path is NULL where there is none. */
 rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
                                             rsdk_package_id *package, rsdk_error *error);
 
-/* What is known of the directory that `spelling` (a path, with ".." in it perhaps) leads to. Valid until the next
- * call. */
+/* Find the known facts of the directory that `spelling` (a path, with ".." in it perhaps) leads to. The facts are valid
+ * until the next call. */
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
                                            const rsdk_known_directory **known, rsdk_error *error);
 

@@ -1,4 +1,4 @@
-/* Reads the link map through dl_iterate_phdr, which holds the linker's lock meanwhile. */
+/* The reader of the link map, through dl_iterate_phdr, which holds the linker's lock meanwhile. */
 #include "loader/link_map.h"
 
 #include <link.h>
@@ -18,7 +18,8 @@ typedef struct collection {
     rsdk_status status;
 } collection;
 
-/* Where the object's dynamic section points: glibc has relocated these addresses where the section is writable. */
+/* Return where the object's dynamic section points: glibc has relocated these addresses where the section is
+ * writable. */
 static const void *at_address(const struct dl_phdr_info *info, ElfW(Addr) value) {
     ElfW(Addr) address = value < info->dlpi_addr ? value + info->dlpi_addr : value;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -49,7 +50,7 @@ static const ElfW(Dyn) * dynamic_entry(const ElfW(Dyn) * section, ElfW(Sxword) t
     return NULL;
 }
 
-/* Copies the string that a dynamic entry names; NULL where there is none. */
+/* Copy the string that a dynamic entry names; NULL where there is none. */
 static rsdk_status copy_string(const collection *c, const struct dl_phdr_info *info, const ElfW(Dyn) * section,
                                ElfW(Sxword) tag, const char **copy) {
     const ElfW(Dyn) *entry = dynamic_entry(section, tag);
@@ -100,12 +101,12 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
 
 /* ---- look-ups ---- */
 
-/* The key of a SONAME in the table. An object without SONAME has the empty one. */
+/* Return the key of a SONAME in the table. An object without SONAME has the empty key. */
 static const char *soname_key(const char *soname) {
     return soname != NULL ? soname : "";
 }
 
-/* Puts the object in front of those that have the same name. */
+/* Put the object in front of the objects that have the same name. */
 static rsdk_status add_to(rsdk_name_table *table, rsdk_arena *arena, const char *name, size_t length, size_t object,
                           size_t *next, rsdk_error *error) {
     if (!rsdk_name_table_find(table, name, length, next)) {
@@ -114,7 +115,7 @@ static rsdk_status add_to(rsdk_name_table *table, rsdk_arena *arena, const char 
     return rsdk_name_table_set(table, arena, name, length, object, error);
 }
 
-/* From the last object to the first, so that the first one is found first. */
+/* Index the objects from the last to the first, so that the first one is found first. */
 static rsdk_status index_objects(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
     for (size_t i = map->objects.count; i-- > 0;) {
         rsdk_mapped_object *object = &map->objects.items[i];
@@ -140,14 +141,14 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
 
 enum { HEXADECIMAL = 16 };
 
-/* The field of a line behind `text`, which ends at a blank. */
+/* Return the field of a line behind `text`, which ends at a blank. */
 static const char *next_field(const char *text) {
     text += strcspn(text, " ");
     return text + strspn(text, " ");
 }
 
-/* A line of /proc/PID/maps (proc(5)): addresses, rights, offset, device, inode, path. Mappings of one file that follow
- * each other are one object, unless the file begins anew. */
+/* Take a line of /proc/PID/maps (proc(5)): addresses, rights, offset, device, inode, path. Mappings of one file that
+ * follow each other are one object, unless the file begins anew. */
 static rsdk_status take_mapping(rsdk_arena *arena, rsdk_link_map *map, const char *line, rsdk_error *error) {
     char *dash = NULL;
     const char *offset = next_field(next_field(line)), *path = next_field(next_field(next_field(offset)));

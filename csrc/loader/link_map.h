@@ -1,5 +1,5 @@
-/* The objects that the process has loaded, read from the dynamic linker's own list. It has them all, whoever loaded
- * them. */
+/* The objects that the process has loaded, read from the dynamic linker's own list. The list has them all, whoever
+ * loaded them. */
 #ifndef RSDK_LOADER_LINK_MAP_H
 #define RSDK_LOADER_LINK_MAP_H
 
@@ -13,9 +13,9 @@
 #include "rocm_sdk/error.h"
 
 typedef struct rsdk_mapped_object {
-    const char *path;                       /* as the linker knows it; "" for the main program */
+    const char *path;                       /* the path as the linker knows it; "" for the main program */
     const char *soname;                     /* NULL without one */
-    uintptr_t start, end;                   /* its memory: whole pages, the end not included */
+    uintptr_t start, end;                   /* the object's memory: whole pages, the end not included */
     size_t next_of_soname, next_of_library; /* further objects of this SONAME, of this library; see below */
     bool is_identified, exists;
     rsdk_file_identity identity; /* asked for when it has to be compared */
@@ -32,23 +32,23 @@ typedef struct rsdk_link_map {
 
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
 
-/* The files that another process has mapped, in the order of their addresses: libraries, its program, and others. It
- * knows no SONAMEs. RSDK_IO_ERROR where there is no such process, or the kernel does not tell. */
+/* Read the files that another process has mapped, in the order of their addresses: libraries, its program, and others.
+ * The map has no SONAMEs. RSDK_IO_ERROR where there is no such process, or the kernel does not tell. */
 rsdk_status rsdk_link_map_read_process(pid_t pid, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
 
-/* The loaded object with this SONAME, which the linker would take for any library of that name; NULL: none. */
+/* Find the loaded object with this SONAME, which the linker would take for any library of that name; NULL: none. */
 const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname);
 
-/* The first loaded object of this library, in any version (`name`: a SONAME or a linker name), and the one after
+/* Find the first loaded object of this library, in any version (`name`: a SONAME or a linker name), or the one after
  * `object`; NULL: none. */
 const rsdk_mapped_object *rsdk_link_map_find_library(const rsdk_link_map *map, const char *name);
 const rsdk_mapped_object *rsdk_link_map_next_of_library(const rsdk_link_map *map, const rsdk_mapped_object *object);
 
-/* The index of the object whose memory has an address; RSDK_NO_OBJECT: none. */
+/* Return the index of the object whose memory has an address; RSDK_NO_OBJECT: none. */
 size_t rsdk_link_map_find_address(const rsdk_link_map *map, uintptr_t address);
 
-/* The loaded object that is this very file; NULL: none. Asks the file system about objects of the same SONAME only, of
- * each once. */
+/* Find the loaded object that is this very file; NULL: none. The file system is asked about objects of the same SONAME
+ * only, about each once. */
 const rsdk_mapped_object *rsdk_link_map_find_file(rsdk_link_map *map, const char *path, const char *soname,
                                                   rsdk_file_identity identity);
 

@@ -92,7 +92,7 @@ static rsdk_status add_unfound(rsdk_link_trial *trial, const rsdk_trial_member *
     return RSDK_OK;
 }
 
-/* Takes the file that the linker found for a name. One that is mapped already gets a further name. */
+/* Take the file that the linker found for a name. A file that is mapped already gets a further name. */
 static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const char *path,
                              bool is_system, rsdk_error *error) {
     rsdk_arena *arena = trial->process->objects->arena;
@@ -116,7 +116,7 @@ static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by
     return add_member(trial, o, name, &by->chain, error);
 }
 
-/* Where the linker looks for an entry of a member. *path is NULL where it finds nothing. */
+/* Look where the linker looks for an entry of a member. *path is NULL where it finds nothing. */
 static rsdk_status look(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const char **path,
                         bool *is_system, rsdk_error *error) {
     rsdk_linker_search *search = trial->process->search;
@@ -140,7 +140,8 @@ static rsdk_status look(rsdk_link_trial *trial, const rsdk_trial_member *by, con
     return RSDK_OK;
 }
 
-/* What the process has loaded is walked, too: where that lacks something, it could not have been loaded. */
+/* Follow an object that the process has loaded, which is walked, too: if one of its needs lacked, it could not have
+ * been loaded. */
 static rsdk_status follow_loaded(rsdk_link_trial *trial, const char *name, bool *is_loaded, rsdk_error *error) {
     const rsdk_trial_process *process = trial->process;
     size_t place = 0, known = 0;

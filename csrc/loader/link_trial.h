@@ -1,7 +1,7 @@
-/* What the dynamic linker would do with a file, on paper: the files that it would bring in, in its order, and what it
- * would not find. Nothing is loaded and no program is started: what a hostile file names for the linker to run
- * (DT_AUDIT) does not run. Source: _dl_map_object of glibc's elf/dl-load.c, elf/dl-deps.c, elf/dl-version.c; the tests
- * compare with the linker itself. */
+/* The dynamic linker's treatment of a file, on paper: the files that it would bring in, in its order, and the names
+ * that it would not find. Nothing is loaded and no program is started: libraries that a hostile file names for the
+ * linker to run (DT_AUDIT) do not run. Source: _dl_map_object of glibc's elf/dl-load.c, elf/dl-deps.c,
+ * elf/dl-version.c; the tests compare with the linker itself. */
 #ifndef RSDK_LOADER_LINK_TRIAL_H
 #define RSDK_LOADER_LINK_TRIAL_H
 
@@ -10,11 +10,11 @@
 
 /* The process in which files are tried. */
 typedef struct rsdk_trial_process {
-    uint64_t number; /* among the processes of a check, from 1 on; it grows with what is loaded */
+    uint64_t number; /* among the processes of a check, from 1 on; it grows with the loaded libraries */
     rsdk_host_objects *objects;
     rsdk_linker_search *search;
-    rsdk_strings program_rpath;                 /* of the program that libraries are opened in */
-    RSDK_LIST(rsdk_host_object *) loaded;       /* what it has opened before, for all to see */
+    rsdk_strings program_rpath;                 /* the RPATH of the program that libraries are opened in */
+    RSDK_LIST(rsdk_host_object *) loaded;       /* libraries that it has opened before, for all to see */
     rsdk_name_table loaded_names, loaded_files; /* SONAMEs and file identities -> places in `loaded` */
     rsdk_status (*load_first)(void *context, const char *name, rsdk_error *error); /* may load a library for a name that
                                                                                       is needed; NULL: nothing does */
@@ -24,8 +24,8 @@ typedef struct rsdk_trial_process {
 /* A library that the linker does not find, or refuses. */
 typedef struct rsdk_unfound {
     const char *needing; /* path of the file that needs it */
-    const char *name;    /* its DT_NEEDED entry */
-    const char *fault;   /* why the linker refuses the file that it finds; NULL: it finds none */
+    const char *name;    /* the DT_NEEDED entry */
+    const char *fault;   /* the reason why the linker refuses the file that it finds; NULL: it finds none */
     rsdk_code fault_code;
 } rsdk_unfound;
 
@@ -42,21 +42,21 @@ typedef struct rsdk_link_trial {
     bool is_whole;                /* all of it is there and can be read */
 } rsdk_link_trial;
 
-/* Another process, in which nothing was opened yet. `search` tells where it looks; it must outlive *process, as
- * `objects` must. */
+/* Start another process, in which nothing was opened yet. `search` tells where it looks; `search` must outlive
+ * *process, as `objects` must. */
 void rsdk_trial_process_start(rsdk_trial_process *process, rsdk_host_objects *objects, rsdk_linker_search *search);
 
-/* Adds a library that the process has opened before, with RTLD_GLOBAL; one that cannot be used is not added. What it
- * needs has to be added by itself. *added is NULL where it was not added. */
+/* Add a library that the process has opened before, with RTLD_GLOBAL; a library that cannot be used is not added. The
+ * library's needs have to be added by themselves. *added is NULL where the library was not added. */
 rsdk_status rsdk_trial_process_load(rsdk_trial_process *process, const char *path, const rsdk_host_object **added,
                                     rsdk_error *error);
 
-/* Tries a file: a program is started, a library opened with dlopen(RTLD_NOW). The results live in the arena of
+/* Try a file: a program is started, a library opened with dlopen(RTLD_NOW). The results live in the arena of
  * `objects`. */
 rsdk_status rsdk_link_trial_run(rsdk_trial_process *process, rsdk_host_object *root, rsdk_link_trial *result,
                                 rsdk_error *error);
 
-/* What the linker takes for a DT_NEEDED entry of the members; NULL: nothing. */
+/* Return the object that the linker takes for a DT_NEEDED entry of the members; NULL: none. */
 const rsdk_host_object *rsdk_link_trial_named(const rsdk_link_trial *trial, const char *name);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* ---- RPATH and RUNPATH ---- */
 
-/* The length of the token "ORIGIN" or "{ORIGIN}" at `text`, which follows a '$'; 0: another one. */
+/* Return the length of the token "ORIGIN" or "{ORIGIN}" at `text`, which follows a '$'; 0: another token. */
 static size_t origin_token(const char *text) {
     static const char name[] = "ORIGIN", braced[] = "{ORIGIN}";
     size_t length = sizeof name - 1;
@@ -33,7 +33,7 @@ static size_t origin_token(const char *text) {
     return goes_on ? 0 : length;
 }
 
-/* Fills $ORIGIN in; *filled is NULL where the text has a token whose value only the linker knows ($LIB, $PLATFORM). */
+/* Fill in $ORIGIN; *filled is NULL where the text has a token whose value only the linker knows ($LIB, $PLATFORM). */
 static rsdk_status fill_in(rsdk_arena *arena, const char *text, const char *origin, const char **filled,
                            rsdk_error *error) {
     *filled = text;
@@ -76,7 +76,7 @@ rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, cons
 
 /* ---- load chains ---- */
 
-/* Puts behind each directory of an unpacked package the directory that it will be. */
+/* Put behind each directory of an unpacked package the directory of the installed one. */
 static rsdk_status add_places_in_site(const rsdk_linker_search *search, rsdk_strings *list, rsdk_error *error) {
     const rsdk_strings as_written = *list;
     size_t length = search->unpacked != NULL ? strlen(search->unpacked) : 0;
@@ -98,7 +98,7 @@ static rsdk_status add_places_in_site(const rsdk_linker_search *search, rsdk_str
     return RSDK_OK;
 }
 
-/* The list of a RPATH or RUNPATH, made at first use. `text` NULL: none. */
+/* Find the list of a RPATH or RUNPATH, made at first use. `text` NULL: none. */
 static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *file, const char *text,
                              rsdk_search_path **path, rsdk_error *error) {
     size_t place = 0;
@@ -155,7 +155,7 @@ rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk) {
 
 /* ---- the process's directories ---- */
 
-/* "/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu" and the like: what glibc is built with. */
+/* Return whether glibc is built with a directory: "/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu" and the like. */
 static bool is_default_directory(const char *directory) {
     const char *rest = strncmp(directory, "/usr/", 5) == 0 ? directory + 4 : directory;
     if (strncmp(rest, "/lib", 4) != 0) {
@@ -175,7 +175,7 @@ static bool contains(const rsdk_strings *list, const char *text) {
     return false;
 }
 
-/* Sorts the linker's list, for an object without paths of its own, into its three parts: the main program's RPATH,
+/* Sort the linker's list, for an object without paths of its own, into its three parts: the main program's RPATH,
  * LD_LIBRARY_PATH, the defaults. The linker does not mark the borders; a default directory at the end of
  * LD_LIBRARY_PATH counts as a default. */
 static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo *info, rsdk_error *error) {
@@ -194,7 +194,7 @@ static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo
     return RSDK_OK;
 }
 
-/* `plain` is the handle of an object without RPATH and RUNPATH. */
+/* Read the linker's directories. `plain` is the handle of an object without RPATH and RUNPATH. */
 static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsdk_error *error) {
     Dl_serinfo size;
     if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
@@ -208,7 +208,7 @@ static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsd
 }
 
 static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
-    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* it is always there */
+    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* the C library is always there */
     rsdk_status status = read_directories(search, plain, error);
     if (plain != NULL) {
         (void)dlclose(plain);
@@ -293,8 +293,8 @@ static const char *cache_string(const rsdk_linker_search *search, uint32_t offse
     return is_inside ? search->cache + offset : "";
 }
 
-/* The path that the cache has for a SONAME; NULL: none. The cache is sorted, but by an order of its own; it is small
- * enough to be read through. */
+/* Return the path that the cache has for a SONAME; NULL: none. The cache is sorted, but in an order of its own, and is
+ * small enough to be read through. */
 static const char *find_in_cache(const rsdk_linker_search *search, const char *name) {
     cache_header header;
     if (search->cache == NULL) {
@@ -314,7 +314,7 @@ static const char *find_in_cache(const rsdk_linker_search *search, const char *n
 
 /* ---- the search ---- */
 
-/* Writes "DIRECTORY/NAME"; returns whether there is such a file. */
+/* Write "DIRECTORY/NAME"; return whether there is such a file. */
 static bool is_there(const char *directory, const char *name, char candidate[PATH_MAX]) {
     int length = snprintf(candidate, PATH_MAX, "%s/%s", directory, name);
     return length > 0 && length < PATH_MAX && access(candidate, F_OK) == 0;
@@ -325,7 +325,7 @@ bool rsdk_linker_search_has(const char *directory, const char *name) {
     return is_there(directory, name, candidate);
 }
 
-/* Subdirectories in which the linker looks first: glibc-hwcaps, and what glibc knew before 2.37. */
+/* Subdirectories in which the linker looks first: glibc-hwcaps, and the directories that glibc knew before 2.37. */
 static const char *const variant_directories[] = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
                                                   "avx512_1",     "x86_64", "atomics", "aarch64"};
 
@@ -342,7 +342,8 @@ static bool is_taken(const rsdk_linker_search *search, const char *path) {
     return search->is_passed_over == NULL || !search->is_passed_over(search->context, path);
 }
 
-/* Writes the file for one kind of processor that the linker prefers to the plain one; returns whether there is one. */
+/* Write the path of the file for one kind of processor that the linker prefers to the plain one; return whether there
+ * is one. */
 static bool is_variant_there(const rsdk_linker_search *search, const char *directory, const char *name,
                              char candidate[PATH_MAX]) {
     const char *variants[RSDK_ELF_VARIANTS];

@@ -1,5 +1,5 @@
-/* Where the dynamic linker would find a needed name: RPATHs, the main program's RPATH, LD_LIBRARY_PATH as it was when
- * the process started, RUNPATH, ld.so.cache, the default directories; in that order, as ld.so(8) and glibc's
+/* The places where the dynamic linker would find a needed name: RPATHs, the main program's RPATH, LD_LIBRARY_PATH as it
+ * was when the process started, RUNPATH, ld.so.cache, the default directories; in that order, as ld.so(8) and glibc's
  * elf/dl-load.c have it. */
 #ifndef RSDK_LOADER_LINKER_SEARCH_H
 #define RSDK_LOADER_LINKER_SEARCH_H
@@ -20,10 +20,10 @@ typedef struct rsdk_search_path {
     uint64_t walk; /* the last walk that visited it */
 } rsdk_search_path;
 
-/* How a library comes into the process, which decides which RPATHs count for what it needs. */
+/* The way of a library into the process, which decides which RPATHs count for its needs. */
 typedef struct rsdk_load_chain {
-    rsdk_search_path *rpath, *runpath;   /* its own; NULL: none */
-    const struct rsdk_load_chain *above; /* of those that brought it in, the nearest that has another RPATH */
+    rsdk_search_path *rpath, *runpath;   /* the library's own paths; NULL: none */
+    const struct rsdk_load_chain *above; /* the nearest library, of all that brought it in, that has another RPATH */
 } rsdk_load_chain;
 
 typedef struct rsdk_linker_search {
@@ -44,17 +44,17 @@ typedef struct rsdk_linker_search {
     uint64_t walk_count;
 } rsdk_linker_search;
 
-/* Asks the linker for its directories. `map` is borrowed for the call. */
+/* Ask the linker for its directories. `map` is borrowed for the call. */
 rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
                                     rsdk_error *error);
 
-/* Splits an RPATH or RUNPATH of the library `path`. An empty entry is the current directory ("."); one with a token
+/* Split an RPATH or RUNPATH of the library `path`. An empty entry is the current directory ("."); an entry with a token
  * whose value only the linker knows ($LIB, $PLATFORM) is NULL in the list. */
 rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
                                       rsdk_error *error);
 
-/* The chain of a library that nothing brought in, and of one that came in through `above` (NULL: nothing), which must
- * outlive it. */
+/* Start the chain of a library that nothing brought in, or attach it to the chain of `above` (NULL: nothing), through
+ * which the library came in, and which must outlive it. */
 rsdk_status rsdk_linker_search_start_chain(rsdk_linker_search *search, const rsdk_elf_file *file,
                                            rsdk_load_chain *chain, rsdk_error *error);
 void rsdk_load_chain_attach(rsdk_load_chain *chain, const rsdk_load_chain *above);
@@ -69,26 +69,28 @@ typedef struct rsdk_rpath_walk {
 rsdk_rpath_walk rsdk_linker_search_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain);
 rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk); /* NULL: no more */
 
-/* The same for a text without ':', a DT_NEEDED entry; *filled is NULL where only the linker knows a value. */
+/* Fill in the tokens of a text without ':', which is a DT_NEEDED entry; *filled is NULL where only the linker knows a
+ * value. */
 rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
                                        rsdk_error *error);
 
-/* Whether a directory may have variants of its libraries for one kind of processor, which the linker prefers to the
- * plain ones. `listing` NULL: it is not known. */
+/* Return whether a directory may have variants of its libraries for one kind of processor, which the linker prefers to
+ * the plain ones. `listing` NULL: it is not known. */
 bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing);
 
-/* Whether a directory has a file of this name. */
+/* Return whether a directory has a file of this name. */
 bool rsdk_linker_search_has(const char *directory, const char *name);
 
-/* Takes these bytes (which must outlive `search`) for those of ld.so.cache; otherwise the file is read at first use. */
+/* Take these bytes (which must outlive `search`) for the content of ld.so.cache; otherwise the file is read at first
+ * use. */
 void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes, size_t size);
 
-/* The file that the linker would open for `name`, needed by the library of the chain; *path is NULL where it would
- * find none. */
+/* Find the file that the linker would open for `name`, needed by the library of the chain; *path is NULL where the
+ * linker would find none. */
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error);
 
-/* The file for `name` in ld.so.cache and the default directories; *path is NULL where there is none. */
+/* Find the file for `name` in ld.so.cache and the default directories; *path is NULL where there is none. */
 rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const char *name, const char **path,
                                               rsdk_error *error);
 

@@ -1,4 +1,4 @@
-/* Following what dlopen does: files to objects, objects to groups, groups to scopes. */
+/* The steps of dlopen, followed: files to objects, objects to groups, groups to scopes. */
 #include "loader/linker_state.h"
 
 #include <dlfcn.h>
@@ -44,13 +44,13 @@ static rsdk_status identify(rsdk_linker_state *state, const rsdk_linker_object *
                                index, error);
 }
 
-/* Where the addresses of a file begin, which is mapped by whole pages. */
+/* Return where the addresses of a file begin, which is mapped by whole pages. */
 static uintptr_t base_of(const rsdk_linker_object *object) {
     uintptr_t first = object->symbols.start;
     return object->mapped->start - (first - first % (uintptr_t)sysconf(_SC_PAGESIZE));
 }
 
-/* Where the file of an object can be read: another process may see another root. NULL: nowhere. */
+/* Find where the file of an object can be read: another process may see another root. NULL: nowhere. */
 static rsdk_status file_path_of(const rsdk_linker_state *state, pid_t pid, const char *path, const char **file_path,
                                 rsdk_error *error) {
     *file_path = path[0] == '\0' ? "/proc/self/exe" : path;
@@ -69,7 +69,7 @@ static rsdk_status program_path(const rsdk_linker_state *state, const char **pat
     return RSDK_OK;
 }
 
-/* A file that the inventory has read is not opened again. */
+/* Read a file. A file that the inventory has read is not opened again. */
 static rsdk_status read_file(const rsdk_linker_state *state, const char *path, bool wants_references,
                              rsdk_linker_object *object, rsdk_error *error) {
     const rsdk_elf_file *file = NULL;
@@ -84,7 +84,8 @@ static rsdk_status read_file(const rsdk_linker_state *state, const char *path, b
     return RSDK_OK;
 }
 
-/* An object in a process. One whose file cannot be read (of the kernel, of memory, deleted) has no symbols. */
+/* Add an object of a process. An object whose file cannot be read (the kernel's, memory, a deleted file) has no
+ * symbols. */
 static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_mapped_object *mapped,
                               rsdk_error *error) {
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -115,8 +116,8 @@ static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_ma
     return status == RSDK_OK ? identify(state, object, index, error) : RSDK_OK;
 }
 
-/* The file at a path: one that is there under another name, or a new object that `from` (RSDK_NO_OBJECT: nobody)
- * brings in. */
+/* Take the file at a path: an object that is there under another name, or a new object that `from` (RSDK_NO_OBJECT:
+ * nobody) brings in. */
 static rsdk_status take_file(rsdk_linker_state *state, const char *path, size_t from, size_t *index,
                              rsdk_error *error) {
     rsdk_linker_object *object = rsdk_arena_alloc(state->arena, 1, sizeof *object);
@@ -132,7 +133,7 @@ static rsdk_status take_file(rsdk_linker_state *state, const char *path, size_t 
     return identify(state, object, *index, error);
 }
 
-/* Where a needed name leads; RSDK_NO_OBJECT: nowhere. */
+/* Find where a needed name leads; RSDK_NO_OBJECT: nowhere. */
 static rsdk_status resolve(rsdk_linker_state *state, size_t from, const char *name, size_t *index, rsdk_error *error) {
     const rsdk_linker_object *object = rsdk_linker_state_at(state, from);
     const char *path = NULL;
@@ -142,7 +143,7 @@ static rsdk_status resolve(rsdk_linker_state *state, size_t from, const char *na
         name = path != NULL ? path : name;
     }
     if (rsdk_name_table_find(&state->names, name, strlen(name), index) || object->mapped != NULL) {
-        return RSDK_OK; /* what a loaded object needs is loaded */
+        return RSDK_OK; /* the needs of a loaded object are loaded */
     }
     if (path == NULL) {
         RSDK_TRY(rsdk_linker_search_find(state->search, &object->chain, name, &path, error));
@@ -180,7 +181,7 @@ static size_t place_of(const gathering *g, size_t object) {
     return place;
 }
 
-/* Appends an object unless it is there. */
+/* Append an object unless it is there. */
 static rsdk_status append(gathering *g, size_t object) {
     if (rsdk_linker_state_at(g->state, object)->mark == g->walk) {
         return RSDK_OK;
@@ -190,8 +191,8 @@ static rsdk_status append(gathering *g, size_t object) {
     return RSDK_OK;
 }
 
-/* A filtee comes before the object that names it, which is at `own`: from behind it, or new. A library may name itself,
- * and two may name each other: what is done stays so. */
+/* Insert a filtee before the object that names it, which is at `own`: from behind it, or new. A library may name
+ * itself, and two may name each other: entries that are done stay where they are. */
 static rsdk_status insert_filtee(gathering *g, size_t filtee, size_t *own) {
     bool is_new = rsdk_linker_state_at(g->state, filtee)->mark != g->walk;
     size_t from = is_new ? g->entries.count : place_of(g, filtee);
@@ -218,7 +219,7 @@ static rsdk_status note_missing(rsdk_linker_state *state, const char *name, rsdk
     return RSDK_OK;
 }
 
-/* Looks where the names of an object lead, once. */
+/* Look where the names of an object lead, once. */
 static rsdk_status find_dependencies(rsdk_linker_state *state, size_t from, rsdk_error *error) {
     rsdk_linker_object *object = rsdk_linker_state_at(state, from);
     const rsdk_strings *needed = needed_of(object);
@@ -245,7 +246,7 @@ static rsdk_status find_dependencies(rsdk_linker_state *state, size_t from, rsdk
     return RSDK_OK;
 }
 
-/* Adds what the object of the entry `g->at` needs: filtees in front of it, the rest at the end. */
+/* Add the needs of the object of the entry `g->at`: filtees in front of it, the rest at the end. */
 static rsdk_status take_dependencies(gathering *g) {
     size_t own = g->at, object = g->entries.items[own].object;
     g->entries.items[own].is_done = true;
@@ -297,7 +298,7 @@ static void enter(ordering *o, size_t object) {
     }
 }
 
-/* `ordered` gets dependencies before dependents, but for cycles. */
+/* Visit an object: `ordered` gets dependencies before dependents, except in cycles. */
 static void visit(ordering *o, size_t object) {
     enter(o, object);
     while (o->depth > 0) {
@@ -314,7 +315,7 @@ static void visit(ordering *o, size_t object) {
     }
 }
 
-/* The new objects of a group in the order of relocation: dependencies first (glibc 2.35 and later). */
+/* Return the new objects of a group in the order of relocation: dependencies first (glibc 2.35 and later). */
 static rsdk_status order_fresh(rsdk_linker_state *state, const rsdk_object_list *group, size_t group_number,
                                rsdk_object_list *fresh, rsdk_error *error) {
     size_t *places = rsdk_arena_alloc(state->arena, 3 * (state->objects.count + 1), sizeof *places);
@@ -383,7 +384,7 @@ rsdk_status rsdk_linker_state_promote(rsdk_linker_state *state, size_t root, rsd
 
 /* ---- what is loaded ---- */
 
-/* The address of a symbol that can be asked for without running code; NULL: this one cannot. */
+/* Return the address of a symbol that can be asked for without running code; NULL: this symbol cannot. */
 static const void *plain_address(const rsdk_linker_object *object, uint32_t index) {
     const ElfW(Sym) *symbol = &object->symbols.symbols[index];
     unsigned type = ELF64_ST_TYPE(symbol->st_info), binding = ELF64_ST_BIND(symbol->st_info);
@@ -393,8 +394,8 @@ static const void *plain_address(const rsdk_linker_object *object, uint32_t inde
     return is_plain ? (const void *)(object->base + symbol->st_value) : NULL;
 }
 
-/* Whether the linker has the object in the global scope: it finds a symbol of it there. A symbol that an earlier object
- * has too says nothing, so the next one is asked. */
+/* Return whether the linker has the object in the global scope: the linker finds a symbol of the object there. A symbol
+ * that an earlier object has too says nothing, so the next one is asked. */
 static bool linker_has_in_global_scope(const rsdk_linker_state *state, const rsdk_linker_object *object) {
     for (uint32_t i = 1; object->symbols.is_known && i < object->symbols.count; i++) {
         const void *own = plain_address(object, i);
@@ -406,8 +407,9 @@ static bool linker_has_in_global_scope(const rsdk_linker_state *state, const rsd
     return false;
 }
 
-/* The first objects of the link map, up to the last one that the program needs, were there before any dlopen. Their
- * order in the global scope is that of the link map, unless a filter made the linker move one. */
+/* Mark the objects that were there before any dlopen: the first objects of the link map, up to the last one that the
+ * program needs. Their order in the global scope is the order of the link map, unless a filter made the linker move
+ * one. */
 static rsdk_status mark_start(rsdk_linker_state *state, rsdk_error *error) {
     rsdk_object_list closure = {0};
     size_t last = 0;

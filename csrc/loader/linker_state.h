@@ -1,6 +1,6 @@
 /* The dynamic linker's objects and scopes: as they are in this process, and as openings change them. Nothing is loaded:
- * files are read, and what the linker would do with them is followed. Sources: dlopen(3), glibc's elf/dl-open.c,
- * dl-deps.c, dl-object.c and dl-sort-maps.c; tests/attack/bindings.py compares with the linker itself. */
+ * files are read, and the linker's steps with them are followed. Sources: dlopen(3), glibc's elf/dl-open.c, dl-deps.c,
+ * dl-object.c and dl-sort-maps.c; tests/attack/bindings.py compares with the linker itself. */
 #ifndef RSDK_LOADER_LINKER_STATE_H
 #define RSDK_LOADER_LINKER_STATE_H
 
@@ -14,7 +14,7 @@ typedef RSDK_LIST(size_t) rsdk_object_list;
 
 typedef struct rsdk_linker_object {
     const char *path;
-    uintptr_t base; /* of an object in a process: what its addresses begin from */
+    uintptr_t base; /* the beginning of the addresses of an object in a process */
     rsdk_elf_file file;
     rsdk_elf_dynsym symbols;
     const rsdk_mapped_object *mapped; /* NULL: it comes with an opening */
@@ -26,7 +26,7 @@ typedef struct rsdk_linker_object {
     size_t group;           /* the opening that brought it in: its local scope */
     bool is_deep;           /* RTLD_DEEPBIND: the local scope comes first */
     bool is_global;         /* in the global scope */
-    bool is_from_the_start; /* the program, LD_PRELOAD and what they need: its place in the global scope is known */
+    bool is_from_the_start; /* the program, LD_PRELOAD, their needs: its place in the global scope is known */
     uint64_t mark;          /* the last walk that visited it */
 } rsdk_linker_object;
 
@@ -37,22 +37,22 @@ typedef struct rsdk_linker_state {
     const rsdk_inventory *inventory;         /* has files that were read; NULL: none */
     RSDK_LIST(rsdk_linker_object *) objects; /* loaded ones first, in the order of the link map */
     rsdk_object_list global;                 /* the global scope */
-    RSDK_LIST(rsdk_object_list) groups;      /* of each opening: breadth first */
+    RSDK_LIST(rsdk_object_list) groups;      /* the objects of each opening, breadth first */
     rsdk_name_table names, identities;
-    rsdk_strings missing;  /* what openings need and nobody has */
-    bool wants_references; /* of loaded objects, too */
+    rsdk_strings missing;  /* names that openings need and nobody has */
+    bool wants_references; /* the references of loaded objects are read, too */
     uint64_t walk_count;
     void *program; /* a handle of the global scope, to ask the linker */
 } rsdk_linker_state;
 
 #define RSDK_NO_GROUP ((size_t)-1)
 
-/* Takes in what another process has loaded, with the references of all objects: `map` is rsdk_link_map_read_process's.
+/* Take in the objects of another process, with the references of all objects: `map` is rsdk_link_map_read_process's.
  * Nothing can be opened. */
 rsdk_status rsdk_linker_state_of_process(pid_t pid, rsdk_arena *arena, const rsdk_link_map *map,
                                          rsdk_linker_state *state, rsdk_error *error);
 
-/* Takes in what this process has loaded. `map`, `search` and `inventory`, from which files come that it has read with
+/* Take in the objects of this process. `map`, `search` and `inventory`, from which files come that it has read with
  * their symbols (NULL: none), are borrowed. The handle is given back by _clear. */
 rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
                                    const rsdk_inventory *inventory, rsdk_linker_state *state, rsdk_error *error);
@@ -62,22 +62,23 @@ static inline rsdk_linker_object *rsdk_linker_state_at(const rsdk_linker_state *
     return state->objects.items[index];
 }
 
-/* What one dlopen brings in. */
+/* An opening by one dlopen. */
 typedef struct rsdk_linker_opening {
     const char *path;           /* NULL: an anchor */
-    const rsdk_strings *needed; /* of an anchor */
+    const rsdk_strings *needed; /* the needs of an anchor */
     int mode;                   /* RTLD_GLOBAL, RTLD_DEEPBIND; the rest is RTLD_NOW */
 } rsdk_linker_opening;
 
-/* Opens a file: `fresh` becomes its new objects in the order in which the linker relocates them. They are in no global
- * scope yet: rsdk_linker_state_promote comes after their constructors. *root is the object that was opened. */
+/* Open a file: `fresh` becomes its new objects in the order in which the linker relocates them. The new objects are in
+ * no global scope yet: rsdk_linker_state_promote comes after their constructors. *root is the object that was
+ * opened. */
 rsdk_status rsdk_linker_state_open(rsdk_linker_state *state, const rsdk_linker_opening *opening, size_t *root,
                                    rsdk_object_list *fresh, rsdk_error *error);
 
-/* RTLD_GLOBAL: adds an object and all that it needs to the global scope. */
+/* Add an object and all its needs to the global scope, as RTLD_GLOBAL does. */
 rsdk_status rsdk_linker_state_promote(rsdk_linker_state *state, size_t root, rsdk_error *error);
 
-/* An object and all that it needs, breadth first, as the linker searches it. */
+/* Return an object and all its needs, breadth first, as the linker searches them. */
 rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsdk_object_list *closure,
                                       rsdk_error *error);
 

@@ -21,8 +21,8 @@ rsdk_status rsdk_list_text_prepare(rsdk_list_text *text, const char *directory, 
     return RSDK_OK;
 }
 
-/* True if nobody can have written the list, or can change it, who cannot also change the libraries beside it. That are
- * root, this user, the owner of the directory, and its group where that may write to the directory. */
+/* Return true if nobody can have written the list, or can change it, who cannot also change the libraries beside it.
+ * Root, this user and the owner of the directory can, and its group where the group may write to the directory. */
 static bool is_trusted(const struct stat *facts, const char *directory) {
     struct stat above;
     if (stat(directory, &above) != 0 || (facts->st_mode & S_IWOTH) != 0) {
@@ -33,7 +33,7 @@ static bool is_trusted(const struct stat *facts, const char *directory) {
            (facts->st_uid == 0 || facts->st_uid == geteuid() || facts->st_uid == above.st_uid);
 }
 
-/* What is wrong with the text; NULL: it has been read. */
+/* Read the text; return the fault of the text; NULL: it has been read. */
 static const char *read_text(rsdk_list_text *text, int descriptor) {
     struct stat facts;
     if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > RSDK_PAGE_LIST_LIMIT) {

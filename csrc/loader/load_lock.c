@@ -12,7 +12,8 @@ static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
 static _Atomic(pthread_t) owner; /* valid while depth > 0 */
 static atomic_uint depth;
 
-/* Only the owner itself can find its own id here, so a stale value does no harm. */
+/* Return whether this thread has the lock. Only the owner itself can find its own id here, so a stale value does no
+ * harm. */
 static bool is_owner(void) {
     return atomic_load(&depth) > 0 && pthread_equal(atomic_load(&owner), pthread_self());
 }

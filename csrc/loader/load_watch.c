@@ -15,11 +15,11 @@ enum { LINE_SIZE = 4352 }; /* a path and the text around it */
 
 struct rsdk_load_watch {
     rsdk_quiet_thread thread;
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the next members */
     pthread_cond_t changed;
     double seconds;
     const char *path; /* being loaded, or NULL */
-    unsigned told;    /* how often it was named */
+    unsigned told;    /* how often the library was named */
     struct timespec started;
     bool ends;
 };
@@ -41,7 +41,8 @@ static struct timespec later(struct timespec time, double seconds) {
     return time;
 }
 
-/* One write, so that lines of several threads do not mix; stdio's locks may be held by the thread that hangs. */
+/* Tell the user which library is loading. The line is one write, so that lines of several threads do not mix; stdio's
+ * locks may be held by the thread that hangs. */
 static void tell(const char *path, double seconds) {
     char shown[LINE_SIZE - 256], line[LINE_SIZE];
     rsdk_text_write_harmless(path, shown, sizeof shown);

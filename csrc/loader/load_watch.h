@@ -8,7 +8,7 @@ typedef struct rsdk_load_watch rsdk_load_watch;
 rsdk_load_watch *rsdk_load_watch_start(double seconds);
 void rsdk_load_watch_stop(rsdk_load_watch *watch); /* waits for the thread; NULL is allowed, here and below */
 
-/* From now on `path` (which must stay as it is) is being loaded; NULL: nothing is. */
+/* Note that `path` (which must stay as it is) is being loaded from now on; NULL: nothing is. */
 void rsdk_load_watch_set(rsdk_load_watch *watch, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads names and notes of the objects that the linker has. */
+/* The reader of names and notes of the objects that the linker has. */
 #include "loader/loaded_files.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@ typedef struct search {
 
 /* ---- build IDs ---- */
 
-/* Whether the file has brought all `size` bytes at an address into memory. */
+/* Return whether the file has brought all `size` bytes at an address into memory. */
 static bool is_loaded(const struct dl_phdr_info *info, ElfW(Addr) address, size_t size) {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];

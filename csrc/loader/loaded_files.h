@@ -12,11 +12,11 @@
 typedef struct rsdk_loaded_file {
     const char *name;      /* the last part of its path */
     const char *shortname; /* NULL without one */
-    const char *path;      /* as the linker knows it; NULL: it is not loaded */
+    const char *path;      /* the path as the linker knows it; NULL: the file is not loaded */
     const char *build_id;  /* hexadecimal (the note NT_GNU_BUILD_ID, elf(5)); NULL without one */
 } rsdk_loaded_file;
 
-/* What a load has opened, with what came with it, each name once. */
+/* Read the files that a load has opened, with all that came with them, each name once. */
 rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_loaded_file **files,
                                    size_t *count, rsdk_error *error);
 

@@ -22,7 +22,7 @@
 
 static const char task_directory[] = "/proc/self/task/";
 
-/* For the path: two numbers, "/fd/" and the NUL. */
+/* The room for the path: two numbers, "/fd/" and the NUL. */
 enum { PATH_SIZE = sizeof task_directory + 32 };
 
 bool rsdk_memory_object_has_path(const char *path) {
@@ -51,8 +51,8 @@ static bool write_all(int descriptor, const char *bytes, size_t size) {
     return true;
 }
 
-/* A memfd with the object in it, under a number of its own; -1 with errno. The object is data, so it asks for no right
- * to execute. */
+/* Make a memfd with the object in it, under a number of its own; return -1 with errno. The object is data, so the memfd
+ * asks for no right to execute. */
 static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
     int free_number = 0;
     int first = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -84,7 +84,7 @@ rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const cha
     *handle = dlopen(path, mode);
     rsdk_memory_outcome outcome = RSDK_MEMORY_OPENED;
     if (*handle == NULL) {
-        const char *text = dlerror(); /* "OBJECT: what is wrong"; a text about this object means that it was refused */
+        const char *text = dlerror(); /* "OBJECT: FAULT"; a text about this object means that it was refused */
         *reason = rsdk_arena_copy(arena, text != NULL ? text : "dlopen failed");
         outcome = text != NULL && strncmp(text, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
     }

@@ -13,7 +13,7 @@ enum { GIVEN, BUSY, OPENED, LEFT /* the load has it, or opens it as any other */
 
 enum { OPEN_WAIT = 1000 /* milliseconds that the load waits for a thread */ };
 
-/* Asks for the pages that the list says, and waits for none of them, if it is the file of the list. */
+/* Ask for the pages that the list says, and wait for none of them, if the file is the file of the list. */
 static void ask_as_listed(const rsdk_next_files *next, const rsdk_file *file, const rsdk_paged_file *facts) {
     unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
     if (file->size != facts->size ||
@@ -46,7 +46,7 @@ static void look(const rsdk_next_file *entry) {
     }
 }
 
-/* Opens the file for the load, and then asks for what it holds. */
+/* Open the file for the load, and then ask for its content. */
 static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
     rsdk_file own = {0};
     if (!rsdk_file_open_silently(entry->path, &own)) {
@@ -74,7 +74,7 @@ static void serve(rsdk_next_files *next, rsdk_next_file *entry) {
     }
 }
 
-/* Whether nobody else has begun with it. */
+/* Return whether this caller has the entry: nobody else has begun with it. */
 static bool claim(rsdk_next_file *entry) {
     int state = GIVEN;
     return atomic_compare_exchange_strong(&entry->state, &state, BUSY);
@@ -109,7 +109,7 @@ void rsdk_next_files_start(rsdk_next_files *next, size_t capacity, bool has_thre
     }
 }
 
-/* Without threads, what a list says is asked for at once, and nothing else. */
+/* Add an entry. Without threads, the pages of a list are asked for at once, and nothing else. */
 static bool add(rsdk_next_files *next, rsdk_next_kind kind, const char *path, const rsdk_paged_file *facts) {
     if (next->given >= next->capacity || (next->thread_count == 0 && kind != RSDK_NEXT_LISTED)) {
         return false;
@@ -135,7 +135,7 @@ void rsdk_next_files_look(rsdk_next_files *next, const char *path, bool reads) {
     (void)add(next, reads ? RSDK_NEXT_READ : RSDK_NEXT_LOOK, path, NULL);
 }
 
-/* Waits until a thread has opened the file, or cannot. */
+/* Wait until a thread has opened the file, or cannot. */
 static void wait_for(rsdk_next_files *next, const rsdk_next_file *entry) {
     const struct timespec deadline = rsdk_quiet_thread_deadline(OPEN_WAIT);
     while (!next->is_stuck && atomic_load(&entry->state) == BUSY) {

@@ -1,4 +1,4 @@
-/* A step that opens a library: what comes with it, and whether the linker would find that by itself. */
+/* A step that opens a library: the files that come with it, and whether the linker would find them by itself. */
 #include "loader/opening_step.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@ typedef RSDK_LIST(size_t) node_list;
 
 /* ---- what the linker would find by itself ---- */
 
-/* Whether a directory of the list has a file with the name of `target` (a path), and whether the first such directory
- * is the target's own. */
+/* Find out whether a directory of the list has a file with the name of `target` (a path), and whether the first such
+ * directory is the target's own. */
 static rsdk_status look_in(rsdk_plan *plan, const rsdk_search_path *directories, const char *target, bool *has,
                            bool *leads, rsdk_error *error) {
     const char *name = rsdk_path_name(target);
@@ -101,7 +101,7 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
     return take_member(plan, step, edge->node, from, error);
 }
 
-/* Breadth first from the step's library over everything that is not placed yet. */
+/* Gather the members of a step, breadth first from its library over everything that is not placed yet. */
 static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk_unique_strings *outside,
                                   rsdk_unique_strings *missing, rsdk_error *error) {
     RSDK_TRY(take_member(plan, step, step->node, RSDK_NO_NODE, error));
@@ -118,12 +118,13 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
     return RSDK_OK;
 }
 
-/* Whether a directory of the library's RPATHs or RUNPATH, or of those that brought it in, has a file of this name. */
+/* Find out whether a directory of the library's RPATHs or RUNPATH, or of the libraries that brought it in, has a file
+ * of this name. */
 static rsdk_status is_in_own_paths(rsdk_plan *plan, const rsdk_load_chain *chain, const char *name, bool *is_there,
                                    rsdk_error *error) {
     rsdk_search_path *directories = NULL;
     bool leads = false;
-    /* The main program's RPATH does not count for a library with a RUNPATH, but for an anchor. */
+    /* The main program's RPATH does not count for a library with a RUNPATH, but it counts for an anchor. */
     *is_there = chain->runpath != NULL && plan->search.program_rpath.count > 0;
     for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(&plan->search, chain);
          !*is_there && (directories = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
@@ -132,10 +133,10 @@ static rsdk_status is_in_own_paths(rsdk_plan *plan, const rsdk_load_chain *chain
     return *is_there || chain->runpath == NULL ? RSDK_OK : look_in(plan, chain->runpath, name, is_there, &leads, error);
 }
 
-/* Adds the anchor's DT_NEEDED entry for a name that the system provides for `from`, so that it keeps its place in the
- * order. Because the anchor brings the library in, the RPATHs of `from` and of those that brought that in do not count,
- * and the anchor has none of its own. So if a directory of these has such a file, the entry is the file that the linker
- * finds, instead of the name. */
+/* Add the anchor's DT_NEEDED entry for a name that the system provides for `from`, so that the library keeps its place
+ * in the order. Because the anchor brings the library in, the RPATHs of `from` and of the libraries that brought `from`
+ * in do not count, and the anchor has none of its own. If a directory of these has such a file, the entry is therefore
+ * the file that the linker finds, instead of the name. */
 static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
     const rsdk_load_chain *chain = &rsdk_plan_node(plan, from)->chain;
@@ -158,7 +159,7 @@ static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, r
     return edge->path != NULL ? rsdk_unique_strings_add(names, &plan->arena, edge->path, error) : RSDK_OK;
 }
 
-/* Appends a node to the walk for an anchor, once. What no step brings in is left out. */
+/* Append a node to the walk for an anchor, once. A node that no step brings in is left out. */
 static rsdk_status walk_to(rsdk_plan *plan, node_list *walk, size_t index, rsdk_unique_strings *names,
                            rsdk_error *error) {
     rsdk_node *node = rsdk_plan_node(plan, index);
@@ -170,8 +171,8 @@ static rsdk_status walk_to(rsdk_plan *plan, node_list *walk, size_t index, rsdk_
     return rsdk_unique_strings_add(names, &plan->arena, node->location.path, error);
 }
 
-/* The DT_NEEDED entries of the anchor: all that the library needs, directly or through others, in the linker's
- * breadth-first order. What an earlier step has brought in has its place in that order as well. */
+/* Fill in the DT_NEEDED entries of the anchor: all that the library needs, directly or through others, in the linker's
+ * breadth-first order. A library that an earlier step has brought in has its place in that order as well. */
 static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
     rsdk_unique_strings names = {0};
     node_list walk = {0};
@@ -204,7 +205,7 @@ static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_
     return RSDK_OK;
 }
 
-/* Why an anchor opens the step's library; NULL: out of memory. */
+/* Return why an anchor opens the step's library; NULL: out of memory. */
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
     if (step->unfound_members.count == 0) {
         return "its files are opened by path: each name that the linker looks for is a question to the file server";

@@ -1,4 +1,5 @@
-/* Follows the linker's order: what LD_PRELOAD names and needs, DT_RPATH, LD_LIBRARY_PATH, DT_RUNPATH, the system. */
+/* The search for origins, in the linker's order: the names in LD_PRELOAD and their needs, DT_RPATH, LD_LIBRARY_PATH,
+ * DT_RUNPATH, the system. */
 #include "loader/origin.h"
 
 #include <limits.h>
@@ -10,7 +11,7 @@
 #include "elf/soname.h"
 #include "loader/linker_search.h"
 
-/* Libraries that serve profilers. Who needs one and is named by LD_PRELOAD is a profiler's tool: rocprofv3,
+/* Libraries that serve profilers. A library that needs one and is named by LD_PRELOAD is a profiler's tool: rocprofv3,
  * rocprof-sys and others work so. Source: bin/rocprofv3.py of rocprofiler-sdk. */
 static const char *const of_profilers[] = {"librocprofiler-sdk.so",
                                            "librocprofiler-sdk-rocpd.so",
@@ -25,7 +26,7 @@ static const char *const of_systems[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib
 
 /* ---- reading ---- */
 
-/* The real path; the path itself where it cannot be told, NULL when out of memory. */
+/* Return the real path; the path itself where the real one cannot be told, NULL when out of memory. */
 static const char *real_path(rsdk_arena *arena, const char *path) {
     char real[PATH_MAX];
     return rsdk_arena_copy(arena, realpath(path, real) != NULL ? real : path);
@@ -54,7 +55,8 @@ static rsdk_status add_search(rsdk_origins *origins, rsdk_mapped_library *librar
     return RSDK_OK;
 }
 
-/* An entry with a '/' is a path, another one the name that was searched. */
+/* Find out whether LD_PRELOAD names a library. An entry with a '/' is a path, another one the name that was
+ * searched. */
 static rsdk_status is_preloaded(rsdk_origins *origins, const rsdk_mapped_library *library, bool *result,
                                 rsdk_error *error) {
     for (size_t i = 0; !*result && i < origins->preloaded.count; i++) {
@@ -139,7 +141,8 @@ static bool is_for_profilers(const char *name) {
     return false;
 }
 
-/* Whether a library that LD_PRELOAD names is the tool of a profiler, and not one of the libraries that serve it. */
+/* Return whether a library that LD_PRELOAD names is the tool of a profiler, and not one of the libraries that serve
+ * it. */
 static bool is_tool(const rsdk_mapped_library *library) {
     for (size_t i = 0; library->is_preloaded && i < library->file.needed.count; i++) {
         if (is_for_profilers(library->file.needed.items[i])) {
@@ -149,7 +152,7 @@ static bool is_tool(const rsdk_mapped_library *library) {
     return false;
 }
 
-/* Whether a library leads to the file by what it needs, directly or through others. */
+/* Find out whether a library leads to the file by its needs, directly or through others. */
 static rsdk_status leads_to(const rsdk_origins *origins, size_t from, const wanted *file, bool *leads,
                             rsdk_error *error) {
     size_t count = origins->libraries.count;
@@ -186,7 +189,7 @@ static rsdk_status find_profiler(const rsdk_origins *origins, const wanted *file
     return RSDK_OK;
 }
 
-/* The library that needs the file and has a DT_RPATH (or DT_RUNPATH) that leads to it; NULL: none. */
+/* Return the library that needs the file and has a DT_RPATH (or DT_RUNPATH) that leads to it; NULL: none. */
 static const char *by_search_path(const rsdk_origins *origins, const wanted *file, bool by_rpath) {
     for (size_t i = 0; i < origins->libraries.count; i++) {
         const rsdk_mapped_library *library = &origins->libraries.items[i];

@@ -1,4 +1,4 @@
-/* What brought a file into a process: a variable, a profiler, the search path of a library. */
+/* The reason why a file is in a process: a variable, a profiler, the search path of a library. */
 #ifndef RSDK_LOADER_ORIGIN_H
 #define RSDK_LOADER_ORIGIN_H
 
@@ -14,7 +14,7 @@ typedef enum rsdk_origin_kind {
     RSDK_ORIGIN_PRELOADED,    /* LD_PRELOAD names it */
     RSDK_ORIGIN_RPATH,        /* the DT_RPATH or DT_RUNPATH of a library that needs it */
     RSDK_ORIGIN_LIBRARY_PATH, /* LD_LIBRARY_PATH names its directory */
-    RSDK_ORIGIN_SYSTEM,       /* it lies in a directory of the system */
+    RSDK_ORIGIN_SYSTEM,       /* the file lies in a directory of the system */
     RSDK_ORIGIN_KIND_COUNT,
 } rsdk_origin_kind;
 
@@ -27,7 +27,7 @@ typedef struct rsdk_origin {
 /* A file of the process. */
 typedef struct rsdk_mapped_library {
     rsdk_elf_file file;
-    const char *real;    /* its real path */
+    const char *real;    /* the library's real path */
     rsdk_strings search; /* real paths of the directories of its RPATH or RUNPATH */
     bool has_rpath;      /* DT_RPATH, which comes before LD_LIBRARY_PATH */
     bool is_preloaded;   /* LD_PRELOAD names it */
@@ -36,18 +36,18 @@ typedef struct rsdk_mapped_library {
 /* A process as far as origins need it. To be filled in by the caller: arena, and the three lists. */
 typedef struct rsdk_origins {
     rsdk_arena *arena;
-    rsdk_strings mapped;       /* paths of its files; what is no ELF file, or cannot be read, is passed over */
-    rsdk_strings preloaded;    /* the entries of its LD_PRELOAD */
-    rsdk_strings library_path; /* the directories of its LD_LIBRARY_PATH */
+    rsdk_strings mapped;    /* paths of its files; files that are not ELF files, or cannot be read, are passed over */
+    rsdk_strings preloaded; /* the entries of its LD_PRELOAD */
+    rsdk_strings library_path;                /* the directories of its LD_LIBRARY_PATH */
     RSDK_LIST(rsdk_mapped_library) libraries; /* read at the first question */
     rsdk_strings real_library_path;
     bool is_read;
 } rsdk_origins;
 
-/* Adds the entries of a value of LD_PRELOAD, which ' ' and ':' separate. NULL: the variable is not set. */
+/* Add the entries of a value of LD_PRELOAD, which ' ' and ':' separate. NULL: the variable is not set. */
 rsdk_status rsdk_origins_add_preloaded(rsdk_origins *origins, const char *value, rsdk_error *error);
 
-/* Texts live in the arena. Opens the files of the process at the first call. */
+/* Find the origin of a file. Texts live in the arena. The files of the process are opened at the first call. */
 rsdk_status rsdk_origins_find(rsdk_origins *origins, const char *path, rsdk_origin *origin, rsdk_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Collects the needs of files, and judges them together. */
+/* The needs of files, collected and judged together. */
 #include "loader/other_release.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@
 
 static const char hip[] = "libamdhip64.so";
 
-/* Of several needs that lack, HIP is told, or else one that the SDK has in another version, or that tells a release. */
+/* Return the rank of a need. Of several missing libraries, HIP is told, or else a library that the SDK has in another
+ * version, or that tells a release. */
 static int rank_of(const rsdk_release_need *need) {
     if (rsdk_soname_has_linker_name(need->name, hip)) {
         return 4;
@@ -41,7 +42,7 @@ rsdk_status rsdk_other_release_add(rsdk_other_release *found, rsdk_arena *arena,
     return rsdk_unique_strings_add(need->present != NULL ? &found->others : &found->absent, arena, need->name, error);
 }
 
-/* The releases of the SDK, by its HIP. */
+/* Return the releases of the SDK, by its HIP. */
 static rsdk_release_range sdk_releases(const rsdk_other_release *found) {
     rsdk_built_for sdk = {.is_newer = false};
     if (found->runtime != NULL) {
@@ -50,7 +51,7 @@ static rsdk_release_range sdk_releases(const rsdk_other_release *found) {
     return rsdk_built_for_releases(&sdk);
 }
 
-/* The releases that the SDK's HIP and the files fit have none in common. */
+/* Return whether the releases that the SDK's HIP and the files fit have none in common. */
 static bool is_apart(const rsdk_other_release *found) {
     rsdk_release_range here = sdk_releases(found), wanted = rsdk_built_for_releases(&found->built_for);
     return rsdk_release_range_is_known(here) && rsdk_release_range_is_known(wanted) &&
@@ -107,7 +108,7 @@ void rsdk_other_release_add_versions(rsdk_other_release *found, const rsdk_elf_d
 
 /* ---- of a plan ---- */
 
-/* The SDK's library of which `name` is a version; *present stays NULL if it has none. */
+/* Find the SDK's library of which `name` is a version; *present stays NULL if the SDK has none. */
 static rsdk_status find_present(rsdk_sdk *sdk, const char *name, const char **present, rsdk_error *error) {
     const rsdk_catalog_entry *entry = rsdk_catalog_find_file(name);
     rsdk_location location = {0};
@@ -123,7 +124,7 @@ static rsdk_status find_present(rsdk_sdk *sdk, const char *name, const char **pr
     return RSDK_OK;
 }
 
-/* Most plans lack nothing, and cost nothing more. */
+/* Return whether a plan lacks a library of ROCm. Most plans lack nothing, and cost nothing more. */
 static bool lacks_of_rocm(const rsdk_plan *plan) {
     for (size_t i = 0; i < plan->graph.nodes.count; i++) {
         const rsdk_node *node = plan->graph.nodes.items[i];
@@ -137,7 +138,8 @@ static bool lacks_of_rocm(const rsdk_plan *plan) {
     return false;
 }
 
-/* The versions of HIP's symbols are in tables that a plan does not read. A file that cannot be read tells none. */
+/* Add the needs of a node. The versions of HIP's symbols are in tables that a plan does not read. A file that cannot be
+ * read tells none. */
 static rsdk_status add_node(rsdk_other_release *found, const rsdk_node *node, rsdk_sdk *sdk, rsdk_arena *arena,
                             rsdk_error *error) {
     rsdk_elf_file file;

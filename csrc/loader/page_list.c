@@ -13,7 +13,7 @@ static const char first_line[] = "rocm-sdk-pages 1";
 typedef struct reading {
     const char *path;
     size_t line;
-    uint64_t page_count; /* of all files so far */
+    uint64_t page_count; /* the pages of all files so far */
     rsdk_arena *arena;
     rsdk_page_list *list;
     rsdk_error *error;
@@ -25,7 +25,7 @@ static rsdk_status fail(const reading *r, const char *what) {
 
 /* ---- numbers ---- */
 
-/* A decimal number below 2^63, without sign, blank or zero in front; *text moves behind it. */
+/* Take a decimal number below 2^63, without sign, blank or zero in front; *text moves behind it. */
 static bool take_number(const char **text, uint64_t *number) {
     const char *at = *text;
     *number = 0;
@@ -48,7 +48,8 @@ static int digit_value(char digit) {
     return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Moves behind a ',' that another item follows; false at the end of the field. *is_wrong: there is something else. */
+/* Move behind a ',' that another item follows; return false at the end of the field. *is_wrong: there is something
+ * else. */
 static bool has_more(const char **text, bool *is_wrong) {
     *is_wrong = **text != ',' && **text != '\0';
     *text += **text == ',';
@@ -57,7 +58,7 @@ static bool has_more(const char **text, bool *is_wrong) {
 
 /* ---- fields ---- */
 
-/* "_rocm_sdk_core/lib/libx.so.1": a path that stays below where the packages lie. */
+/* Take "_rocm_sdk_core/lib/libx.so.1": a path that stays below the packages' directory. */
 static rsdk_status take_path(const reading *r, char *text, rsdk_paged_file *file) {
     char *slash = strrchr(text, '/');
     for (const char *part = text; part != NULL; part = strchr(part, '/')) {
@@ -80,7 +81,7 @@ static rsdk_status take_size(const reading *r, const char *text, rsdk_paged_file
     return take_number(&text, &file->size) && *text == '\0' && file->size > 0 ? RSDK_OK : fail(r, "not a size");
 }
 
-/* "-", or hexadecimal digits, an '@' and the number of a byte. */
+/* Take "-", or hexadecimal digits, an '@' and the number of a byte. */
 static rsdk_status take_build_id(const reading *r, const char *text, rsdk_paged_file *file) {
     if (strcmp(text, "-") == 0) {
         return RSDK_OK;
@@ -94,8 +95,8 @@ static rsdk_status take_build_id(const reading *r, const char *text, rsdk_paged_
     return is_read && *text == '\0' && lies_within ? RSDK_OK : fail(r, "not a build ID");
 }
 
-/* "-", or numbers of files, the first of the list being 0, with ',' between them. Whether there are such files is known
- * at the end. */
+/* Take "-", or numbers of files, the first of the list being 0, with ',' between them. The end of the list tells
+ * whether there are such files. */
 static rsdk_status take_needed(const reading *r, const char *text, rsdk_paged_file *file) {
     bool has_another = strcmp(text, "-") != 0, is_wrong = false;
     while (has_another) {
@@ -110,7 +111,7 @@ static rsdk_status take_needed(const reading *r, const char *text, rsdk_paged_fi
     return is_wrong ? fail(r, "not the numbers of files") : RSDK_OK;
 }
 
-/* "0-12,40": pages, or the first and the last of such as follow each other. */
+/* Take "0-12,40": pages, or the first and the last of consecutive ones. */
 static rsdk_status take_ranges(reading *r, const char *text, rsdk_paged_file *file) {
     const uint64_t count = (file->size - 1) / RSDK_PAGE_SIZE + 1;
     uint64_t next = 0;

@@ -12,8 +12,8 @@
 #define RSDK_PAGE_LIST_NAME "rocm-sdk.pages"
 
 enum {
-    RSDK_PAGE_SIZE = 4096,            /* of a page of the list, whatever those of the machine have */
-    RSDK_PAGE_LIST_LIMIT = 1 << 20,   /* bytes of a list; that of PyTorch on ROCm 6.4 has 10,000 */
+    RSDK_PAGE_SIZE = 4096,            /* bytes of a page of the list, whatever size the machine's pages have */
+    RSDK_PAGE_LIST_LIMIT = 1 << 20,   /* bytes of a list; PyTorch's on ROCm 6.4 has 10,000 */
     RSDK_PAGED_BUILD_ID_LIMIT = 64,   /* bytes of a build ID */
     RSDK_PAGED_FILES_LIMIT = 1 << 12, /* files of a list */
     RSDK_PAGES_LIMIT = 1 << 20,       /* pages of all its files: 4 GiB */
@@ -39,12 +39,12 @@ typedef struct rsdk_page_list {
     RSDK_LIST(rsdk_paged_file) files; /* in the order in which they are to be read */
 } rsdk_page_list;
 
-/* Reads the text of a list, `size` bytes and a NUL, which it changes. RSDK_BAD_METADATA, with the name `path` and the
- * line, if anything is wrong with it. */
+/* Read the text of a list, `size` bytes and a NUL, which the function changes. RSDK_BAD_METADATA, with the name `path`
+ * and the line, if anything is wrong with the text. */
 rsdk_status rsdk_page_list_parse(const char *path, char *text, size_t size, rsdk_arena *arena, rsdk_page_list *list,
                                  rsdk_error *error);
 
-/* Adds the text of a list. */
+/* Add the text of a list. */
 void rsdk_page_list_add_text(const rsdk_page_list *list, rsdk_text *text);
 
 #endif

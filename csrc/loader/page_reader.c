@@ -1,7 +1,7 @@
-/* Threads open the files to which a load comes, and ask for what a page list, or each header, says of them. They make
- * system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang them, and a
- * child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file server may
- * answer for the files that a load needs, and never for another one. */
+/* Threads open the files to which a load comes, and ask for the pages that a page list, or each header, names. The
+ * threads make system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
+ * them, and a child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file
+ * server may answer for the files that a load needs, and never for another one. */
 #include "loader/page_reader.h"
 
 #include <dlfcn.h>
@@ -27,8 +27,8 @@ enum {
     END_WAIT = 100,   /* milliseconds that it waits for the threads when it is done */
 };
 
-/* What a load has left behind, whose threads may still run; NULL: nothing. Guarded by the load lock. As long as there
- * is one, nothing is read ahead: at most one stays behind, and this thread must not wait in its place. */
+/* The reader that a load has left behind, whose threads may still run; NULL: none. The load lock guards it. As long as
+ * there is one, nothing is read ahead: at most one stays behind, and this thread must not wait in its place. */
 static rsdk_page_reader *left_behind;
 
 static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -42,9 +42,9 @@ static void report(rsdk_page_reader *reader, const char *format, const char *wha
     }
 }
 
-/* Whether each open of a file drops its pages, as FUSE does where it is not told otherwise: what is read ahead would be
- * read again when the linker opens the file. The first bytes of this one are in memory, unless our open has dropped
- * them. */
+/* Return whether each open of a file drops its pages, as FUSE does where it is not told otherwise: pages that are read
+ * ahead would be read again when the linker opens the file. The first bytes of this file are in memory, unless our open
+ * has dropped them. */
 static bool opens_drop_pages(rsdk_page_reader *reader) {
     char byte = 0;
     const uint64_t before = rsdk_clock_now();
@@ -73,7 +73,7 @@ static void *read_list(void *argument) {
     return NULL;
 }
 
-/* Whether the thread has read the list in time. */
+/* Return whether the thread has read the list in time. */
 static bool is_read_in_time(rsdk_page_reader *reader) {
     const struct timespec deadline = rsdk_quiet_thread_deadline(LIST_WAIT);
     int failed = 0;
@@ -83,14 +83,14 @@ static bool is_read_in_time(rsdk_page_reader *reader) {
     return failed == 0;
 }
 
-/* Begins to read the list of a directory; false: no thread does. */
+/* Begin to read the list of a directory; return false where no thread does. */
 static bool start_list(rsdk_page_reader *reader, const char *directory, rsdk_error *error) {
     return rsdk_list_text_prepare(&reader->list, directory, &reader->arena, error) == RSDK_OK &&
            may_have_threads(reader) && rsdk_quiet_thread_start(&reader->thread, read_list, reader);
 }
 
-/* Where no thread may be started, the caller reads the list itself. While a thread does, the caller looks whether it is
- * of use. */
+/* Fetch the list. Where no thread may be started, the caller reads the list itself. While a thread reads it, the caller
+ * looks whether it is of use. */
 static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, rsdk_page_list *list,
                               rsdk_error *error) {
     rsdk_list_text *text = &reader->list;
@@ -112,8 +112,8 @@ static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, r
     return rsdk_page_list_parse(text->path, text->bytes, text->size, &reader->arena, list, error);
 }
 
-/* The directory of the core package's libraries, if it has a list. A ROCm that is not installed as packages has none.
- */
+/* Return the directory of the core package's libraries, if it has a list. A ROCm that is not installed as packages has
+ * none. */
 static const char *find_directory(const rsdk_page_reader *reader) {
     const rsdk_library_directory *core = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -132,7 +132,7 @@ static void start_threads(rsdk_page_reader *reader, size_t files) {
     }
 }
 
-/* Whether the load asks for the file by a shortname. */
+/* Return whether the load asks for the file by a shortname. */
 static bool is_asked_for(const rsdk_load_options *options, const char *name) {
     for (size_t i = 0; i < options->shortname_count; i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_find(options->shortnames[i]);
@@ -143,7 +143,7 @@ static bool is_asked_for(const rsdk_load_options *options, const char *name) {
     return false;
 }
 
-/* Marks a file and what it brings in. `stack` has room for all files. */
+/* Mark a file and the files that it brings in. `stack` has room for all files. */
 static void mark(const rsdk_page_list *list, size_t root, bool *marks, size_t *stack) {
     size_t height = 0;
     if (!marks[root]) {
@@ -161,7 +161,7 @@ static void mark(const rsdk_page_list *list, size_t root, bool *marks, size_t *s
     }
 }
 
-/* The directory of the SDK that is called so at its end; NULL: it has none. */
+/* Return the directory of the SDK whose path ends in a name; NULL: the SDK has none. */
 static const char *directory_called(const rsdk_inventory *inventory, const char *name) {
     const size_t length = strlen(name);
     for (size_t i = 0; i < inventory->directories.count; i++) {
@@ -174,7 +174,8 @@ static const char *directory_called(const rsdk_inventory *inventory, const char 
     return NULL;
 }
 
-/* Whether a file that has been read needs one of this name: given files, and libraries that are not the SDK's. */
+/* Return whether a file that has been read needs one of this name: given files, and libraries that are not the
+ * SDK's. */
 static bool is_needed(const rsdk_inventory *inventory, const char *name) {
     for (size_t i = 0; i < inventory->files.count; i++) {
         const rsdk_elf_file *file = inventory->files.items[i];
@@ -187,7 +188,7 @@ static bool is_needed(const rsdk_inventory *inventory, const char *name) {
     return false;
 }
 
-/* A file that the load comes to later. The path stays the caller's. */
+/* Give a file that the load comes to later. The path stays the caller's. */
 static rsdk_status give(rsdk_page_reader *reader, const char *path, const rsdk_paged_file *facts, rsdk_error *error) {
     const size_t place = reader->next.given;
     if (rsdk_next_files_give(&reader->next, path, facts)) {
@@ -196,7 +197,7 @@ static rsdk_status give(rsdk_page_reader *reader, const char *path, const rsdk_p
     return RSDK_OK;
 }
 
-/* Lets threads open what the load needs of the list, and ask for it as that says. */
+/* Let threads open the files of the list that the load needs, and ask for the pages that the list names. */
 static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, rsdk_error *error) {
     bool *marks = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *marks);
     size_t *stack = rsdk_arena_alloc(&reader->arena, list->files.count, sizeof *stack);
@@ -223,7 +224,7 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
 
 /* ---- without a list ---- */
 
-/* Lets a thread open a file that the load has not come to. */
+/* Let a thread open a file that the load has not come to. */
 static void give_named(rsdk_page_reader *reader, const char *near, const char *name) {
     size_t place = 0;
     const char *path = rsdk_inventory_find_unread(reader->inventory, near, name);
@@ -233,7 +234,7 @@ static void give_named(rsdk_page_reader *reader, const char *near, const char *n
     }
 }
 
-/* No thread is to begin with a file to which the load has come. */
+/* Keep threads from beginning with a file to which the load has come. */
 static void keep_from_threads(rsdk_page_reader *reader, const char *path) {
     const char *kept = rsdk_arena_copy(&reader->arena, path);
     if (kept != NULL) {
@@ -247,7 +248,7 @@ static void give_needed(rsdk_page_reader *reader, const rsdk_elf_file *file) {
     }
 }
 
-/* What the load asks for, of the directories that have been listed meanwhile. */
+/* Give the files that the load asks for, from the directories that have been listed meanwhile. */
 static void give_asked_for(rsdk_page_reader *reader) {
     const rsdk_inventory *inventory = reader->inventory;
     size_t listed = 0;
@@ -273,8 +274,8 @@ static void take_needed(void *context, const rsdk_elf_file *file) {
     }
 }
 
-/* What the linker reads of the library at `path` and of later ones is asked for when their headers are read, and those
- * of the next ones are read meanwhile. */
+/* Ask for the pages that the linker reads of the library at `path` and of later ones when their headers are read; the
+ * headers of the next libraries are read meanwhile. */
 static void ask_without_list(rsdk_page_reader *reader, const char *path) {
     reader->watch.asks_ahead = true;
     report(reader, "reading ahead what the linker reads of %s and of the libraries behind it", rsdk_path_name(path), 0);
@@ -288,15 +289,14 @@ static void ask_without_list(rsdk_page_reader *reader, const char *path) {
     }
 }
 
-/* One file may be slow because the processor was taken away meanwhile. */
+/* Return whether files are slow. A single file may be slow because the processor was taken away meanwhile. */
 static bool are_slow(rsdk_page_reader *reader) {
     return reader->first_time >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
 }
 
 /* ---- the whole ---- */
 
-/* Begins as the list says; false: there is none that says something of this load. What is wrong with a list is no
- * failure of the load. */
+/* Begin by the list; return false where no list says anything of this load. A faulty list is no failure of the load. */
 static bool begin_by_list(rsdk_page_reader *reader) {
     rsdk_page_list list = {0};
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -320,7 +320,7 @@ static bool begin_by_list(rsdk_page_reader *reader) {
     return status == RSDK_OK && given > 0;
 }
 
-/* Whether it is one of the given files: what they need is known once all of them have been read. */
+/* Return whether a path is one of the given files: their needs are known once all of them have been read. */
 static bool is_given(const rsdk_load_options *options, const char *path) {
     for (size_t i = 0; i < options->file_count; i++) {
         if (strcmp(options->files[i], path) == 0) {
@@ -330,8 +330,8 @@ static bool is_given(const rsdk_load_options *options, const char *path) {
     return false;
 }
 
-/* Where the SDK's first answers took as long as a file server's: what the load looks up first is asked for at once, and
- * the list is read meanwhile. */
+/* Begin early, where the SDK's first answers took as long as a file server's: the files that the load looks up first
+ * are asked for at once, and the list is read meanwhile. */
 static void begin_early(rsdk_page_reader *reader) {
     rsdk_sdk *sdk = reader->inventory->sdk;
     const bool is_slow = sdk->answer_time >= SLOW && !sdk->packages[RSDK_CORE].is_searched;
@@ -348,7 +348,7 @@ static void begin_early(rsdk_page_reader *reader) {
     reader->reads_twice = opens_drop_pages(reader);
 }
 
-/* Once: whether the list says what is read ahead. */
+/* Decide, once, whether the list names the pages that are read ahead. */
 static void decide(rsdk_page_reader *reader) {
     if (!reader->is_decided) {
         reader->is_decided = true;
@@ -356,7 +356,7 @@ static void decide(rsdk_page_reader *reader) {
     }
 }
 
-/* The load comes to its first library, at `path`. That `_dist_info.py` was slow to open once more says that it was no
+/* Begin with the first library of the load, at `path`. A second slow open of `_dist_info.py` says that the first was no
  * chance. */
 static void begin_with(rsdk_page_reader *reader, const char *path) {
     decide(reader);
@@ -365,7 +365,7 @@ static void begin_with(rsdk_page_reader *reader, const char *path) {
     }
 }
 
-/* The load has come to a file: what a thread has opened need not be opened once more. */
+/* Take a file to which the load has come: a file that a thread has opened need not be opened once more. */
 static bool take_file(void *context, const char *path, rsdk_file *file) {
     rsdk_page_reader *reader = context;
     size_t place = RSDK_NEXT_NONE;
@@ -403,7 +403,7 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     }
 }
 
-/* Frees the reader once its threads have ended; false: they have not by then. */
+/* Free the reader once its threads have ended; return false where they have not ended by then. */
 static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
     const struct timespec deadline = rsdk_quiet_thread_deadline(milliseconds);
     const bool has_ended = rsdk_next_files_stop(&reader->next, &deadline);
@@ -416,7 +416,7 @@ static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
     return true;
 }
 
-/* The code that a thread runs stays in the process, as long as that lives: the program may close this library. */
+/* Keep the code that a thread runs in the process, as long as the process lives: the program may close this library. */
 static void keep_code(void) {
     Dl_info found;
     if (dladdr(&left_behind, &found) != 0 && found.dli_fname != NULL) {

@@ -1,7 +1,7 @@
-/* Recording pages: which pages of the SDK's libraries are in the memory of this process. The kernel says it of each
- * page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and needs no rights for that. With a
- * page that is touched it maps those beside it that it has, 64 KiB unless told otherwise, so a list has more than was
- * touched. */
+/* The recording of pages: the pages of the SDK's libraries that are in the memory of this process. The kernel tells
+ * this for each page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and asks for no rights.
+ * With a page that is touched the kernel maps the pages beside it that it has, 64 KiB unless told otherwise, so a list
+ * has more pages than were touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,10 +25,10 @@
 enum {
     GAP_LIMIT = 8, /* pages between two that were touched: fewer are read with them, which costs less than to ask */
     HEXADECIMAL = 16,
-    ENTRIES_AT_ONCE = 512 /* of the page map */
+    ENTRIES_AT_ONCE = 512 /* entries of the page map */
 };
 
-#define IN_MEMORY (UINT64_C(3) << 62) /* of an entry of the page map: present, or swapped out */
+#define IN_MEMORY (UINT64_C(3) << 62) /* bits of an entry of the page map: present, or swapped out */
 
 /* A part of a file that is in memory. */
 typedef struct segment {
@@ -41,7 +41,7 @@ typedef struct object {
     RSDK_LIST(segment) segments;
 } object;
 
-/* A file of the SDK that is in memory, beside that of the list with the same index. */
+/* A file of the SDK that is in memory, beside the list's file with the same index. */
 typedef struct recorded {
     const object *object;
     rsdk_elf_file elf;
@@ -92,7 +92,7 @@ static rsdk_status take_objects(recorder *r) {
 
 /* ---- pages ---- */
 
-/* Marks the pages of a segment that are in memory. A part of a page counts for the whole. */
+/* Mark the pages of a segment that are in memory. A part of a page counts for the whole. */
 static rsdk_status mark_pages(const recorder *r, const segment *part, uint64_t count, bool *marks) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset = part->offset - part->offset % page;
     const uint64_t first = part->start / page, end = (part->start + part->size + page - 1) / page;
@@ -142,7 +142,8 @@ static rsdk_status take_pages(recorder *r, const object *found, rsdk_paged_file 
 
 /* ---- files ---- */
 
-/* The digits are those that the reader of the file wrote; one that is too long for a list is left out. */
+/* Take the build ID. The digits are as the reader of the file wrote them; an ID that is too long for a list is left
+ * out. */
 static void take_build_id(const rsdk_elf_file *elf, rsdk_paged_file *file) {
     const size_t size = elf->build_id != NULL ? strlen(elf->build_id) / 2 : 0;
     for (size_t i = 0; size <= RSDK_PAGED_BUILD_ID_LIMIT && i < size; i++) {
@@ -152,7 +153,7 @@ static void take_build_id(const rsdk_elf_file *elf, rsdk_paged_file *file) {
     file->build_id_place = elf->build_id_place;
 }
 
-/* Takes the object if it is a file of the SDK. */
+/* Take the object if it is a file of the SDK. */
 static rsdk_status take_file(recorder *r, const object *found) {
     const rsdk_known_directory *known = NULL;
     const char *platform = NULL;

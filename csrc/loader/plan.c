@@ -3,9 +3,9 @@
  *
  * A plain dlopen of a library brings its dependencies in breadth first, and all of them are relocated against that one
  * list: the library itself stands before its dependencies, which is why opening a dependency on its own, first, can
- * bind it differently. So each requested library stays one dlopen, in the order asked. Where the linker would not find
- * a dependency, or another file of that name, the one dlopen goes to an anchor: a generated object whose DT_NEEDED
- * entries are the whole list, breadth first, the SDK's files by path. */
+ * bind it differently. Each requested library therefore stays one dlopen, in the order asked. Where the linker would
+ * not find a dependency, or another file of that name, the one dlopen goes to an anchor: a generated object whose
+ * DT_NEEDED entries are the whole list, breadth first, the SDK's files by path. */
 #include "loader/plan.h"
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ typedef RSDK_LIST(size_t) node_list;
 
 /* ---- steps ---- */
 
-/* How the library of a step gets into the process. */
+/* Fill in how the library of a step gets into the process. */
 static rsdk_status fill_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
     const rsdk_node *node = rsdk_plan_node(plan, step->node);
     const rsdk_mapped_object *namesake = node->mapped != NULL || node->file->soname == NULL
@@ -53,7 +53,7 @@ static rsdk_status fill_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_erro
     return rsdk_conflicts_check_members(&plan->conflicts, step->members.items, step->members.count, error);
 }
 
-/* Fills in and adds a step that says of itself which node it opens, and how. */
+/* Fill in and add a step, which says which node it opens, and how. */
 static rsdk_status add_step(rsdk_plan *plan, rsdk_planned_step step, rsdk_error *error) {
     RSDK_TRY(fill_step(plan, &step, error));
     RSDK_APPEND(&plan->arena, &plan->steps, step, error);
@@ -76,8 +76,8 @@ static rsdk_status add_complete_node(rsdk_plan *plan, const rsdk_location *locat
     return rsdk_graph_complete(&plan->graph, error);
 }
 
-/* Adds the step for a library that another opens with dlopen. One that cannot be read is worth a warning: its opener
- * may never open it. */
+/* Add the step for a library that another opens with dlopen. A library that cannot be read is worth a warning: its
+ * opener may never open it. */
 static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *location, const char *reason,
                                    rsdk_error *error) {
     rsdk_error cause = RSDK_ERROR_INIT;
@@ -97,7 +97,7 @@ static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *locatio
                : add_step(plan, (rsdk_planned_step){.node = node, .view.reason = reason}, error);
 }
 
-/* Notes the name that `opener` uses, where the packages have no file of it. */
+/* Note the name that `opener` uses, where the packages have no file of this name. */
 static rsdk_status wish_name(rsdk_plan *plan, size_t step, size_t opener, const rsdk_dlopen_dependency *dependency,
                              rsdk_error *error) {
     const rsdk_wished_name wish = {.name = dependency->opened, .opener = opener, .step = step};
@@ -107,7 +107,7 @@ static rsdk_status wish_name(rsdk_plan *plan, size_t step, size_t opener, const 
     return RSDK_OK;
 }
 
-/* Whether the opener finds the library, which is at `path`, by the name that it uses. */
+/* Find out whether the opener finds the library, which is at `path`, by the name that the opener uses. */
 static rsdk_status finds_dependency(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
                                     const char *path, bool *finds, rsdk_error *error) {
     const char *named = path;
@@ -118,7 +118,8 @@ static rsdk_status finds_dependency(rsdk_plan *plan, size_t opener, const rsdk_d
     return rsdk_plan_finds_by_itself(plan, opener, named, finds, error);
 }
 
-/* Brings in what plug-ins of `opener` need, and do not find by themselves: with them, it would be too late. */
+/* Bring in libraries that plug-ins of `opener` need, and do not find by themselves: together with the plug-ins, it
+ * would be too late. */
 static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
                                    rsdk_error *error) {
     rsdk_locations needs = {0};
@@ -135,8 +136,8 @@ static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dl
     return RSDK_OK;
 }
 
-/* Brings in what `opener` opens with dlopen, unless it finds it by itself. It comes after the opener: so it changes no
- * binding. */
+/* Bring in a library that `opener` opens with dlopen, unless `opener` finds it by itself. The library comes after the
+ * opener, so that it changes no binding. */
 static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener,
                                      const rsdk_dlopen_dependency *dependency, rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
@@ -179,7 +180,7 @@ static rsdk_status follow_dependencies(rsdk_plan *plan, size_t step, size_t node
     return RSDK_OK;
 }
 
-/* Adds, behind the steps from `first` on, what their members open with dlopen; these may open more. */
+/* Add, behind the steps from `first` on, the libraries that their members open with dlopen; these may open more. */
 static rsdk_status follow_steps(rsdk_plan *plan, size_t first, rsdk_error *error) {
     for (size_t i = first; i < plan->steps.count; i++) {
         for (size_t j = 0; j < plan->steps.items[i].members.count; j++) {
@@ -189,14 +190,14 @@ static rsdk_status follow_steps(rsdk_plan *plan, size_t first, rsdk_error *error
     return RSDK_OK;
 }
 
-/* A step and what its members open. */
+/* Add a step and the libraries that its members open. */
 static rsdk_status add_steps(rsdk_plan *plan, rsdk_planned_step step, rsdk_error *error) {
     const size_t first = plan->steps.count;
     RSDK_TRY(add_step(plan, step, error));
     return follow_steps(plan, first, error);
 }
 
-/* Brings in a library that a given file opens by a name without version, and gives it that name. */
+/* Bring in a library that a given file opens by a name without version, and give the library that name. */
 static rsdk_status follow_name(rsdk_plan *plan, size_t opener, const char *name, rsdk_error *error) {
     const rsdk_load_chain nothing = {.rpath = NULL};
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
@@ -217,8 +218,8 @@ static rsdk_status follow_name(rsdk_plan *plan, size_t opener, const char *name,
     return follow_steps(plan, wish.step, error);
 }
 
-/* The same for all given files. Only files that need no library of the SDK are read for names, as bindings are: reading
- * the constants of a large library would take longer than loading it. */
+/* Do the same for all given files. Only files that need no library of the SDK are read for names, as bindings are:
+ * reading the constants of a large library would take longer than loading it. */
 static rsdk_status follow_names_of_files(rsdk_plan *plan, const rsdk_load_options *options, size_t root_count,
                                          rsdk_error *error) {
     for (size_t i = 0; root_count == 0 && i < options->file_count; i++) {
@@ -238,7 +239,7 @@ static rsdk_status follow_names_of_files(rsdk_plan *plan, const rsdk_load_option
 
 /* ---- scopes ---- */
 
-/* Opens what the guard names before anything is global. */
+/* Open the libraries that the guard names before anything is global. */
 static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
     for (size_t i = 0; i < plan->guard.bound_first.count; i++) {
         size_t node = plan->guard.bound_first.items[i];
@@ -257,7 +258,7 @@ static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Adds to the reason of a root's step why it is not global although others are, or is so only now. */
+/* Add to the reason of a root's step why the step is not global although others are, or is so only now. */
 static rsdk_status explain_scope(rsdk_plan *plan, size_t index, const char *wish, rsdk_error *error) {
     const rsdk_planned_step *step = &plan->steps.items[index];
     const rsdk_guarded *guarded = &plan->guard.nodes[step->node];
@@ -276,7 +277,8 @@ static rsdk_status explain_scope(rsdk_plan *plan, size_t index, const char *wish
     return RSDK_OK;
 }
 
-/* Why the step of a root stays out of the global scope although the caller wishes it there; NULL: it does not. */
+/* Decide why the step of a root stays out of the global scope although the caller wishes it there; NULL: the step does
+ * not. */
 static rsdk_status decide_scope(rsdk_plan *plan, size_t root, const rsdk_load_options *options, const char **why,
                                 rsdk_error *error) {
     const rsdk_guarded *guarded = &plan->guard.nodes[root];
@@ -306,8 +308,8 @@ static rsdk_status add_root(rsdk_plan *plan, size_t root, const rsdk_load_option
     return explain_scope(plan, index, why, error);
 }
 
-/* HIP's functions are looked for in the global scope (hipGetProcAddress of some releases): where only local steps have
- * brought libamdhip64 in, it becomes global by itself. */
+/* Make HIP global. HIP's functions are looked for in the global scope (hipGetProcAddress of some releases): where only
+ * local steps have brought libamdhip64 in, it becomes global by itself. */
 static rsdk_status make_hip_global(rsdk_plan *plan, const rsdk_load_options *options, rsdk_error *error) {
     size_t hip = plan->guard.hip;
     if (!options->is_global || hip == RSDK_NO_NODE || !rsdk_plan_node(plan, hip)->is_placed ||
@@ -364,8 +366,8 @@ static rsdk_status add_files(rsdk_plan *plan, const rsdk_load_options *options, 
     return RSDK_OK;
 }
 
-/* The SDK's files that given files and their neighbours lead to become roots, in the order in which the linker would
- * come to them. */
+/* Make the SDK's files that given files and their neighbours lead to roots, in the order in which the linker would come
+ * to them. */
 static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_error *error) {
     for (size_t i = 0; i < plan->graph.nodes.count; i++) {
         const rsdk_node *node = rsdk_plan_node(plan, i);
@@ -396,7 +398,7 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
                                .map = &plan->map,
                                .search = &plan->search,
                                .asks_linker = asks_linker || options->file_count > 0};
-    if (options->file_count > 0) { /* what is found for them is read in any case */
+    if (options->file_count > 0) { /* the files that are found for them are read in any case */
         plan->search.is_passed_over = rsdk_graph_is_passed_over;
         plan->search.context = &plan->graph;
     }

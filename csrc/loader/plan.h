@@ -4,15 +4,15 @@
 
 #include "loader/planned.h"
 
-/* How the step opens its library. */
+/* Return the mode in which the step opens its library. */
 int rsdk_planned_step_mode(const rsdk_planned_step *step);
 
-/* What a plan is made for. */
+/* The purpose of a plan. */
 enum {
-    RSDK_PLAN_ASKS_LINKER = 1,   /* it also looks for what is outside */
-    RSDK_PLAN_KEEPS_SYMBOLS = 2, /* its files are read with their symbols */
+    RSDK_PLAN_ASKS_LINKER = 1,   /* the plan also looks for files outside the SDK */
+    RSDK_PLAN_KEEPS_SYMBOLS = 2, /* the plan's files are read with their symbols */
     RSDK_PLAN_OF_INSTALLED = 4,  /* instead of shortnames: all libraries that are installed */
-    RSDK_PLAN_TO_LOAD = 8,       /* its files are read ahead, until the reader is stopped; `options` stay */
+    RSDK_PLAN_TO_LOAD = 8,       /* the plan's files are read ahead, until the reader is stopped; `options` stay */
 };
 
 rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose, rsdk_plan **plan,

@@ -1,4 +1,4 @@
-/* What a plan consists of. */
+/* The parts of a plan. */
 #ifndef RSDK_LOADER_PLANNED_H
 #define RSDK_LOADER_PLANNED_H
 
@@ -17,14 +17,14 @@ typedef struct rsdk_planned_step {
     rsdk_step view;
     size_t node;
     bool was_in_process;               /* before the plan's first step */
-    bool is_bound_first;               /* by the guard; a later step may make it global */
+    bool is_bound_first;               /* the guard binds it first; a later step may make it global */
     bool binds_deep;                   /* RTLD_DEEPBIND */
     bool has_unversioned_name;         /* the preloader's anchor has it */
-    double seconds;                    /* in dlopen, once the preloader has carried it out */
+    double seconds;                    /* seconds in dlopen, once the preloader has carried the step out */
     const char *refusal;               /* the dlerror text, once the preloader has tried in vain */
     RSDK_LIST(size_t) members;         /* nodes that the step brings in, breadth first, `node` first; none for REUSE */
     rsdk_strings anchor_names;         /* DT_NEEDED of the anchor: paths of the SDK and names outside, breadth first */
-    RSDK_LIST(size_t) unfound_members; /* those that the linker would not find by itself */
+    RSDK_LIST(size_t) unfound_members; /* the members that the linker would not find by itself */
 } rsdk_planned_step;
 
 /* A name that a member of a step opens a library by. */
@@ -56,9 +56,9 @@ struct rsdk_plan {
     RSDK_LIST(rsdk_planned_name) names;
     rsdk_warnings warnings;
     uint64_t walk_count;
-    rsdk_location *requested; /* as asked, absent ones too */
+    rsdk_location *requested; /* the locations as asked, absent ones too */
     size_t requested_count;
-    bool lacks_packages; /* of what is installed: a package of a library is not there */
+    bool lacks_packages; /* with RSDK_PLAN_OF_INSTALLED: a package of a library is not there */
 };
 
 static inline rsdk_node *rsdk_plan_node(const rsdk_plan *plan, size_t index) {

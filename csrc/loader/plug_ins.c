@@ -1,4 +1,4 @@
-/* What plug-ins need of the SDK: their openers find them, but RPATHs may not lead from them to the SDK. */
+/* The needs of plug-ins for the SDK: their openers find the plug-ins, but RPATHs may not lead from them to the SDK. */
 #include "loader/plug_ins.h"
 
 #include <fnmatch.h>

@@ -18,7 +18,7 @@
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */
     RSDK_LIST(rsdk_loaded_entry) opened;
-    RSDK_LIST(size_t) requested; /* of `opened` */
+    RSDK_LIST(size_t) requested; /* places in `opened` */
 };
 
 typedef struct preloader {
@@ -46,7 +46,7 @@ static void report(const preloader *p, const char *format, const char *path, con
     }
 }
 
-/* The dlerror text, which the linker's next call would overwrite. NULL: out of memory. */
+/* Return the dlerror text, which the linker's next call would overwrite. NULL: out of memory. */
 static const char *copy_dlerror(const preloader *p) {
     const char *text = dlerror();
     return rsdk_arena_copy(arena_of(p), text != NULL ? text : "dlopen failed");
@@ -54,8 +54,8 @@ static const char *copy_dlerror(const preloader *p) {
 
 /* ---- second names ---- */
 
-/* The linker name by which programs may open the library of a node too; NULL: none. Where all names are not asked for,
- * one that the plan has. */
+/* Find the linker name by which programs may open the library of a node too; NULL: none. If not all names are asked
+ * for, the name must be in the plan. */
 static rsdk_status find_unversioned_name(const preloader *p, size_t node, const rsdk_link_map *map, const char **name) {
     const rsdk_unversioned_names which = p->options->unversioned_names;
     *name = NULL;
@@ -72,7 +72,7 @@ static rsdk_status find_unversioned_name(const preloader *p, size_t node, const 
 
 /* ---- one step ---- */
 
-/* Names the members that need each other: no order of opening them one by one works. */
+/* Describe the members that need each other: no order of opening them one by one works. */
 static const char *describe_cycle(const preloader *p, const rsdk_planned_step *step, const size_t *component,
                                   size_t number, const char *dlerror_text, const char *reason) {
     rsdk_text text = RSDK_TEXT_INIT;
@@ -92,12 +92,12 @@ static const char *describe_cycle(const preloader *p, const rsdk_planned_step *s
 
 /* The members that need each other, in one component. */
 typedef struct member_group {
-    const char *path; /* of the first */
+    const char *path; /* the path of the first member */
     size_t count;
 } member_group;
 
-/* Opens a group: its only member or, if its members need each other, the first, which brings in the others. A group
- * that is only the step's library is left to the caller, who knows its mode. */
+/* Open a group: its only member or, if its members need each other, the first, which brings in the others. A group that
+ * is only the step's library is left to the caller, who knows its mode. */
 static bool open_group(const preloader *p, const rsdk_planned_step *step, const member_group *group,
                        const char **dlerror_text) {
     bool is_left_to_caller =
@@ -109,8 +109,8 @@ static bool open_group(const preloader *p, const rsdk_planned_step *step, const 
     return false;
 }
 
-/* Without an anchor: opens the members one by one, dependencies first. The difference: a library then neither
- * interposes the symbols of its dependencies nor provides any to them. */
+/* Open the members one by one, dependencies first, without an anchor. The difference: a library then neither interposes
+ * the symbols of its dependencies nor provides any to them. */
 static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, const char *reason,
                             const char **dlerror_text) {
     size_t count = p->plan->graph.nodes.count;
@@ -142,7 +142,7 @@ static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, c
     return true;
 }
 
-/* Brings all members in as one group. The anchor answers to the library's second name. */
+/* Bring all members in as one group. The anchor answers to the library's second name. */
 static bool open_members(const preloader *p, rsdk_planned_step *step, const char **dlerror_text) {
     rsdk_elf_stub stub;
     void *anchor = NULL;
@@ -152,7 +152,7 @@ static bool open_members(const preloader *p, rsdk_planned_step *step, const char
         rsdk_elf_stub_make(model, second_name, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
         return false;
     }
-    /* The anchor stays open for the life of the process, like what it holds. */
+    /* The anchor stays open for the life of the process, like the libraries that it holds. */
     switch (rsdk_memory_object_open(&stub, "rocm_sdk-anchor", rsdk_planned_step_mode(step), arena_of(p), &anchor,
                                     &reason)) {
     case RSDK_MEMORY_OPENED:
@@ -168,7 +168,7 @@ static bool open_members(const preloader *p, rsdk_planned_step *step, const char
     return false;
 }
 
-/* The step that opens the node first, to bind it; NULL: none does. */
+/* Return the step that opens the node first, to bind it; NULL: none does. */
 static const rsdk_planned_step *step_of_guard(const preloader *p, size_t node) {
     for (size_t i = 0; p->plan->guard.bound_first.count > 0 && i < p->plan->steps.count; i++) {
         const rsdk_planned_step *step = &p->plan->steps.items[i];
@@ -179,13 +179,13 @@ static const rsdk_planned_step *step_of_guard(const preloader *p, size_t node) {
     return NULL;
 }
 
-/* Returns the library's own handle; NULL with *dlerror_text (NULL: out of memory). */
+/* Open the library of a step; return the library's own handle, or NULL with *dlerror_text (NULL: out of memory). */
 static void *open_step(const preloader *p, rsdk_planned_step *step, const char **dlerror_text) {
     int mode = rsdk_planned_step_mode(step);
     if (step->view.method == RSDK_STEP_ANCHOR && !open_members(p, step, dlerror_text)) {
         return NULL;
     }
-    /* RTLD_NOLOAD: what is in the process is never loaded a second time. */
+    /* RTLD_NOLOAD: a library that is in the process is never loaded a second time. */
     bool is_there = step->view.method == RSDK_STEP_REUSE;
     void *handle = dlopen(step->view.location.path, is_there ? mode | RTLD_NOLOAD : mode);
     if (handle == NULL && is_there) { /* the linker gives no reason */
@@ -201,8 +201,8 @@ static void *open_step(const preloader *p, rsdk_planned_step *step, const char *
 
 /* ---- stubs for second names ---- */
 
-/* Makes "libx.so" a name of the library that is loaded as "libx.so.1": later opens of that name match the stub's
- * SONAME, and dlsym finds the library's symbols through it. */
+/* Make "libx.so" a name of the library that is loaded as "libx.so.1": later opens of that name match the stub's SONAME,
+ * and dlsym finds the library's symbols through the stub. */
 static rsdk_status add_unversioned_name(const preloader *p, int mode, const rsdk_planned_name *added) {
     const char *name = added->view.name, *reason = NULL;
     rsdk_strings needed = {0};
@@ -220,13 +220,13 @@ static rsdk_status add_unversioned_name(const preloader *p, int mode, const rsdk
     return RSDK_OK;
 }
 
-/* The names of the plan, but for those that an anchor has, and of libraries that could not be loaded: the linker would
- * look for one elsewhere. Reads what is loaded only if there is such a name. */
+/* Add the names of the plan, except names that an anchor has, and names of libraries that could not be loaded: the
+ * linker would look for such a name elsewhere. The link map is read only if there is a name to add. */
 static rsdk_status add_known_names(const preloader *p) {
     rsdk_link_map map = {0};
     for (size_t i = 0; i < p->plan->names.count; i++) {
         const rsdk_planned_name *added = &p->plan->names.items[i];
-        /* A file may open by name what was in the process before: that is no step. */
+        /* A file may open by name a library that was in the process before: such a library has no step. */
         const rsdk_planned_step *step = added->step < p->plan->steps.count ? &p->plan->steps.items[added->step] : NULL;
         if (step != NULL && step->has_unversioned_name && strcmp(added->view.path, step->view.location.path) == 0) {
             continue;
@@ -243,7 +243,7 @@ static rsdk_status add_known_names(const preloader *p) {
     return RSDK_OK;
 }
 
-/* Of all that is asked for. */
+/* Add the names of all libraries that are asked for. */
 static rsdk_status add_all_names(const preloader *p) {
     rsdk_link_map map = {0};
     RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
@@ -265,8 +265,8 @@ static rsdk_status add_unversioned_names(const preloader *p) {
 
 /* ---- the whole ---- */
 
-/* `dlerror_text` NULL: out of memory. A dlopen dependency that cannot be loaded is not a failure: its opener is loaded,
- * and may never open it. */
+/* Report a step that failed; `dlerror_text` NULL: out of memory. A dlopen dependency that cannot be loaded is not a
+ * failure: its opener is loaded, and may never open it. */
 static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *dlerror_text) {
     if (dlerror_text == NULL) {
         return rsdk_fail_no_memory(p->error);
@@ -291,7 +291,7 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     return status;
 }
 
-/* Records a library that was opened, or tried. Its time counts for the library that opens it at run time. */
+/* Record a library that was opened, or tried. The time counts for the library that opens it at run time. */
 static rsdk_status take_entry(const preloader *p, const rsdk_loaded_entry *entry) {
     rsdk_loaded *loaded = p->loaded;
     if (entry->is_requested) {
@@ -327,7 +327,7 @@ static rsdk_status run_step(const preloader *p, rsdk_planned_step *step) {
         RSDK_TRY(take_entry(p, &entry));
     }
     if (step->is_bound_first && dlerror_text != NULL) {
-        step->refusal = dlerror_text; /* for the step that asks for it, or for what needs it */
+        step->refusal = dlerror_text; /* for the step that asks for it, or for steps that need it */
         return RSDK_OK;
     }
     return entry.handle != NULL ? RSDK_OK : fail_step(p, step, dlerror_text);

@@ -46,7 +46,7 @@ bool rsdk_process_memory_read_word(rsdk_process_memory *memory, uintptr_t addres
     return true;
 }
 
-/* Fills a buffer that doubles until the file's end fits. */
+/* Read a file into a buffer that doubles until the file's end fits. */
 static rsdk_status read_all(int descriptor, const char *path, rsdk_arena *arena, char **text, size_t *size,
                             rsdk_error *error) {
     size_t capacity = FIRST_SIZE;

@@ -17,7 +17,7 @@ typedef struct resolution {
     const rsdk_library_directory *directory;
     const rsdk_elf_file *best;      /* NULL: not found yet */
     const rsdk_elf_file *runner_up; /* another library that matches as well, NULL: none */
-    rsdk_error *first_failure;      /* of a file that matches and cannot be used */
+    rsdk_error *first_failure;      /* the failure of a file that matches and cannot be used */
 } resolution;
 
 static rsdk_status read_loadable(const resolution *r, const char *name, const rsdk_elf_file **file, rsdk_error *error) {
@@ -27,8 +27,8 @@ static rsdk_status read_loadable(const resolution *r, const char *name, const rs
     return rsdk_elf_machine_check(*file, error);
 }
 
-/* Reads one file of the directory. *file is NULL where it cannot be used; the first such is remembered. Only
- * RSDK_NO_MEMORY is an error. */
+/* Read one file of the directory. *file is NULL where the file cannot be used; the first such failure is remembered.
+ * Only RSDK_NO_MEMORY is an error. */
 static rsdk_status read_candidate(resolution *r, const char *name, const rsdk_elf_file **file) {
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_status status = read_loadable(r, name, file, &reason);
@@ -50,8 +50,8 @@ static const char *name_of(const rsdk_elf_file *file) {
     return file->soname != NULL ? file->soname : rsdk_path_name(file->path);
 }
 
-/* A file under its own SONAME beats a copy or link under another name; then the highest version counts ("so.10" above
- * "so.9"). */
+/* Return whether a file is better than another. A file under its own SONAME beats a copy or link under another name;
+ * then the highest version counts ("so.10" above "so.9"). */
 static bool is_better(const rsdk_elf_file *file, const rsdk_elf_file *than) {
     if (has_own_name(file) != has_own_name(than)) {
         return has_own_name(file);
@@ -86,7 +86,7 @@ static rsdk_status by_file_name(resolution *r) {
     return RSDK_OK;
 }
 
-/* Damage to files that are not this library does not matter. */
+/* Look for the library by SONAMEs. Damage to files that are not this library does not matter. */
 static rsdk_status by_soname(resolution *r) {
     RSDK_TRY(rsdk_inventory_need_sonames(r->inventory, r->directory, NULL));
     for (size_t i = 0; i < r->directory->sonames.count; i++) {
@@ -132,7 +132,7 @@ static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
 
-/* A library that is not there may be optional, or declared absent. */
+/* Accept the absence of a library that is optional, or declared absent. */
 static rsdk_status accept_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
     bool is_declared = false;
     *location = (rsdk_location){
@@ -196,7 +196,7 @@ static rsdk_status find_entry(rsdk_inventory *inventory, const rsdk_catalog_entr
 
 /* ---- several names ---- */
 
-/* Whether the SDK says that it has no such library, so that its package being absent is not a fault. */
+/* Return whether the SDK says that it has no such library, so that its package being absent is not a fault. */
 static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
     bool is_absent = false;
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -205,7 +205,8 @@ static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
     return status == RSDK_OK && is_absent;
 }
 
-/* One error for all the packages that are missing; an error about a single one (a target family) as it is. */
+/* Check the packages of the libraries. There is one error for all missing packages; an error about a single one (a
+ * target family) stays as it is. */
 static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_error *error) {
     bool missing[RSDK_PACKAGE_COUNT] = {false};
     size_t missing_count = 0;
@@ -298,7 +299,7 @@ rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_locatio
     return RSDK_OK;
 }
 
-/* Lets the texts live as long as the SDK. */
+/* Let the texts live as long as the SDK. */
 static rsdk_status keep_texts(rsdk_sdk *sdk, rsdk_location *location, rsdk_error *error) {
     const char **texts[] = {&location->path, &location->soname};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

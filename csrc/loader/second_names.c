@@ -1,4 +1,4 @@
-/* Which names without version the libraries of a plan get. */
+/* The names without version that the libraries of a plan get. */
 #include "loader/second_names.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static bool is_wished(const rsdk_plan *plan, const char *name) {
     return false;
 }
 
-/* A name that an object in the process has by its SONAME needs no help. */
+/* Add a name. A name that an object in the process has by its SONAME needs no help. */
 static rsdk_status add(rsdk_plan *plan, const rsdk_planned_name *added, rsdk_error *error) {
     if (rsdk_link_map_find_soname(&plan->map, added->view.name) == NULL &&
         !rsdk_second_names_has(plan, added->view.name)) {
@@ -56,7 +56,7 @@ static rsdk_status add_of_node(rsdk_plan *plan, size_t step, size_t index, rsdk_
     return add(plan, &added, error);
 }
 
-/* What a member opens may have been in the process before the plan. */
+/* Add the name of a library that a member opens, and that was in the process before the plan. */
 static rsdk_status add_of_process(rsdk_plan *plan, const rsdk_wished_name *wish, rsdk_error *error) {
     const rsdk_mapped_object *object = rsdk_link_map_find_library(&plan->map, wish->name);
     if (object == NULL || object->soname == NULL) {

@@ -4,14 +4,14 @@
 
 #include "loader/planned.h"
 
-/* The linker name of a SONAME that has a version; *name is NULL for one without. */
+/* Find the linker name of a SONAME that has a version; *name is NULL for a SONAME without one. */
 rsdk_status rsdk_second_names_of(rsdk_arena *arena, const char *soname, const char **name, rsdk_error *error);
 
-/* Fills in plan->names, and those of its steps: names that programs are known to use, by the catalog, and
+/* Fill in plan->names, and the names of its steps: names that programs are known to use, by the catalog, and
  * plan->wished_names, which members of the plan use. */
 rsdk_status rsdk_second_names_fill(rsdk_plan *plan, rsdk_error *error);
 
-/* Whether the plan has this name. */
+/* Return whether the plan has this name. */
 bool rsdk_second_names_has(const rsdk_plan *plan, const char *name);
 
 #endif

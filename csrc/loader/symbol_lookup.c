@@ -35,15 +35,15 @@ static bool is_unique(const ElfW(Sym) * symbol) {
     return ELF64_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE; /* the same in both classes */
 }
 
-/* A definition that its own file uses, whatever others find. */
+/* Return whether a symbol is protected: its own file uses it, whatever others find. */
 static bool is_protected(const ElfW(Sym) * symbol) {
     return ELF64_ST_VISIBILITY(symbol->st_other) == STV_PROTECTED;
 }
 
 /* ---- the global scope ---- */
 
-/* Whether dlsym may be asked for a definition: a resolver would run, thread-local data be made, a unique symbol be
- * noted; and dlsym takes default versions only. */
+/* Return whether dlsym may be asked for a definition: a resolver would run, thread-local data be made, a unique symbol
+ * be noted; and dlsym takes default versions only. */
 static bool can_be_asked(const rsdk_linker_state *state, rsdk_definition definition) {
     const ElfW(Sym) *symbol = symbol_of(state, definition);
     unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the same in both classes */
@@ -55,8 +55,8 @@ static uintptr_t address_of(const rsdk_linker_state *state, rsdk_definition defi
     return rsdk_linker_state_at(state, definition.object)->base + symbol_of(state, definition)->st_value;
 }
 
-/* Asks the linker which of two loaded objects it searches first, by a symbol that both define: the link map does not
- * say in which order objects became global. `prefers` is whether it is `second`. False: nothing tells. */
+/* Ask the linker which of two loaded objects it searches first, by a symbol that both define: the link map does not say
+ * in which order objects became global. `prefers` is whether the first is `second`. False: nothing tells. */
 static bool ask_order(const rsdk_linker_state *state, const char *name, size_t first, size_t second, bool *prefers) {
     const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL);
     rsdk_definition of_first, of_second;
@@ -69,8 +69,8 @@ static bool ask_order(const rsdk_linker_state *state, const char *name, size_t f
     return *prefers || found == address_of(state, of_first);
 }
 
-/* Whether the linker searches `second` before `first`. Where the symbol itself may not be asked for, another one tells;
- * where none does, the order of the link map stands. */
+/* Return whether the linker searches `second` before `first`. Where the symbol itself may not be asked for, another one
+ * tells; where none does, the order of the link map stands. */
 static bool linker_prefers(const rsdk_linker_state *state, const rsdk_elf_wanted *wanted, size_t second, size_t first) {
     const rsdk_elf_dynsym *symbols = &rsdk_linker_state_at(state, first)->symbols;
     bool prefers = false;
@@ -136,7 +136,7 @@ static rsdk_status note_unique(rsdk_symbol_lookup *lookup, const char *name, rsd
     return RSDK_OK;
 }
 
-/* The definition of `name` in the loaded object that an address belongs to. */
+/* Find the definition of `name` in the loaded object that an address belongs to. */
 static bool definition_at(const rsdk_linker_state *state, const char *name, uintptr_t address,
                           rsdk_definition *definition) {
     const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_DATA);
@@ -149,7 +149,7 @@ static bool definition_at(const rsdk_linker_state *state, const char *name, uint
     return false;
 }
 
-/* Whether a copy relocation of the program takes a unique symbol: the program's copy is the one for all then. */
+/* Return whether a copy relocation of the program takes a unique symbol: all files then use the program's copy. */
 static bool copies_unique(const rsdk_linker_state *state, const char *name) {
     const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_COPY);
     rsdk_definition found;
@@ -161,13 +161,13 @@ static bool copies_unique(const rsdk_linker_state *state, const char *name) {
     return false;
 }
 
-/* What the loaded objects tell of unique symbols. */
+/* The unique symbols of the loaded objects. */
 typedef struct survey {
-    rsdk_name_table names;                /* of unique symbols */
-    RSDK_LIST(rsdk_definition) protected; /* definitions that their own files use: no slot tells what others got */
+    rsdk_name_table names;                /* names of unique symbols */
+    RSDK_LIST(rsdk_definition) protected; /* their own files use them: no slot tells the others' bindings */
 } survey;
 
-/* The definition that the slot of a reference leads to; false: it tells nothing. */
+/* Read the definition that the slot of a reference leads to; false: the slot tells nothing. */
 static bool read_unique(rsdk_symbol_lookup *lookup, const rsdk_linker_object *object,
                         const rsdk_elf_reference *reference, const char *name, rsdk_definition *definition) {
     uintptr_t address = 0;
@@ -177,7 +177,7 @@ static bool read_unique(rsdk_symbol_lookup *lookup, const rsdk_linker_object *ob
            is_unique(symbol_of(lookup->state, *definition));
 }
 
-/* Takes what the references of a loaded object tell. */
+/* Take the unique symbols that the references of a loaded object lead to. */
 static rsdk_status take_uniques_of(rsdk_symbol_lookup *lookup, size_t index, survey *s, rsdk_error *error) {
     const rsdk_linker_object *object = rsdk_linker_state_at(lookup->state, index);
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -208,7 +208,8 @@ static rsdk_status take_uniques_of(rsdk_symbol_lookup *lookup, size_t index, sur
     return RSDK_OK;
 }
 
-/* A protected definition was looked for in all scopes, too, when its file was relocated: in what was loaded before. */
+/* Take the protected definitions. A protected definition was looked for in all scopes, too, when its file was
+ * relocated: in the objects that were loaded before. */
 static rsdk_status take_protected(rsdk_symbol_lookup *lookup, const survey *s, rsdk_error *error) {
     for (size_t i = s->protected.count; i-- > 0;) { /* backwards: from the first that was loaded */
         rsdk_definition own = s->protected.items[i], found;
@@ -248,7 +249,8 @@ static rsdk_status take_uniques_of_objects(rsdk_symbol_lookup *lookup, rsdk_erro
     return take_protected(lookup, &s, error);
 }
 
-/* Where the process does not let itself be read, the first lookup that is followed decides. */
+/* Take the unique symbols of the loaded objects. Where the process does not let itself be read, the first lookup that
+ * is followed decides. */
 static rsdk_status take_loaded_uniques(rsdk_symbol_lookup *lookup, rsdk_error *error) {
     lookup->has_loaded_uniques = true;
     if (rsdk_process_memory_open(getpid(), &lookup->memory, NULL) != RSDK_OK) {
@@ -259,7 +261,7 @@ static rsdk_status take_loaded_uniques(rsdk_symbol_lookup *lookup, rsdk_error *e
     return status;
 }
 
-/* A unique symbol belongs to the first lookup that found it, whatever scope comes later. */
+/* Take a unique symbol, which belongs to the first lookup that found it, whatever scope comes later. */
 static rsdk_status take_unique(rsdk_symbol_lookup *lookup, const char *name, rsdk_definition *found,
                                rsdk_error *error) {
     size_t there = 0;
@@ -283,7 +285,7 @@ static rsdk_status look_up(rsdk_symbol_lookup *lookup, size_t object, const rsdk
     return is_unique(symbol_of(lookup->state, *found)) ? take_unique(lookup, wanted->name, found, error) : RSDK_OK;
 }
 
-/* An object's own protected definition answers its references, but where the program has an address for the function
+/* Let an object's own protected definition answer its references, unless the program has an address for the function
  * that all must agree on. */
 static rsdk_status keep_protected(rsdk_symbol_lookup *lookup, size_t object, uint32_t symbol,
                                   const rsdk_elf_wanted *wanted, rsdk_definition *found, rsdk_error *error) {

@@ -24,7 +24,7 @@ typedef struct reading {
     rsdk_error *error;
 } reading;
 
-/* Whether the instruction before an address is a call. */
+/* Return whether the instruction before an address is a call. */
 static bool follows_call(reading *r, uintptr_t address) {
     unsigned char bytes[LONGEST_CALL + 1];
     for (size_t i = 0; i < LONGEST_CALL; i++) {
@@ -50,7 +50,7 @@ static bool follows_call(reading *r, uintptr_t address) {
 #endif
 }
 
-/* The exported function that has an address; NULL: none. */
+/* Return the exported function that has an address; NULL: none. */
 static const char *function_with(const rsdk_linker_object *object, uintptr_t address) {
     const rsdk_elf_dynsym *symbols = &object->symbols;
     uintptr_t place = address - object->base;
@@ -65,7 +65,7 @@ static const char *function_with(const rsdk_linker_object *object, uintptr_t add
     return NULL;
 }
 
-/* Takes an address inside the calling instruction: behind a call that never returns, another function may begin. */
+/* Take an address inside the calling instruction: behind a call that never returns, another function may begin. */
 static rsdk_status take_call(reading *r, uintptr_t address) {
     size_t index = rsdk_link_map_find_address(&r->map, address);
     const rsdk_linker_object *object = index != RSDK_NO_OBJECT ? rsdk_linker_state_at(&r->state, index) : NULL;

@@ -15,7 +15,7 @@ typedef struct group {
 } group;
 
 typedef struct groups {
-    group *items; /* as many as there are files, at most */
+    group *items; /* at most as many groups as there are files */
     size_t count;
     rsdk_name_table numbers; /* by path without the back end */
 } groups;
@@ -24,7 +24,7 @@ static bool is_letter_or_digit(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Where the word stands in a name, alone or with digits behind it; *end is behind these. NULL: nowhere. */
+/* Return where the word stands in a name, alone or with digits behind it; *end is behind these. NULL: nowhere. */
 static const char *find_word(const char *name, const char *word, const char **end) {
     for (const char *at = strstr(name, word); at != NULL; at = strstr(at + 1, word)) {
         *end = at + strlen(word);
@@ -36,7 +36,7 @@ static const char *find_word(const char *name, const char *word, const char **en
     return NULL;
 }
 
-/* Sets *key to the path without the back end, of which *row is set; NULL: the name has none. */
+/* Set *key to the path without the back end, of which *row is set; NULL: the name has none. */
 static rsdk_status cut(const char *path, rsdk_arena *arena, const rsdk_back_end **row, const char **key,
                        rsdk_error *error) {
     const char *name = rsdk_path_name(path);

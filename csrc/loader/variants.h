@@ -17,8 +17,8 @@ typedef struct rsdk_variant {
     int group; /* the number of the files of which one is loaded; -1: it is no variant */
 } rsdk_variant;
 
-/* Finds the variants. Those of one group are in one directory, have one name when the word of the back end and the
- * digits behind it are cut out, and none of them is needed: what is needed is loaded together with others. A group has
+/* Find the variants. The files of one group are in one directory, have one name when the word of the back end and the
+ * digits behind it are cut out, and none of them is needed: a needed file is loaded together with others. A group has
  * at least two files, and one for ROCm. */
 rsdk_status rsdk_variants_find(rsdk_variant *const *files, size_t count, rsdk_arena *arena, rsdk_error *error);
 

@@ -8,7 +8,7 @@
 typedef struct rsdk_warnings {
     rsdk_arena *arena; /* borrowed; the texts live in it */
     RSDK_LIST(rsdk_warning) list;
-    rsdk_name_table texts; /* those of the list */
+    rsdk_name_table texts; /* the texts of the list */
 } rsdk_warnings;
 
 rsdk_status rsdk_warnings_add(rsdk_warnings *warnings, rsdk_warning_kind kind, rsdk_error *error, const char *format,

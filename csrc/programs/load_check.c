@@ -1,23 +1,25 @@
-/* load_check: loads shared libraries, each in a process of its own, and tells how it went. Part of `rocm-sdk test`.
+/* load_check: a program that loads shared libraries, each in a process of its own, and tells how it went. Part of
+ * `rocm-sdk test`.
  *
  *     load_check PARALLEL SECONDS OUTPUT-LIMIT DESCRIPTOR <PATHS
  *
- * A program of its own, with libc alone in it: neither Python's threads nor libraries that Python has loaded are in the
- * way, and starting a child is a cheap fork. PATHS are absolute, each ended by a NUL. Results go to DESCRIPTOR, since
- * what a variable makes the linker load or say may write to stdout and stderr. They come in the order in which children
- * begin and end, six fields each, each ended by a NUL: index of the path; "begun", then "loaded", "refused" (by the
- * linker), "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after SECONDS); the
- * number of the signal or the exit status, else 0; microseconds; the dlerror text, or the device of a GPU
- * that a stuck one was seen to wait for; what the library printed, at most OUTPUT-LIMIT bytes. If this program is
- * killed, a path that was begun and has no result was being loaded. The exit status is 0 if there is a result for each
- * path.
+ * load_check is a program of its own, with libc alone in it: neither Python's threads nor libraries that Python has
+ * loaded are in the way, and starting a child is a cheap fork. PATHS are absolute, each ended by a NUL. Results go to
+ * DESCRIPTOR, since code and messages of the linker that a variable brings in may write to stdout and stderr. The
+ * results come in the order in which children begin and end, six fields each, each ended by a NUL: index of the path;
+ * "begun", then "loaded", "refused" (by the linker), "killed" (by a signal), "ended" (the library ended its process) or
+ * "stuck" (killed after SECONDS); the number of the signal or the exit status, else 0; microseconds; the dlerror text,
+ * or the device of a GPU that a stuck child was seen to wait for; the output of the library, at most OUTPUT-LIMIT
+ * bytes. If this program is killed, a path that was begun and has no result was being loaded. The exit status is 0 if
+ * there is a result for each path.
  *
- * A child stops once its load has returned: the library must be in its memory then. It goes on and ends by a status
- * that the library does not know. What ends before, or writes what a child writes, has loaded nothing.
+ * A child stops once its load has returned: the library must be in its memory then. The child goes on and ends by a
+ * status that the library does not know. A child that ends before, or a library that writes a child's report, has
+ * loaded nothing.
  *
- * No child outlives this program, nor does what a library has started, daemons too: they become our children when their
- * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order.
- */
+ * No child outlives this program, nor does a process that a library has started, a daemon too: such processes become
+ * our children when their own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT
+ * end it in good order. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,11 +44,11 @@
 /* A killed child may take GRACE microseconds to be gone; one that the kernel does not let go is left behind. */
 enum { GRACE = 5000000, STRAYS_SIZE = 4096 };
 enum { PATHS_LIMIT = 1 << 24, REPORT_LIMIT = 1 << 14, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
-/* Microseconds for the look at a stuck child, and for those of all: meanwhile nothing else is done. */
+/* Microseconds for the look at a stuck child, and for all looks: meanwhile nothing else is done. */
 enum { LOOK = 1500000, ALL_LOOKS = 4500000, DEVICE_SIZE = 64 };
 enum { FIRST_SECRET = 64, SECRETS = 61 }; /* exit statuses */
 
-/* What a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
+/* The text that a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
 typedef struct capture {
     int descriptor; /* -1: closed */
     char *text;
@@ -57,11 +59,11 @@ typedef struct child {
     pid_t process; /* 0: the slot is free */
     size_t index;
     long long started, deadline; /* microseconds */
-    bool is_stuck, has_library;  /* in its memory when its load had returned */
-    int secret;                  /* its exit status then */
+    bool is_stuck, has_library;  /* the library was in the memory when the load had returned */
+    int secret;                  /* the exit status of a child with its library */
     capture report;              /* '+' or '-', then the dlerror text */
     capture output;
-    char device[DEVICE_SIZE]; /* that it waits for; "": none was seen */
+    char device[DEVICE_SIZE]; /* the device that the child waits for; "": none was seen */
 } child;
 
 typedef struct checker {
@@ -99,13 +101,14 @@ static void *allocate(size_t count, size_t size) {
 
 /* ---- the child ---- */
 
-/* One byte: a limit of 0 would still feed a core to a program that the kernel's core_pattern names (core(5)). */
+/* Forbid core dumps. The limit is one byte: a limit of 0 would still feed a core to a program that the kernel's
+ * core_pattern names (core(5)). */
 static void forbid_core_dumps(void) {
     struct rlimit limit = {.rlim_cur = 1, .rlim_max = 1};
     (void)setrlimit(RLIMIT_CORE, &limit);
 }
 
-/* A descriptor that has nothing to read; /dev/null may be missing. */
+/* Open a descriptor that has nothing to read; /dev/null may be missing. */
 static int open_nothing(void) {
     int nothing[2];
     if (pipe2(nothing, O_CLOEXEC) != 0) {
@@ -115,7 +118,8 @@ static int open_nothing(void) {
     return nothing[0];
 }
 
-/* results: of this program. What a library starts must not keep it open. */
+/* Load a library in the child. `results` belongs to this program: processes that a library starts must not keep it
+ * open. */
 static void load_in_child(const char *path, int results, int report, int output, pid_t parent, int secret) {
     (void)close(results);
     int nothing = open_nothing();
@@ -147,7 +151,7 @@ static capture capture_of(int pipe_end, size_t limit) {
     return (capture){.descriptor = pipe_end, .text = allocate(limit, 1), .limit = limit};
 }
 
-/* A field must not hold the NUL that ends it. */
+/* Print a field, which must not hold the NUL that ends it. */
 static void print_field(FILE *results, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         (void)putc(text[i] != '\0' ? text[i] : '?', results);
@@ -160,7 +164,7 @@ static void print_number(FILE *results, long long number) {
     (void)putc('\0', results);
 }
 
-/* Before the child is there: it may kill this program at once. */
+/* Print "begun" before the child is there, which may kill this program at once. */
 static void print_begun(FILE *results, size_t index) {
     static const char begun[] = "begun";
     print_number(results, (long long)index);
@@ -201,7 +205,7 @@ static void start(checker *c, child *slot) {
     c->running++;
 }
 
-/* Reads what is there, but not for ever: a library may print without end. */
+/* Read the bytes that are there, but not for ever: a library may print without end. */
 static void drain(capture *from) {
     char rest[4096];
     for (int i = 0; i < 64 && from->descriptor >= 0; i++) {
@@ -246,7 +250,8 @@ static void print_result(FILE *results, const child *ended, int status) {
     (void)fflush(results);
 }
 
-/* The child and, in its session, what the library has started. The child may not have made it yet. */
+/* End the child and, in its session, the processes that the library has started. The child may not have made its
+ * session yet. */
 static void end(const child *each) {
     (void)kill(-each->process, SIGKILL);
     (void)kill(each->process, SIGKILL);
@@ -267,7 +272,7 @@ static void finish(checker *c, child *ended, int status) {
     c->running--;
 }
 
-/* The inode of a line of maps: behind its range, rights, offset and device. */
+/* Return the inode of a line of maps: behind its range, rights, offset and device. */
 static unsigned long inode_of(const char *line) {
     for (int i = 0; i < 4; i++) {
         line += strcspn(line, " ");
@@ -276,7 +281,7 @@ static unsigned long inode_of(const char *line) {
     return strtoul(line, NULL, 10);
 }
 
-/* Whether a process has a file in its memory, under this name or another one; true where no /proc tells it. */
+/* Return whether a process has a file in its memory, under this name or another one; true where no /proc tells it. */
 static bool has_mapped(pid_t process, const char *path) {
     char name[64], real[PATH_MAX], line[PATH_MAX + 128];
     struct stat facts;
@@ -311,8 +316,8 @@ static void reap(checker *c) {
     }
 }
 
-/* Ends the remaining children: those that ran, and daemons whose parents have ended. Each round finds those that the
- * round before has orphaned; a program that forks faster than it can be killed wins. */
+/* End the remaining children: children that ran, and daemons whose parents have ended. Each round finds the processes
+ * that the round before has orphaned; a program that forks faster than it can be killed wins. */
 static void end_strays(const checker *c) {
     char path[64], text[STRAYS_SIZE];
     struct timespec pause = {.tv_nsec = 1000000};
@@ -337,7 +342,7 @@ static void end_strays(const checker *c) {
     }
 }
 
-/* Our parent wants no more results, or is gone. */
+/* Take signals: our parent wants no more results, or is gone. */
 static void take_signals(const checker *c) {
     struct signalfd_siginfo taken;
     while (read(c->signals, &taken, sizeof taken) > 0) {
@@ -348,7 +353,7 @@ static void take_signals(const checker *c) {
     }
 }
 
-/* What a child waits for is seen before it is killed. */
+/* Look at a stuck child before it is killed, to see the device that it waits for. */
 static void look_at(checker *c, child *stuck) {
     long long start = now();
     if (c->looks >= LOOK) {
@@ -357,7 +362,7 @@ static void look_at(checker *c, child *stuck) {
     c->looks -= now() - start;
 }
 
-/* Waits for output, an end, or the next deadline; a child past its deadline is killed, and reaped like others. */
+/* Wait for output, an end, or the next deadline; a child past its deadline is killed, and reaped like others. */
 static void wait_for_something(checker *c) {
     long long nearest = now() + c->limit;
     nfds_t count = 0;

@@ -1,4 +1,4 @@
-/* Functions that tell what binds to what, and where a process waits. They load nothing. */
+/* Functions that tell the bindings of symbols, and where a process waits. The functions load nothing. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static rsdk_status foresee(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_bindings_read(sdk, &f->options, f->openings, f->opening_count, &f->bindings, error);
 }
 
-/* Files are opened after what they need, as an import opens them. */
+/* Take the files to open. Files are opened after their needs, as an import opens them. */
 static int take_openings(const rsdk_text_arguments *files, foreseeing *f) {
     f->openings = calloc(files->count + 1, sizeof *f->openings);
     if (f->openings == NULL) {
@@ -41,7 +41,7 @@ static int take_openings(const rsdk_text_arguments *files, foreseeing *f) {
     return 0;
 }
 
-/* In a session that is started. The keywords are those of `accepted` (RSDK_TAKES). */
+/* Foresee the bindings in a session that is started. The keywords are `accepted` (RSDK_TAKES). */
 static PyObject *foresee_in(rsdk_session *session, PyObject *args, PyObject *kwargs, unsigned accepted) {
     rsdk_keyword_arguments keywords;
     rsdk_text_arguments names = {0}, files = {0};
@@ -197,7 +197,7 @@ static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
 
 /* ---- a process ---- */
 
-/* A converter of PyArg_Parse: a number that a process can have, or 0 for this one. */
+/* Convert an argument of PyArg_Parse: a number that a process can have, or 0 for this process. */
 static int take_process(PyObject *value, void *pid) {
     int overflow = 0;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);

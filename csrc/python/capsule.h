@@ -5,7 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Adds _C_API to the module; -1 with an exception. */
+/* Add _C_API to the module; return -1 with an exception. */
 int rsdk_capsule_add(PyObject *module);
 
 #endif

@@ -21,7 +21,7 @@ PyDoc_STRVAR(
     "object, an offload bundle, compressed or not, a kpack archive. Only headers are read. Raises BadLibraryError\n"
     "where it is none of them or damaged, LibraryAccessError or LibraryNotFoundError where it cannot be read.");
 
-/* The result of reading, which is freed; NULL with an exception where it failed. */
+/* Return the result of reading, which is freed; NULL with an exception where the reading failed. */
 static PyObject *build_code(PyObject *module, rsdk_status status, rsdk_device_code *code, rsdk_error *error) {
     PyObject *result = NULL;
     if (status == RSDK_OK) {
@@ -162,7 +162,7 @@ PyDoc_STRVAR(kernel_table_names_doc,
              "whose GPUs alone are led there (str; None: any), and the name of the file without what follows the '.'.\n"
              "Raises BadLibraryError where it is damaged or has another name.");
 
-/* A pair that becomes the next item of a list; -1 with an exception. */
+/* Append a pair to a list; return -1 with an exception. */
 static int append_pair(PyObject *list, const char *target, const char *name) {
     PyObject *pair = Py_BuildValue("(zN)", target, rsdk_result_path(name));
     int status = pair != NULL ? PyList_Append(list, pair) : -1;
@@ -181,7 +181,7 @@ static int append_rows(PyObject *list, const rsdk_kernel_database *database) {
     return status;
 }
 
-/* A list has the numbers of kernels of all targets; each is for the target in the name. */
+/* Append the names of a list, which has the numbers of kernels of all targets; each is for the target in the name. */
 static int append_names(PyObject *list, const rsdk_strings *names) {
     int status = 0;
     for (size_t i = 0; status == 0 && i < names->count; i++) {

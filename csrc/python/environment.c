@@ -12,13 +12,13 @@
 static const char node_prefix[] = "HSA_OVERRIDE_GFX_VERSION_";
 static const char override_prefix[] = "ROCM_SDK_LIBRARY_";
 
-/* None in a program with other privileges than its caller's. */
+/* Return the variables; none in a program with other privileges than its caller's. */
 static char **variables(void) {
     static char *none[] = {NULL};
     return environ != NULL && getauxval(AT_SECURE) == 0 ? environ : none;
 }
 
-/* "HSA_OVERRIDE_GFX_VERSION_3=10.3.0" as node 3; 0 for other variables. */
+/* Read "HSA_OVERRIDE_GFX_VERSION_3=10.3.0" as node 3; return 0 for other variables. */
 static int read_node_override(const char *variable, rsdk_gpu_node_override *override) {
     size_t prefix_length = sizeof node_prefix - 1;
     if (strncmp(variable, node_prefix, prefix_length) != 0) {
@@ -33,7 +33,7 @@ static int read_node_override(const char *variable, rsdk_gpu_node_override *over
     return 1;
 }
 
-/* An array with room for one item more. NULL with an exception. */
+/* Return an array with room for one item more. NULL with an exception. */
 static void *grown(void *items, size_t count, size_t size) {
     void *more = realloc(items, (count + 1) * size);
     return more != NULL ? more : PyErr_NoMemory();
@@ -54,7 +54,7 @@ static int take_node_override(rsdk_environment *environment, const char *variabl
     return 0;
 }
 
-/* "ROCM_SDK_LIBRARY_amdhip64=/path": 1, and the override; 0 for other variables, and for an empty value. */
+/* Read "ROCM_SDK_LIBRARY_amdhip64=/path": return 1, and the override; 0 for other variables, and for an empty value. */
 static int read_override(const char *variable, rsdk_library_override *override) {
     size_t prefix_length = sizeof override_prefix - 1;
     const char *value = strncmp(variable, override_prefix, prefix_length) == 0 ? strchr(variable, '=') : NULL;
@@ -132,7 +132,7 @@ static const char **text_of(rsdk_environment *environment, const text_row *row) 
     return (const char **)(void *)((char *)environment + row->offset);
 }
 
-/* Of a name that the environment has twice the first counts, as for getenv. */
+/* Take the value of a text. If the environment has a name twice the first counts, as for getenv. */
 static void take_text(rsdk_environment *environment, const char *variable) {
     for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
         if (variable[0] == row->name[0] && variable[1] == row->name[1] &&
@@ -153,12 +153,12 @@ static void drop_empty_texts(rsdk_environment *environment) {
     }
 }
 
-/* Names begin with capital letters: a bit for each. */
+/* Return the bit of a letter. Names begin with capital letters: a bit for each. */
 static uint32_t bit_of(char letter) {
     return letter >= 'A' && letter <= 'Z' ? UINT32_C(1) << (letter - 'A') : 0;
 }
 
-/* The bits of the letters with which the names of `texts` and the prefixes begin. */
+/* Return the bits of the letters with which the names of `texts` and the prefixes begin. */
 static uint32_t first_letters(void) {
     uint32_t letters = bit_of(node_prefix[0]) | bit_of(override_prefix[0]);
     for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
@@ -167,7 +167,7 @@ static uint32_t first_letters(void) {
     return letters;
 }
 
-/* One pass: an environment has a hundred variables, and each getenv goes through them. */
+/* The environment is read in one pass: it has a hundred variables, and each getenv would go through them. */
 int rsdk_environment_read(rsdk_environment *environment) {
     const uint32_t letters = first_letters();
     *environment = (rsdk_environment){.gpus = {.environment = &environment->gpu_variables}};

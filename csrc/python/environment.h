@@ -29,19 +29,20 @@ typedef struct rsdk_environment {
     const char *unversioned_names;                              /* ROCM_SDK_UNVERSIONED_NAMES */
     const char *report;                                         /* ROCM_SDK_REPORT; never "" */
     const char *verbose;                                        /* ROCM_SDK_VERBOSE */
-    bool is_verbose;                                            /* it is 1 */
+    bool is_verbose;                                            /* the variable is 1 */
 } rsdk_environment;
 
-/* Takes the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Returns 0, or -1 with an
- * exception. To be cleared in both cases. */
+/* Take the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Return 0, or -1 with an
+ * exception. The structure is to be cleared in both cases. */
 int rsdk_environment_read(rsdk_environment *environment);
 void rsdk_environment_clear(rsdk_environment *environment);
 
-/* All variables, "NAME=VALUE" and NULL behind the last, for a reader without the GIL: to be freed, but not the texts.
- * NULL with an exception. */
+/* Return all variables, "NAME=VALUE" and NULL behind the last, for a reader without the GIL. The list is to be freed,
+ * but not the texts. NULL with an exception. */
 const char **rsdk_environment_list(void);
 
-/* ROCM_SDK_ROOT as it is; NULL: it is not set or empty, or the program has other privileges than its caller's. */
+/* Return ROCM_SDK_ROOT as it is; NULL: the variable is not set or empty, or the program has other privileges than its
+ * caller's. */
 const char *rsdk_environment_root(void);
 
 #endif

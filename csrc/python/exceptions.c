@@ -38,7 +38,7 @@ static const char *fact_of(const rsdk_error *error, const char *name) {
     return rsdk_fact_find(error->facts, error->fact_count, name);
 }
 
-/* The exception: made in Python, which knows how the SDK was installed. */
+/* Make the exception in Python, which knows how the SDK was installed. */
 static PyObject *make_exception(PyObject *class, const rsdk_error *error, const rsdk_finding *finding) {
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
     PyObject *found = rsdk_findings_build(finding->code, finding->path, finding->facts.items, finding->facts.count);
@@ -77,7 +77,7 @@ void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, r
     rsdk_arena_clear(&arena);
 }
 
-/* Issued in Python, which finds the line of the caller. */
+/* The warning is issued in Python, which finds the line of the caller. */
 int rsdk_exceptions_warn(const char *class_name, const char *text) {
     PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
     PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, class_name) : NULL;

@@ -6,17 +6,17 @@
 #include "rocm_sdk/sdk.h"
 #include "state.h"
 
-/* The name of the class of rocm_sdk.errors that stands for a status. */
+/* Return the name of the class of rocm_sdk.errors that stands for a status. */
 const char *rsdk_exceptions_class(rsdk_status status);
 
-/* Sets the exception of rocm_sdk.errors that stands for the error's status. `sdk` (NULL: none is open) is asked what
- * the error means. */
+/* Set the exception of rocm_sdk.errors that stands for the error's status. `sdk` (NULL: none is open) is asked for the
+ * meaning of the error. */
 void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk);
 
-/* The same as an exception of the class `rocm_sdk.errors.CLASS_NAME` (MemoryError where memory is short). */
+/* Set the same as an exception of the class `rocm_sdk.errors.CLASS_NAME` (MemoryError where memory is short). */
 void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, rsdk_sdk *sdk);
 
-/* Issues one warning of the class `rocm_sdk.errors.CLASS_NAME`; -1 where a filter makes it an exception. */
+/* Issue one warning of the class `rocm_sdk.errors.CLASS_NAME`; return -1 where a filter makes it an exception. */
 int rsdk_exceptions_warn(const char *class_name, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Builds findings. */
+/* The builder of findings. */
 #include "findings.h"
 
 #include "result_types.h"

@@ -1,4 +1,4 @@
-/* Findings as Python objects: what the functions of rocm_sdk.problems take. */
+/* Findings as Python objects: the arguments of the functions of rocm_sdk.problems. */
 #ifndef RSDK_PYTHON_FINDINGS_H
 #define RSDK_PYTHON_FINDINGS_H
 
@@ -7,7 +7,7 @@
 
 #include "rocm_sdk/code.h"
 
-/* (code, path, facts): a str, a str or None, a dict of str. NULL with an exception. */
+/* Build (code, path, facts): a str, a str or None, a dict of str. NULL with an exception. */
 PyObject *rsdk_findings_build(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count);
 
 #endif

@@ -42,7 +42,7 @@ static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
                              : NULL;
 }
 
-/* The rules of the installed SDK's runtime, asked only where a variable makes them matter. Returns 0, or -1 with an
+/* Ask for the rules of the installed SDK's runtime, only where a variable makes them matter. Return 0, or -1 with an
  * exception. */
 static int ask_runtime(const rsdk_environment *environment, rsdk_gpu_runtime *runtime) {
     if (!rsdk_gpu_runtime_matters(&environment->gpu_variables)) {
@@ -58,7 +58,7 @@ static int ask_runtime(const rsdk_environment *environment, rsdk_gpu_runtime *ru
     return is_read ? 0 : -1;
 }
 
-/* Reads the machine, without the GIL. `root` is bytes, or NULL for the one that the environment says. */
+/* Read the machine, without the GIL. `root` is bytes, or NULL for the root that the environment says. */
 static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
     rsdk_environment environment;
     rsdk_gpu_list *list = NULL;
@@ -79,7 +79,7 @@ static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
     return list;
 }
 
-/* The list for arguments `(*, root=None)`. NULL with an exception. */
+/* Return the list for arguments `(*, root=None)`. NULL with an exception. */
 static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targets_only) {
     static char *keywords[] = {"root", NULL};
     PyObject *argument = Py_None, *root = NULL;
@@ -92,7 +92,8 @@ static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targe
     return list;
 }
 
-/* A tuple of what `build` makes of the list, which is freed. NULL with an exception, also where there is no list. */
+/* Return a tuple of the items that `build` makes of the list, which is freed. NULL with an exception, also where there
+ * is no list. */
 static PyObject *tuple_of(PyObject *module, rsdk_gpu_list *list, rsdk_item_builder build,
                           size_t (*count)(const rsdk_gpu_list *list)) {
     PyObject *result = list != NULL ? rsdk_result_tuple(rsdk_state_get(module), build, list, count(list)) : NULL;
@@ -104,7 +105,7 @@ static PyObject *build_gpu(const rsdk_module_state *state, const void *list, siz
     return rsdk_result_build(state, RSDK_TYPE_GPU, rsdk_gpu_list_get(list, index));
 }
 
-/* A Problem; the module that makes it is imported where there is one. */
+/* Make a Problem; the module that makes it is imported where there is one. */
 static PyObject *problem_of(const rsdk_gpu_problem *problem) {
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
     PyObject *found = rsdk_findings_build(problem->code, problem->path, problem->facts, problem->fact_count);
@@ -157,7 +158,7 @@ static PyObject *gpu_processors(PyObject *module, PyObject *args, PyObject *kwar
     return tuple_of(module, read_gpus_for(args, kwargs, true), build_processor, rsdk_gpu_list_count);
 }
 
-/* The items of a tuple as C texts, borrowed from it. NULL with an exception; to be freed. */
+/* Return the items of a tuple as C texts, borrowed from it. NULL with an exception. The array is to be freed. */
 static const char **texts_of(PyObject *tuple) {
     if (!PyTuple_Check(tuple)) {
         return (const char **)PyErr_Format(PyExc_TypeError, "expected a tuple of str, not %R",
@@ -296,7 +297,7 @@ static PyObject *build_variables(const rsdk_gpu_variable *variables, size_t coun
     return result;
 }
 
-/* Reads the machine and chooses; NULL with an exception. */
+/* Read the machine and choose GPUs; NULL with an exception. */
 static PyObject *choose_of_machine(const rsdk_gpu_selection *selection) {
     rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
     rsdk_environment environment;
@@ -369,7 +370,7 @@ static PyObject *build_health(const rsdk_module_state *state, const void *health
                          rsdk_result_path(item->text), problem);
 }
 
-/* Below the same root as the list. NULL with an exception. */
+/* Examine the GPUs below the same root as the list. NULL with an exception. */
 static rsdk_health *examine_gpus(const rsdk_gpu_list *list, PyObject *root) {
     rsdk_environment environment;
     rsdk_health *health = NULL;

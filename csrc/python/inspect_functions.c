@@ -1,4 +1,4 @@
-/* Functions that tell what a library's file says of itself, for `rocm-sdk test`. They load nothing. */
+/* Functions that tell the facts of a library's file, for `rocm-sdk test`. The functions load nothing. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -24,7 +24,7 @@ typedef struct inspection {
     rsdk_inspection facts;
 } inspection;
 
-/* Turns an error about the file's content into a damage, unless others were found: those say enough. */
+/* Turn an error about the file's content into a damage, unless other damages were found, which say enough. */
 static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     if (i->facts.damages.count == 0) {
         rsdk_elf_damage damage = {.code = error->code != RSDK_NO_CODE ? error->code : RSDK_E_LIB_006,
@@ -38,13 +38,13 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Looks for what the loader would refuse, in all relocations. */
+/* Look for faults that the loader would refuse, in all relocations. */
 static rsdk_status find_bad_tables(inspection *i, const rsdk_file *opened, rsdk_error *error) {
     rsdk_status status = rsdk_elf_file_check_opened(opened, error);
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
-/* A file for another machine has one damage: its layout is not checked. */
+/* Inspect an open file. A file for another machine has one damage: its layout is not checked. */
 static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_error *error) {
     RSDK_TRY(rsdk_elf_file_read_opened(opened, &i->arena, &i->facts.file, error));
     if (rsdk_elf_machine_check(&i->facts.file, error) != RSDK_OK) {
@@ -63,7 +63,7 @@ static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_e
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
-/* Without the GIL. */
+/* Inspect a file, without the GIL. */
 static rsdk_status inspect(inspection *i, rsdk_error *error) {
     rsdk_file file = {0};
     RSDK_TRY(rsdk_file_open(i->path, &file, error));

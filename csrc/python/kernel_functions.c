@@ -90,7 +90,7 @@ static int append_kernels(PyObject *list, const rsdk_kernel_reader *reader) {
     return status;
 }
 
-/* -1 with an exception. */
+/* Read the kernels into a list; return -1 with an exception. */
 static int read_kernels(const char *path, int scratch, PyObject *list) {
     rsdk_kernel_reader reader;
     rsdk_error error = RSDK_ERROR_INIT;

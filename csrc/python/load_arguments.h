@@ -17,13 +17,13 @@ typedef struct rsdk_text_arguments {
 
 void rsdk_text_arguments_clear(rsdk_text_arguments *texts);
 
-/* Takes a tuple as shortnames. -1 with an exception, here and below; `texts` is to be cleared then, too. */
+/* Take a tuple as shortnames. Return -1 with an exception, here and below; `texts` is to be cleared then, too. */
 int rsdk_text_arguments_take_shortnames(rsdk_text_arguments *texts, PyObject *args);
 
-/* Takes a tuple as paths: str, bytes or os.PathLike. */
+/* Take a tuple as paths: str, bytes or os.PathLike. */
 int rsdk_text_arguments_take_paths(rsdk_text_arguments *texts, PyObject *args);
 
-/* Takes the value of the keyword `files`: an iterable of paths, or NULL for none. */
+/* Take the value of the keyword `files`: an iterable of paths, or NULL for none. */
 int rsdk_text_arguments_take_files(rsdk_text_arguments *texts, PyObject *files);
 
 /* The keywords of these functions. */
@@ -44,16 +44,16 @@ typedef struct rsdk_keyword_arguments {
     PyObject *values[RSDK_KEYWORD_COUNT]; /* borrowed; NULL: not given */
 } rsdk_keyword_arguments;
 
-/* Takes keywords, of which the function has those of `accepted` (RSDK_TAKES). */
+/* Take keywords, of which the function has `accepted` (RSDK_TAKES). */
 int rsdk_keyword_arguments_take(rsdk_keyword_arguments *keywords, PyObject *kwargs, unsigned accepted);
 
-/* 1 or 0, which is what a keyword that is not given means; -1 with an exception. */
+/* Return 1 or 0, which is the value of a keyword that is not given; -1 with an exception. */
 int rsdk_keyword_arguments_is_true(const rsdk_keyword_arguments *keywords, rsdk_keyword keyword);
 
-/* Whether a keyword is left to the environment: not given, or None. */
+/* Return whether a keyword is left to the environment: not given, or None. */
 bool rsdk_keyword_arguments_is_open(const rsdk_keyword_arguments *keywords, rsdk_keyword keyword);
 
-/* The three values of rtld_global, and what the environment says of scopes. */
+/* Take the three values of rtld_global, and the environment's variables for scopes. */
 int rsdk_keyword_arguments_take_scope(const rsdk_keyword_arguments *keywords, const rsdk_environment *environment,
                                       rsdk_load_options *options);
 

@@ -15,7 +15,7 @@
 
 /* ---- arguments ---- */
 
-/* The three values of unversioned_names; None leaves it to the variable. -1 with an exception. */
+/* Take the three values of unversioned_names; None leaves the choice to the variable. Return -1 with an exception. */
 static int take_unversioned_names(const rsdk_keyword_arguments *keywords, const char *variable,
                                   rsdk_load_options *options) {
     if (rsdk_keyword_arguments_is_open(keywords, RSDK_KEYWORD_UNVERSIONED_NAMES)) {
@@ -34,7 +34,7 @@ enum { TAKES_PLACES = RSDK_TAKES(OVERRIDES) | RSDK_TAKES(FALLBACK) };
 
 /* ---- finding ---- */
 
-/* A session with the caller's overrides and places. */
+/* Run an operation in a session with the caller's overrides and places. */
 static int run(PyObject *module, rsdk_session *session, const rsdk_keyword_arguments *keywords,
                rsdk_operation operation, void *context) {
     return rsdk_session_start(module, session) < 0 || rsdk_session_choose(session, keywords) < 0
@@ -52,7 +52,7 @@ static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_loader_locate_all(sdk, l->names->items, l->names->count, l->locations, error);
 }
 
-/* A list with the locations of all names, absent libraries included. */
+/* Return a list with the locations of all names, absent libraries included. */
 static PyObject *locations_of(PyObject *module, const rsdk_text_arguments *names,
                               const rsdk_keyword_arguments *keywords) {
     locating l = {.names = names, .locations = calloc(names->count + 1, sizeof *l.locations)};
@@ -172,7 +172,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
 
 /* ---- loading ---- */
 
-/* Runs without the GIL, which a write to the descriptor does not need. */
+/* Write a line without the GIL, which a write to the descriptor does not need. */
 static void write_line(void *context, const char *line) {
     enum { SHOWN_SIZE = 16384 }; /* paths and reasons */
     char shown[SHOWN_SIZE];
@@ -181,7 +181,7 @@ static void write_line(void *context, const char *line) {
     (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", shown);
 }
 
-/* -1 with an exception: a variable is not what is expected of it. */
+/* Refuse a variable that is not as expected; return -1 with an exception. */
 static int refuse_variable(const char *variable, const char *value, const char *expected) {
     rsdk_error error = RSDK_ERROR_INIT;
     (void)rsdk_fail_as(&error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, variable,
@@ -192,7 +192,7 @@ static int refuse_variable(const char *variable, const char *value, const char *
     return -1;
 }
 
-/* ROCM_SDK_LOAD_WATCH: 0 seconds where it is not set. */
+/* Take ROCM_SDK_LOAD_WATCH: 0 seconds where it is not set. */
 static int take_watch(const char *value, rsdk_load_options *options) {
     char *end = NULL;
     double seconds = value != NULL && value[0] != '\0' ? strtod(value, &end) : 0;
@@ -203,7 +203,7 @@ static int take_watch(const char *value, rsdk_load_options *options) {
     return 0;
 }
 
-/* ROCM_SDK_READ_AHEAD. */
+/* Take ROCM_SDK_READ_AHEAD. */
 static int take_read_ahead(const char *value, rsdk_load_options *options) {
     if (value != NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
         return refuse_variable("ROCM_SDK_READ_AHEAD", value, "0 or 1");
@@ -214,7 +214,7 @@ static int take_read_ahead(const char *value, rsdk_load_options *options) {
     return 0;
 }
 
-/* What the environment says of loading. */
+/* Take the options of loading from the environment. */
 static int take_environment(const rsdk_environment *environment, rsdk_load_options *options) {
     options->report = environment->is_verbose ? write_line : NULL;
     options->ld_preload = environment->ld_preload;
@@ -224,7 +224,7 @@ static int take_environment(const rsdk_environment *environment, rsdk_load_optio
     return take_read_ahead(environment->read_ahead, options);
 }
 
-/* Writes the list that ROCM_SDK_RECORD_PAGES asks for. It is no failure of the load if that cannot be. */
+/* Write the list that ROCM_SDK_RECORD_PAGES asks for. A list that cannot be written is no failure of the load. */
 static void record_pages(const loading *l, rsdk_sdk *sdk) {
     rsdk_error error = RSDK_ERROR_INIT;
     if (rsdk_loader_record_pages(sdk, l->record_pages, &error) != RSDK_OK) {
@@ -246,7 +246,8 @@ static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return status;
 }
 
-/* Writes what ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told with ROCM_SDK_VERBOSE=1. */
+/* Write the report that ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told with
+ * ROCM_SDK_VERBOSE=1. */
 static void write_report(const rsdk_session *session, const rsdk_loaded *loaded, const char *const *environment) {
     const rsdk_report_options options = {.file = session->environment.report, .environment = environment};
     const rsdk_error *failure = session->failure->status != RSDK_OK ? session->failure : NULL;
@@ -261,7 +262,7 @@ static void write_report(const rsdk_session *session, const rsdk_loaded *loaded,
     rsdk_error_clear(&error);
 }
 
-/* Loads, and reports the first load of this interpreter that asks for libraries, unless Python itself failed. */
+/* Load, and report the first load of this interpreter that asks for libraries, unless Python itself failed. */
 static int load_and_report(rsdk_session *session, loading *l) {
     if (session->environment.report == NULL || session->state->has_reported ||
         l->options.shortname_count + l->options.file_count == 0) {
@@ -285,14 +286,14 @@ static int load_and_report(rsdk_session *session, loading *l) {
     return result;
 }
 
-/* Remembers a library under its shortname, else its path. */
+/* Remember a library under its shortname, else its path. */
 static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *entry, PyObject *library) {
     const rsdk_location *location = &entry->location;
     PyObject *key =
         location->shortname != NULL ? rsdk_result_text(location->shortname) : rsdk_result_path(location->path);
     int is_known = key != NULL ? PyDict_Contains(state->loaded, key) : -1;
     int result = is_known;
-    if (is_known == 0 || (is_known > 0 && entry->is_requested)) { /* what was asked for tells more */
+    if (is_known == 0 || (is_known > 0 && entry->is_requested)) { /* a requested library tells more */
         result = PyDict_SetItem(state->loaded, key, library);
     }
     if (result >= 0 && entry->is_requested && location->shortname != NULL) {
@@ -303,7 +304,7 @@ static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *ent
     return result < 0 ? -1 : 0;
 }
 
-/* A tuple of the requested libraries. All that were opened are remembered. */
+/* Return a tuple of the requested libraries. All libraries that were opened are remembered. */
 static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *loaded) {
     Py_ssize_t requested = 0;
     PyObject *result = PyTuple_New(loaded != NULL ? (Py_ssize_t)rsdk_loaded_count(loaded) : 0);
@@ -320,7 +321,7 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
     return result;
 }
 
-/* Warns of libraries that took long to load because the GPU was in use. */
+/* Warn of libraries that took long to load because the GPU was in use. */
 static int warn_of_late_loads(const rsdk_loaded *loaded, const char *root) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     int result = 0;
@@ -349,9 +350,9 @@ static int warn_loaded(const rsdk_loaded *loaded) {
     return 0;
 }
 
-/* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the
- * cause), and the error is raised. *version, where wanted, becomes the SDK's version: it is known now, and asking again
- * would open the SDK again. */
+/* Load libraries and remember them. Where a library fails, the libraries before it are remembered, warnings are issued
+ * (one may tell the cause), and the error is raised. *version, where wanted, becomes the SDK's version, which is known
+ * now: asking again would open the SDK again. */
 static PyObject *preload(PyObject *module, const rsdk_load_options *options, const rsdk_keyword_arguments *keywords,
                          PyObject **version) {
     rsdk_session session;

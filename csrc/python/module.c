@@ -17,7 +17,7 @@ enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
 #define GIL_NOT_USED                  ((void *)1)
 
-/* The functions that loading does without, once. */
+/* Add the functions that loading does without, once. */
 static int add_other_functions(PyObject *module, rsdk_module_state *state) {
     PyMethodDef *const subjects[] = {rsdk_binding_methods,  rsdk_sdk_methods,     rsdk_gpu_methods,
                                      rsdk_target_methods,   rsdk_inspect_methods, rsdk_device_code_methods,
@@ -34,8 +34,8 @@ static int add_other_functions(PyObject *module, rsdk_module_state *state) {
     return result;
 }
 
-/* Attribute `name` of the module, which had none: the functions and then the types that loading does without are made
- * when one of them is asked for first. An import, which asks for __path__, does not pay for them. */
+/* Find attribute `name` of the module, which had none: the functions and then the types that loading does without are
+ * made when one of them is asked for first. An import, which asks for __path__, does not pay for them. */
 static PyObject *find_other(PyObject *module, PyObject *name) {
     rsdk_module_state *state = rsdk_state_get(module);
     PyObject *names = PyModule_GetDict(module), *found = NULL; /* borrowed */

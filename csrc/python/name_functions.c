@@ -3,7 +3,7 @@
 #include "methods.h"
 #include "result_types.h"
 
-/* An item of a tuple of str that are all known to have UTF-8. */
+/* Return an item of a tuple of str that are all known to have UTF-8. */
 static const char *name_at(const void *names, size_t index) {
     return PyUnicode_AsUTF8AndSize(PyTuple_GetItem((PyObject *)names, (Py_ssize_t)index), NULL);
 }

@@ -1,4 +1,4 @@
-/* Functions about page lists: what a load touches of each file. */
+/* Functions about page lists: the pages of each file that a load touches. */
 #include <string.h>
 
 #include "exceptions.h"

@@ -1,4 +1,4 @@
-/* Functions about problems: the table of codes, and what texts it gives. */
+/* Functions about problems: the table of codes, and its texts. */
 #include <stdlib.h>
 
 #include "diagnosis/cause.h"
@@ -48,7 +48,7 @@ static PyObject *build_fixes(const rsdk_code_row *row) {
     return result;
 }
 
-/* The row behind that of RSDK_NO_CODE comes first. */
+/* Build a row. The row behind RSDK_NO_CODE's comes first. */
 static PyObject *build_row(const rsdk_module_state *state, const void *table, size_t index) {
     (void)state;
     const rsdk_code_row *row = (const rsdk_code_row *)table + index + 1;

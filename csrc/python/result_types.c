@@ -16,9 +16,9 @@
 
 typedef struct field {
     const char *name;
-    /* Converts the member; `value` points to the whole struct. */
+    /* function that converts the member; `value` points to the whole struct */
     PyObject *(*build)(const rsdk_module_state *state, const void *value, const struct field *row);
-    size_t offset; /* of the member in the struct */
+    size_t offset; /* the place of the member in the struct */
     size_t extra;  /* for a number: its size; for a list: the offset of its count */
     const char *documentation;
 } field;
@@ -135,7 +135,7 @@ CONVERSION(from_container) {
     return rsdk_result_text(rsdk_device_container_name(*(const rsdk_device_container *)member_of(value, row->offset)));
 }
 
-/* One text for all: a file may have hundreds of thousands of images. */
+/* All images share one text: a file may have hundreds of thousands of them. */
 CONVERSION(from_image_format) {
     return PyUnicode_InternFromString(
         rsdk_image_format_name(*(const rsdk_image_format *)member_of(value, row->offset)));
@@ -429,7 +429,7 @@ CONVERSION(last_release) {
     return build_release(rsdk_built_for_releases(&files->release.built_for).last);
 }
 
-/* None for a text that is empty. Clears it. */
+/* Return None for a text that is empty, else a str. The text is cleared. */
 static PyObject *take_text(rsdk_text *text) {
     PyObject *result = text->failed        ? PyErr_NoMemory()
                        : text->length == 0 ? Py_NewRef(Py_None)
@@ -1001,7 +1001,7 @@ static PyObject *make_type(const struct result_type *type) {
     return (PyObject *)PyStructSequence_NewType(&description);
 }
 
-/* Makes those of the types `first` to `end` that are not made yet. */
+/* Make the types from `first` to `end` that are not made yet. */
 static int add_types(PyObject *module, rsdk_module_state *state, size_t first, size_t end) {
     for (size_t i = first; i < end; i++) {
         const char *name = strchr(result_types[i].name, '.') + 1;
@@ -1019,7 +1019,7 @@ int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
     return add_types(module, state, 0, RSDK_TYPE_GPU);
 }
 
-/* As add_types, once. The last of the range is made last, and is in no smaller range. */
+/* Make types as add_types does, once. The last of the range is made last, and is in no smaller range. */
 static int add_at_first_use(PyObject *module, rsdk_module_state *state, size_t first, size_t end) {
     int result = 0;
     RSDK_BEGIN_FIRST_USE(module);

@@ -12,7 +12,7 @@
 #include "rocm_sdk/bindings.h"
 #include "state.h"
 
-/* What is known of a library's file: the C value behind LibraryFacts. */
+/* The known facts of a library's file: the C value behind LibraryFacts. */
 typedef struct rsdk_inspection {
     rsdk_elf_file file;
     rsdk_elf_damages damages;
@@ -29,32 +29,31 @@ typedef struct rsdk_shown_bindings {
 
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state);
 
-/* Makes the types that loading does not use, at their first use: importing the module does not pay for them. */
+/* Make the types that loading does not use, at their first use: importing the module does not pay for them. */
 int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state);
 
-/* The same for Gpu alone, without which finding GPUs would pay for all. */
+/* Make the type Gpu alone, without which finding GPUs would pay for all. */
 int rsdk_result_types_add_gpu(PyObject *module, rsdk_module_state *state);
 
-/* The same for those of GPU code and of what GPUs run, DeviceImage to Coverage. */
+/* Make the types of GPU code and of the code that GPUs run, DeviceImage to Coverage. */
 int rsdk_result_types_add_code(PyObject *module, rsdk_module_state *state);
 
-/* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
+/* Return a new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
  * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_elf_damage, rsdk_inspection,
- * rsdk_device_code and what is in it, rsdk_compatibility, rsdk_coverage and what is in it, rsdk_shown_bindings and what
- * is in it. NULL with an exception, here
- * and below. */
+ * rsdk_device_code, rsdk_compatibility, rsdk_coverage, rsdk_shown_bindings, and the structs in them. NULL with an
+ * exception, here and below. */
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value);
 
-/* Builds item `index` of a list of the C library. */
+/* A function that builds item `index` of a list of the C library. */
 typedef PyObject *(*rsdk_item_builder)(const rsdk_module_state *state, const void *list, size_t index);
 
 PyObject *rsdk_result_tuple(const rsdk_module_state *state, rsdk_item_builder build, const void *list, size_t count);
 
-/* Text or path of the file system as str; None for NULL. */
+/* Return a text or a path of the file system as str; None for NULL. */
 PyObject *rsdk_result_text(const char *text);
 PyObject *rsdk_result_path(const char *path);
 
-/* A tuple of `count` texts. */
+/* Return a tuple of `count` texts. */
 PyObject *rsdk_result_paths(const char *const *paths, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions that tell what an SDK is: version, families, packages, the catalog. */
+/* Functions that tell the facts of an SDK: version, families, packages, the catalog. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* rocm_sdk._native.Sdk: the SDK that a command speaks of. It is opened once, at the first question. The later questions
- * are answered by what was read then. The search path and the environment are those of its creation; their texts stay
- * where they are, since glibc never frees texts of the environment (setenv(3)). */
+/* rocm_sdk._native.Sdk: the SDK that a command speaks of. The SDK is opened once, at the first question. Later
+ * questions are answered from the data that was read then. The search path and the environment are as at its creation;
+ * their texts stay where they are, since glibc never frees texts of the environment (setenv(3)). */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 
 typedef struct sdk_object {
     PyObject_HEAD rsdk_session session;
-    rsdk_error *failures;  /* why a library of the catalog has no location; NULL: nobody has asked yet */
+    rsdk_error *failures;  /* the reasons why libraries of the catalog have no location; NULL: nobody has asked yet */
     PyObject *locations;   /* tuple in the order of the catalog, None where there is a failure */
-    atomic_flag is_in_use; /* by a thread: an open SDK serves one at a time */
+    atomic_flag is_in_use; /* a thread uses it: an open SDK serves one at a time */
 } sdk_object;
 
 static int take(sdk_object *self) {
@@ -150,7 +150,7 @@ static PyObject *build_location(const rsdk_module_state *state, const void *list
                                                 : Py_NewRef(Py_None);
 }
 
-/* Looks for all libraries at the first call. Returns 0, or -1 with an exception. */
+/* Look for all libraries at the first call. Return 0, or -1 with an exception. */
 static int need_locations(sdk_object *self) {
     if (self->locations != NULL) {
         return 0;
@@ -181,7 +181,7 @@ static int need_locations(sdk_object *self) {
     return 0;
 }
 
-/* The index in the catalog; -1 with an exception. */
+/* Return the index in the catalog; -1 with an exception. */
 static Py_ssize_t find_shortname(const sdk_object *self, PyObject *name) {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -280,7 +280,7 @@ static PyType_Spec spec = {.name = "rocm_sdk._native.Sdk",
                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                            .slots = slots};
 
-/* The type, made at its first use: an import does not pay for it. Borrowed; NULL with an exception. */
+/* Return the type, made at its first use: an import does not pay for it. Borrowed; NULL with an exception. */
 static PyObject *type_of(PyObject *module, rsdk_module_state *state) {
     RSDK_BEGIN_FIRST_USE(module);
     if (state->sdk_type == NULL) {

@@ -10,7 +10,7 @@
 
 /* ---- sys.path ---- */
 
-/* sys.path as a tuple of bytes; entries that are not text are not directories, for importlib as for us. */
+/* Return sys.path as a tuple of bytes; entries that are not text are not directories, for importlib as for us. */
 static PyObject *search_path_of_interpreter(void) {
     PyObject *path = PySys_GetObject("path"); /* borrowed */
     PyObject *entries = path != NULL ? PySequence_Tuple(path) : PyTuple_New(0);
@@ -54,7 +54,7 @@ static int take_modules(const rsdk_session *session, inputs *in) {
     return 0;
 }
 
-/* The caller's overrides, then those of the environment. */
+/* Take the caller's overrides, then the environment's. */
 static int take_overrides(const rsdk_session *session, inputs *in) {
     size_t own = session->overrides != NULL ? (size_t)PyList_Size(session->overrides) / 2 : 0;
     const rsdk_environment *environment = &session->environment;
@@ -78,7 +78,7 @@ static int take_overrides(const rsdk_session *session, inputs *in) {
     return 0;
 }
 
-/* The caller's places, else those of the environment; NULL: none. */
+/* Return the caller's places, else the environment's; NULL: none. */
 static const char *fallback_of(const rsdk_session *session) {
     return session->fallback != NULL ? PyBytes_AsString(session->fallback) : session->environment.fallback;
 }
@@ -108,8 +108,8 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
     return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
-/* Opens the SDK if it is not open and runs the operation, without the GIL; with no SDK, RSDK_PACKAGE_NOT_INSTALLED
- * until the last look. -1: an exception is set, and not about the SDK. */
+/* Open the SDK if it is not open and run the operation, without the GIL; with no SDK, RSDK_PACKAGE_NOT_INSTALLED until
+ * the last look. -1: an exception is set, and not about the SDK. */
 static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
                    rsdk_error *error) {
     inputs in = {0};
@@ -131,7 +131,7 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     return result;
 }
 
-/* The next attempt opens the SDK anew. */
+/* Close the SDK; the next attempt opens it anew. */
 static void close_sdk(rsdk_session *session) {
     rsdk_sdk_free(session->sdk);
     session->sdk = NULL;
@@ -147,7 +147,7 @@ static bool is_found(const rsdk_session *session, rsdk_package_id package) {
     return status == RSDK_OK;
 }
 
-/* The module names of the packages that were not found, for the import system to look up. */
+/* Return the module names of the packages that were not found, for the import system to look up. */
 static PyObject *names_of_modules(const rsdk_session *session) {
     PyObject *names = PyList_New(0);
     for (unsigned id = 0; names != NULL && id < RSDK_PACKAGE_COUNT; id++) {
@@ -167,7 +167,8 @@ static PyObject *names_of_modules(const rsdk_session *session) {
     return names;
 }
 
-/* Asks the import system; 1 where it knows modules that the session does not, 0 where not, -1 with an exception. */
+/* Ask the import system; return 1 where it knows modules that the session does not, 0 where not, -1 with an
+ * exception. */
 static int ask_import_system(rsdk_session *session) {
     PyObject *finder = PyImport_ImportModule("rocm_sdk.installed.import_hooks");
     PyObject *names = finder != NULL ? names_of_modules(session) : NULL;
@@ -235,7 +236,7 @@ int rsdk_session_choose(rsdk_session *session, const rsdk_keyword_arguments *key
 
 /* A look prepares the session: 1 where there is something new to see, 0 where not, -1 with an exception. */
 
-/* Also what an earlier operation has opened. */
+/* Look on the search path, also in an SDK that an earlier operation has opened. */
 static int look_on_search_path(rsdk_session *session) {
     (void)session;
     return 1;
@@ -261,7 +262,7 @@ static const struct look {
     {look_where_to_fall_back, 1},
 };
 
-/* Looks until no package is missing. */
+/* Look until no package is missing. */
 static int look(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
                 rsdk_error *error) {
     *status = RSDK_PACKAGE_NOT_INSTALLED;

@@ -13,7 +13,8 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_STEP,
     RSDK_TYPE_PLAN,
     RSDK_TYPE_TARGET,
-    RSDK_TYPE_GPU, /* from here on: made when they are needed first, this one alone, and those of GPU code together */
+    RSDK_TYPE_GPU, /* the types from here on are made when they are needed first: Gpu alone, the types of GPU code
+                      together */
     RSDK_TYPE_SECTION,
     RSDK_TYPE_DAMAGE,
     RSDK_TYPE_LIBRARY_FACTS,
@@ -40,18 +41,19 @@ typedef enum rsdk_result_type {
 } rsdk_result_type;
 
 typedef struct rsdk_module_state {
-    PyObject *types[RSDK_TYPE_COUNT]; /* owned, as is what follows */
+    PyObject *types[RSDK_TYPE_COUNT]; /* owned, as are the next members */
     PyObject *sdk_type;               /* of open_sdk(); NULL: nobody has called it */
-    PyObject *loaded;    /* dict, what this interpreter has preloaded: shortname or path -> LoadedLibrary */
+    PyObject *loaded; /* dict, the libraries that this interpreter has preloaded: shortname or path -> LoadedLibrary */
     PyObject *preloaded; /* dict, the same by shortname, behind rocm_sdk._ALL_CDLLS: whoever clears that clears this one
                             only */
-    bool has_other_functions; /* those that an import does without (module.c) */
+    bool has_other_functions; /* the functions that an import does without (module.c) */
     int has_reported;         /* ROCM_SDK_REPORT: the first load has written its report */
 } rsdk_module_state;
 
 rsdk_module_state *rsdk_state_get(PyObject *module);
 
-/* Around what makes a part of the state at its first use: where there is no GIL, two threads may come there at once. */
+/* The brackets around code that makes a part of the state at its first use: where there is no GIL, two threads may come
+ * there at once. */
 #ifdef Py_BEGIN_CRITICAL_SECTION
 #define RSDK_BEGIN_FIRST_USE(module) Py_BEGIN_CRITICAL_SECTION(module)
 #define RSDK_END_FIRST_USE()         Py_END_CRITICAL_SECTION()

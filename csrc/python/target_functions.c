@@ -1,4 +1,4 @@
-/* Functions about gfx targets: what the tables say. They touch nothing but their arguments. */
+/* Functions about gfx targets, by the tables. The functions touch nothing but their arguments. */
 #include <string.h>
 
 #include "device_code/file_target.h"
@@ -11,14 +11,14 @@
 
 static const char unknown_target_error[] = "UnknownTargetError";
 
-/* Raises what `error` says and returns NULL. */
+/* Raise the exception of `error` and return NULL. */
 static PyObject *fail(rsdk_error *error) {
     rsdk_exceptions_raise_as(unknown_target_error, error, NULL);
     rsdk_error_clear(error);
     return NULL;
 }
 
-/* The argument as text, borrowed. NULL with an exception. */
+/* Return the argument as text, borrowed. NULL with an exception. */
 static const char *text_of(PyObject *argument) {
     if (!PyUnicode_Check(argument)) {
         PyErr_Format(PyExc_TypeError, "a name is a str, not %R", (PyObject *)Py_TYPE(argument));

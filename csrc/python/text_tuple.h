@@ -12,7 +12,7 @@ typedef struct rsdk_text_tuple {
     PyObject *owners;
 } rsdk_text_tuple;
 
-/* -1 with an exception. To be cleared in both cases. */
+/* Read a tuple; return -1 with an exception. The list is to be cleared in both cases. */
 int rsdk_text_tuple_read(PyObject *tuple, rsdk_text_tuple *list);
 void rsdk_text_tuple_clear(rsdk_text_tuple *list);
 

@@ -1,4 +1,5 @@
-/* Reads the two values of dist_info.json that we need. Its JSON is read as a Python literal, of which it is a kind. */
+/* The reader of the two values of dist_info.json that we need. The JSON is read as a Python literal, of which it is a
+ * kind. */
 #include "sdk/build_info.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ static rsdk_status take_value(const reader *r, const char *key, const rsdk_liter
     return RSDK_OK;
 }
 
-/* The text is one JSON object, and nothing else. */
+/* Read the text, which must be one JSON object, and nothing else. */
 static rsdk_status read_object(const reader *r, const char *text, size_t length, rsdk_literal *object,
                                rsdk_error *error) {
     rsdk_tokens tokens = {0};

@@ -1,5 +1,5 @@
-/* `share/therock/dist_info.json`, and `libraries_dist_info.json` of the package of libraries: what an SDK was built
- * for, and without. */
+/* `share/therock/dist_info.json`, and `libraries_dist_info.json` of the package of libraries: the targets and options
+ * that an SDK was built for, and without. */
 #ifndef RSDK_SDK_BUILD_INFO_H
 #define RSDK_SDK_BUILD_INFO_H
 
@@ -11,8 +11,8 @@ typedef struct rsdk_build_info {
     rsdk_strings absent_libraries;
 } rsdk_build_info;
 
-/* A file that is not there gives an empty *info. RSDK_BAD_METADATA where it is not a JSON object, or one whose values
- * are not of their types. */
+/* Read the file; a file that is not there gives an empty *info. RSDK_BAD_METADATA where the file is not a JSON object,
+ * or the values are not of their types. */
 rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error);
 
 #endif

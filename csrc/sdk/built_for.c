@@ -1,4 +1,4 @@
-/* The intersection of what SONAMEs tell. */
+/* The intersection of the releases that SONAMEs tell. */
 #include "sdk/built_for.h"
 
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void narrow(rsdk_built_for *files, const char *soname, rsdk_release_range
     }
 }
 
-/* The number of a SONAME: 7 of "libamdhip64.so.7"; 0: it has none. */
+/* Return the number of a SONAME: 7 of "libamdhip64.so.7"; 0: the SONAME has none. */
 static unsigned long number_of(const char *soname) {
     size_t length = rsdk_soname_linker_name_length(soname);
     return soname[length] == '.' ? strtoul(soname + length + 1, NULL, 10) : 0;
@@ -65,7 +65,8 @@ void rsdk_built_for_add(rsdk_built_for *files, const char *soname) {
     files->is_newer |= newest != NULL && number_of(soname) > number_of(newest->soname);
 }
 
-/* HIP has the number of the release up to 7.14; HIP 7.15 is that of ROCm 10.0 (AMD's changelog of 10.0). */
+/* Return the release of a number of HIP. HIP has the number of the release up to 7.14; HIP 7.15 belongs to ROCm 10.0
+ * (AMD's changelog of 10.0). */
 static rsdk_release release_of_hip(rsdk_release number) {
     const rsdk_release last = {7, 14}, next = {10, 0};
     return compare(number, last) > 0 && compare(number, next) < 0 ? next : number;

@@ -26,7 +26,8 @@ const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname) {
     return NULL;
 }
 
-/* Most names differ before a pattern's first sign: that is compared first, as fnmatch takes a thousand instructions. */
+/* Most names differ before a pattern's first sign: this part is compared first, as fnmatch takes a thousand
+ * instructions. */
 bool rsdk_catalog_fits(const rsdk_catalog_entry *entry, const char *name) {
     const char *pattern = entry->so_pattern;
     const size_t literal = strcspn(pattern, "*?[\\");
@@ -48,7 +49,8 @@ bool rsdk_catalog_is_of_rocm(const char *name) {
     return entry != NULL && strncmp(entry->directory, of_llvm, sizeof of_llvm - 1) != 0;
 }
 
-/* Compares rows that have a user alone: patterns are slow to compare, and each library of a plan is asked about. */
+/* The rows that have a user are compared alone: patterns are slow to compare, and each library of a plan is asked
+ * about. */
 bool rsdk_catalog_is_opened_unversioned(const char *linker_name) {
     const size_t length = strlen(linker_name);
     for (size_t i = 0; i < rsdk_library_count; i++) {

@@ -1,4 +1,4 @@
-/* Reads the statements of `_dist_info.py` that carry facts:
+/* The reader of the statements of `_dist_info.py` that carry facts:
  *
  *     NAME = literal                                              NAME in `names` below; the last at top level wins
  *     NAME.append(literal)                                        for the lists
@@ -23,11 +23,11 @@ typedef struct statement {
     rsdk_error *error;
 } statement;
 
-/* Where the value of a name goes, and what characters it may have: most become parts of directory names. */
+/* The place of a name's value, and the characters that it may have: most values become parts of directory names. */
 typedef struct fact {
     const char *name;
     bool is_list;
-    const char *punctuation; /* what it may have besides letters and digits; NULL: any printable text */
+    const char *punctuation; /* allowed characters besides letters and digits; NULL: any printable text */
     size_t offset;           /* of the `const char *` or rsdk_strings in rsdk_dist_info */
 } fact;
 
@@ -82,7 +82,8 @@ static bool is_word(const statement *s, size_t at, const char *word) {
     return at < s->end && rsdk_literal_is(&s->tokens->items[at], RSDK_TOKEN_NAME, word);
 }
 
-/* Whether a string is too long for any fact, by its source: it is refused before its parts are joined. */
+/* Return whether a string is too long for any fact, by its source: the string is refused before its parts are
+ * joined. */
 static bool is_too_long(const rsdk_literal *value) {
     size_t length = 0;
     for (size_t i = 0; i < value->string_count && length <= (size_t)VALUE_LIMIT * ESCAPE_LIMIT; i++) {
@@ -91,7 +92,7 @@ static bool is_too_long(const rsdk_literal *value) {
     return length > (size_t)VALUE_LIMIT * ESCAPE_LIMIT;
 }
 
-/* The value of a string. If it has characters that the fact must not have, `fault` says what is wrong. */
+/* Take the value of a string. If the string has characters that the fact must not have, `fault` names the fault. */
 static rsdk_status take_text(const statement *s, const fact *f, const rsdk_literal *value, const char *fault,
                              const char **text) {
     if (is_too_long(value)) {
@@ -139,7 +140,7 @@ static rsdk_status set_text(const statement *s, const fact *f, const rsdk_litera
     return take_text(s, f, value, "gets a value with characters that it cannot have", text);
 }
 
-/* Reads the literal at s->at, behind which only `closing` (NULL: nothing) may stand in the statement. */
+/* Read the literal at s->at, behind which only `closing` (NULL: nothing) may stand in the statement. */
 static rsdk_status take_value(statement *s, const fact *f, const char *closing, rsdk_literal *value) {
     RSDK_TRY(rsdk_literal_read(s->tokens, &s->at, s->arena, value, s->error));
     bool is_alone = closing == NULL ? s->at == s->end : is_operator(s, s->at, closing) && s->at + 1 == s->end;
@@ -160,7 +161,7 @@ static rsdk_status take_append(statement *s, const fact *f) {
     return add_to_list(s, f, &value);
 }
 
-/* Behind `NAME: annotation` stands the `=`, or nothing. */
+/* Skip an annotation: behind `NAME: annotation` stands the `=`, or nothing. */
 static size_t skip_annotation(const statement *s, size_t at) {
     if (is_operator(s, at, ":")) {
         while (at < s->end && !is_operator(s, at, "=")) {
@@ -206,7 +207,7 @@ static rsdk_status take_statement(statement *s) {
                : bad_statement(s, f, "is changed in a way that is not a plain literal; this file is not executed");
 }
 
-/* The end of the statement that starts at `at`: its NEWLINE, or a `;` that is not within brackets. */
+/* Return the end of the statement that starts at `at`: its NEWLINE, or a `;` that is not within brackets. */
 static size_t end_of_statement(const rsdk_tokens *tokens, size_t at) {
     size_t depth = 0;
     for (;; at++) {
@@ -220,7 +221,7 @@ static size_t end_of_statement(const rsdk_tokens *tokens, size_t at) {
     }
 }
 
-/* What the template of a package that nobody has filled in says. */
+/* Remove the values of the package's template that nobody has filled in. */
 static void forget_placeholders(rsdk_dist_info *info) {
     if (info->version != NULL && strcmp(info->version, "DEFAULT") == 0) {
         info->version = NULL;
@@ -233,7 +234,7 @@ static void forget_placeholders(rsdk_dist_info *info) {
     }
 }
 
-/* Whether a line that starts with this token holds a block, or belongs to one: nothing in it is at top level. */
+/* Return whether a line that starts with this token holds a block, or belongs to one: nothing in it is at top level. */
 static bool starts_block(const rsdk_token *first) {
     static const char *const keywords[] = {"async", "class", "def",   "elif", "else",  "except", "finally",
                                            "for",   "if",    "match", "try",  "while", "with"};

@@ -1,5 +1,5 @@
 /* `_dist_info.py` of an installed SDK: version, nonce and target families, parsed from the file's text and never
- * executed. Its form (packaging specification, 2.2): a template, followed by the lines that the packager appends. */
+ * executed. The file consists of a template and the lines that the packager appends (packaging specification, 2.2). */
 #ifndef RSDK_SDK_DIST_INFO_H
 #define RSDK_SDK_DIST_INFO_H
 
@@ -17,10 +17,10 @@ typedef struct rsdk_dist_info {
     const char *libraries_template; /* NULL where the file does not override the distribution name of the libraries */
 } rsdk_dist_info;
 
-/* RSDK_FILE_NOT_FOUND, RSDK_IO_ERROR, or RSDK_BAD_METADATA with file and line. */
+/* Read the file: RSDK_FILE_NOT_FOUND, RSDK_IO_ERROR, or RSDK_BAD_METADATA with file and line. */
 rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_info *info, rsdk_error *error);
 
-/* The same for a text already in memory; `path` is for messages. */
+/* Read the same from a text already in memory; `path` is for messages. */
 rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t length, rsdk_arena *arena,
                                  rsdk_dist_info *info, rsdk_error *error);
 

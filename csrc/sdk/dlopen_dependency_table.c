@@ -1,13 +1,13 @@
 /* Dlopen dependencies: libraries that ROCm's libraries open with dlopen, by bare name, without a DT_NEEDED entry. With
- * RPATHs in place the opener finds what it opens by a name with a version; without, only a library that is already in
- * the process can be found, so the loader brings it in too. Packages have no file of a name without version: there the
- * loader brings the library in and gives it that name. The releases are those of ROCm whose libraries have the name in
- * them. Not here are names that no preloaded library answers to: amd_smi and rocm_smi64 open libdrm_amdgpu.so, without
- * a number, and hipSOLVER libcholmod.so.5, which are the system's; rocprofiler-sdk librocprof-trace-decoder.so, which
- * it looks for in directories of its own; and files that a user names in variables. Plug-ins are found by their
- * openers; what they need may not be. Candidates for new rows: `rocm-sdk-build dlopen-dependencies DIRECTORY`. Sources:
- * the libraries of Debian and AMD (first column), else ROCm/rocm-systems and ROCm/rocm-libraries.
- */
+ * RPATHs in place the opener finds a library that it opens by a name with a version; without, only a library that is
+ * already in the process can be found, so the loader brings it in too. Packages have no file of a name without version:
+ * there the loader brings the library in and gives it that name. The releases are the ROCm releases whose libraries
+ * have the name in them. Not here are names that no preloaded library answers to: amd_smi and rocm_smi64 open
+ * libdrm_amdgpu.so, without a number, and hipSOLVER libcholmod.so.5, which are the system's; rocprofiler-sdk
+ * librocprof-trace-decoder.so, which it looks for in directories of its own; and files that a user names in variables.
+ * Plug-ins are found by their openers; the libraries that plug-ins need may not be. Candidates for new rows:
+ * `rocm-sdk-build dlopen-dependencies DIRECTORY`. Sources: the libraries of Debian and AMD (first column), else
+ * ROCm/rocm-systems and ROCm/rocm-libraries. */
 #include "sdk/tables.h"
 
 #define BY_VERSION  RSDK_OPENED_BY_VERSION

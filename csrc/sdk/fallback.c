@@ -14,10 +14,10 @@ enum { VERSION_LIMIT = 64 };
 static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so", digits[] = "0123456789",
                   unknown[] = "unknown";
 
-/* Where distributions install ROCm. */
+/* The prefixes where distributions install ROCm. */
 static const char *const system_prefixes[] = {"/opt/rocm", "/usr"};
 
-/* Below a prefix; those of Debian and its like are by the machine (multiarch). */
+/* The directories of libraries below a prefix. Debian and its like have directories by the machine (multiarch). */
 static const char *const library_directories[] = {
     "lib",
 #if defined __x86_64__
@@ -28,8 +28,8 @@ static const char *const library_directories[] = {
     "lib64",
 };
 
-/* "6.4" of "libamdhip64.so.6.4.43484", HIP's version: that of ROCm without its third number. NULL: the name has none.
- */
+/* Return "6.4" of "libamdhip64.so.6.4.43484", HIP's version, which is ROCm's without its third number. NULL: the name
+ * has none. */
 static const char *version_in_name(rsdk_sdk *sdk, const char *name) {
     size_t start = sizeof runtime, major = strspn(name + start, digits);
     const char *minor = name + start + major;
@@ -38,7 +38,7 @@ static const char *version_in_name(rsdk_sdk *sdk, const char *name) {
     return major > 0 && has_third ? rsdk_arena_copy_bytes(&sdk->arena, name + start, major + 1 + minor_length) : NULL;
 }
 
-/* Whether a directory has the HIP runtime, in whatever version, and which. Two versions: it cannot be told. */
+/* Find out whether a directory has the HIP runtime, and in which version. Two versions: the version cannot be told. */
 static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *library_directory, bool *has,
                            rsdk_error *error) {
     rsdk_directory listing = {0};
@@ -62,8 +62,8 @@ static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *librar
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-/* "6.2.0-66" in `.info/version` is version 6.2.0. Distributions have no such file: the name of the HIP runtime's file
- * tells theirs, which `look_in` has read. */
+/* Read the version: "6.2.0-66" in `.info/version` is version 6.2.0. Distributions have no such file: their version is
+ * in the name of the HIP runtime's file, which `look_in` has read. */
 static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *error) {
     char *text = NULL;
     size_t length = 0;

@@ -4,11 +4,12 @@
 
 #include "sdk/open_sdk.h"
 
-/* Makes the first of the places that holds a ROCm the directory of all packages. RSDK_BAD_ARGUMENT for a word that does
+/* Make the first of the places that holds a ROCm the directory of all packages. RSDK_BAD_ARGUMENT for a word that does
  * not name a place. */
 rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error);
 
-/* Whether a prefix could be such a place. For an SDK that is not opened after all: it may get the version. */
+/* Return whether a prefix could be such a place. For an SDK that is not opened after all: the call may set its
+ * version. */
 bool rsdk_fallback_is_rocm(rsdk_sdk *sdk, const char *prefix);
 
 #endif

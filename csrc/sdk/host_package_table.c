@@ -1,4 +1,4 @@
-/* Which distribution package brings a host library that ROCm's libraries usually need, one per row. For the fix of a
+/* The distribution package that brings a host library that ROCm's libraries usually need, one per row, for the fix of a
  * failed load. */
 #include "sdk/tables.h"
 

@@ -1,4 +1,5 @@
-/* Libraries that take each other's place in the search for symbols, one group per row, and what keeps them apart.
+/* Libraries that take each other's place in the search for symbols, one group per row, and the measure that keeps them
+ * apart.
  *
  * Not separated by any measure, RTLD_DEEPBIND included, are STB_GNU_UNIQUE symbols (static members of templates, locals
  * of inline functions): a process has one of each, which belongs to whichever library needs it first. */

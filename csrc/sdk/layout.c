@@ -1,5 +1,5 @@
-/* Finds the SDK's packages as an import would find them, without importing. File system calls: per entry of the search
- * path one for `_dist_info.py` and one for each package that is asked for. */
+/* The search for the SDK's packages as an import would find them, without importing. For each entry of the search path
+ * there is one system call for `_dist_info.py` and one for each package that is asked for. */
 #include "sdk/layout.h"
 
 #include <stdio.h>
@@ -22,8 +22,7 @@
 
 /* ---- version and families ---- */
 
-/* Reads `DIRECTORY/_dist_info.py`. The first one found is the SDK; another one of another version is worth a warning.
- */
+/* Read `DIRECTORY/_dist_info.py`. The first one found is the SDK; another one of another version is worth a warning. */
 static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk_error *error) {
     rsdk_dist_info info;
     const char *path = rsdk_path_join(&sdk->arena, directory, "_dist_info.py");
@@ -71,7 +70,7 @@ static rsdk_status read_dist_info(rsdk_sdk *sdk, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* "rocm_sdk_core-7.10.0.dist-info" gives "7.10.0"; NULL for other names. */
+/* Return "7.10.0" for "rocm_sdk_core-7.10.0.dist-info"; NULL for other names. */
 static const char *version_of_dist_info(rsdk_arena *arena, const char *name) {
     static const char suffix[] = ".dist-info";
     const char *module = rsdk_package_table[RSDK_CORE].pure_module;
@@ -83,7 +82,8 @@ static const char *version_of_dist_info(rsdk_arena *arena, const char *name) {
     return rsdk_arena_copy_bytes(arena, name + module_length + 1, length - suffix_length - module_length - 1);
 }
 
-/* An SDK without `_dist_info.py`: its version is in the name of the .dist-info directory beside the core package. */
+/* Find the version of an SDK without `_dist_info.py`: it is in the name of the .dist-info directory beside the core
+ * package. */
 static rsdk_status version_from_metadata(rsdk_sdk *sdk, rsdk_error *error) {
     const char *core = NULL;
     rsdk_directory site;
@@ -143,7 +143,7 @@ static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish
     return RSDK_OK;
 }
 
-/* The places to look for packages: the root alone, or the search path and the modules. */
+/* Take the places to look for packages: the root alone, or the search path and the modules. */
 static rsdk_status take_places(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     const char *working_directory = NULL;
     if (options->root != NULL && options->root[0] != '\0') {
@@ -260,14 +260,14 @@ static rsdk_status search_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_p
     return rsdk_module_search_find(sdk, state->module, &state->directory, error);
 }
 
-/* How many characters two versions have before a post-release: "7.10.0.post2" has as many as "7.10.0". */
+/* Return how many characters two versions have before a post-release: "7.10.0.post2" has as many as "7.10.0". */
 static size_t release_length(const char *version) {
     const char *post = strstr(version, ".post");
     return post != NULL && post[5 + strspn(post + 5, "0123456789")] == '\0' ? (size_t)(post - version)
                                                                             : strlen(version);
 }
 
-/* Libraries of another version than core share data structures with it that differ. */
+/* Warn of libraries of another version than core: they share data structures with core that differ. */
 static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
     rsdk_dist_info info = {0};
     const char *directory = sdk->packages[package].directory;
@@ -319,7 +319,7 @@ const char *rsdk_sdk_package_module(rsdk_sdk *sdk, rsdk_package_id package) {
     return find_package(sdk, package, NULL) == RSDK_OK ? sdk->packages[package].module : NULL;
 }
 
-/* What the places that somebody chose have to do with it, as the end of a sentence; NULL: out of memory. */
+/* Return a clause about the places that somebody chose, as the end of a sentence; NULL: out of memory. */
 static const char *end_about_places(rsdk_sdk *sdk) {
     if (sdk->root.path != NULL) {
         return rsdk_arena_format(&sdk->arena, "; %s=%s: no other directory is searched", sdk->root.source,
@@ -362,7 +362,7 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
 
 /* ---- dist_info.json ---- */
 
-/* package: one that is installed. */
+/* Read the build information of a package, which must be installed, at first use. */
 static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
     const char *directory = NULL;
     if (sdk->has_build_info[package]) {

@@ -1,4 +1,4 @@
-/* Looks for the libraries package of each family that the SDK names, and picks one. */
+/* The choice of a libraries package: the package of each family that the SDK names is looked for, and one is picked. */
 #include "sdk/libraries_family.h"
 
 #include <string.h>
@@ -30,7 +30,8 @@ static rsdk_status try_family(rsdk_sdk *sdk, const char *family, candidates *fou
     return RSDK_OK;
 }
 
-/* Whether there are packages of the wanted family somewhere: the SDK lists it, or it is a name of AMD's. */
+/* Return whether there are packages of the wanted family somewhere: the SDK lists the family, or AMD has a family of
+ * this name. */
 static bool is_known_family(const rsdk_sdk *sdk) {
     bool is_known = rsdk_target_find(sdk->wanted_family) != NULL || rsdk_target_family_find(sdk->wanted_family) != NULL;
     for (size_t list = 0; list < RSDK_FAMILY_LIST_COUNT; list++) {
@@ -64,7 +65,7 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const candidates *found, rsdk_erro
         sdk->wanted_family, installed);
 }
 
-/* The index of the installed family that fits the machine's GPUs; their count where none does. */
+/* Return the index of the installed family that fits the machine's GPUs; their count where none does. */
 static size_t family_of_machine(rsdk_sdk *sdk, const candidates *found) {
     size_t count = found->families.count;
     rsdk_family_choice fitting = {.family = count};
@@ -85,7 +86,7 @@ static size_t family_of_machine(rsdk_sdk *sdk, const candidates *found) {
     return fitting.family;
 }
 
-/* The one of several installed families: the one that fits the machine; else the default family; else the first. */
+/* Pick one of several installed families: the family that fits the machine; else the default family; else the first. */
 static size_t pick_family(rsdk_sdk *sdk, const candidates *found) {
     size_t count = found->families.count, picked = family_of_machine(sdk, found);
     for (size_t i = 0; picked == count && sdk->info.default_family != NULL && i < count; i++) {

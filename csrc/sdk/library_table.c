@@ -1,6 +1,6 @@
-/* The catalog of shortnames, one library per row. A new library of a ROCm release is one more row.
- * Sources: the established loader's table (the first 28), and what AMD's bindings ask for beyond it, which is optional:
- * programs loop over the whole table, and not every SDK has these. */
+/* The catalog of shortnames, one library per row. A new library of a ROCm release is one more row. Sources: the
+ * established loader's table (the first 28), and the libraries that AMD's bindings ask for beyond it, which are
+ * optional: programs loop over the whole table, and not every SDK has these. */
 #include "sdk/tables.h"
 
 #define LIB      "lib"

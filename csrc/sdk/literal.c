@@ -56,7 +56,7 @@ static bool at_closing_quotes(const scanner *s, string_style style) {
     return peek(s, 0) == style.quote && (!style.is_triple || (peek(s, 1) == style.quote && peek(s, 2) == style.quote));
 }
 
-/* Moves to the closing quotes. A backslash keeps what follows it from ending the string, in a raw one too. */
+/* Move to the closing quotes. A backslash keeps the next character from ending the string, in a raw string too. */
 static rsdk_status skip_string(scanner *s, string_style style) {
     unsigned line = s->line;
     while (!at_closing_quotes(s, style)) {
@@ -93,8 +93,8 @@ static rsdk_status take_string(scanner *s, size_t prefix_length) {
 
 /* ---- tokens ---- */
 
-/* The length of a string prefix (r, b, u, f and pairs of them) that is followed by a quote; SIZE_MAX where no string
- * starts here. */
+/* Return the length of a string prefix (r, b, u, f and pairs of them) that is followed by a quote; SIZE_MAX where no
+ * string starts here. */
 static size_t string_prefix(const scanner *s) {
     for (size_t length = 0; length <= 2; length++) {
         char c = peek(s, length);
@@ -108,7 +108,7 @@ static size_t string_prefix(const scanner *s) {
     return SIZE_MAX;
 }
 
-/* Whether a number goes on with `c` after `before`: "1.5e+3". */
+/* Return whether a number goes on with `c` after `before`: "1.5e+3". */
 static bool is_part_of_number(char before, char c) {
     return c == '.' || ((c == '+' || c == '-') && (before == 'e' || before == 'E'));
 }
@@ -137,7 +137,7 @@ static rsdk_status take_operator(scanner *s) {
         s, (rsdk_token){.kind = RSDK_TOKEN_OPERATOR, .line = s->line, .text = s->text + s->at++, .length = 1});
 }
 
-/* Skips blanks, comments and continued lines; returns whether it skipped anything. */
+/* Skip blanks, comments and continued lines; return whether anything was skipped. */
 static bool skip_blanks(scanner *s) {
     size_t start = s->at;
     for (;;) {
@@ -229,7 +229,8 @@ static bool take_if(const literal_reader *r, const char *operator_text) {
 
 static rsdk_status read_literal(const literal_reader *r, rsdk_literal *literal, rsdk_error *error);
 
-/* Items up to `closing`; in a dict, keys and values in turn. Depth is bounded: the tokeniser counted the brackets. */
+/* Read items up to `closing`; in a dict, keys and values in turn. Depth is bounded: the tokeniser counted the
+ * brackets. */
 static rsdk_status read_items(const literal_reader *r, rsdk_literal_kind kind, const char *closing,
                               rsdk_literal *literal, rsdk_error *error) {
     while (!take_if(r, closing)) {
@@ -297,8 +298,8 @@ rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena 
 
 /* ---- the values of strings ---- */
 
-/* The value of `count` hexadecimal digits; 0 where they are not all there, and for what is not a character by itself.
- */
+/* Return the value of `count` hexadecimal digits; 0 where they are not all there, and for a number that is not a
+ * character by itself. */
 static unsigned character_of(const char *digits, size_t available, size_t count) {
     unsigned value = 0;
     for (size_t i = 0; i < count; i++) {
@@ -327,7 +328,7 @@ static char *write_utf8(unsigned character, char *out) {
     return out;
 }
 
-/* The character that a backslash and `escape` stand for; 0 for an escape that is not read. */
+/* Return the character that a backslash and `escape` stand for; 0 for an escape that is not read. */
 static char meaning_of(char escape) {
     static const char plain[] = "\\\\''\"\"//b\bf\fn\nr\rt\t"; /* pairs: written, meant */
     for (size_t i = 0; i + 1 < sizeof plain; i += 2) {
@@ -338,7 +339,7 @@ static char meaning_of(char escape) {
     return '\0';
 }
 
-/* Writes the value of one token, which is never longer than the token; NULL where it is not read. */
+/* Write the value of one token, which is never longer than the token; return NULL where the token is not read. */
 static char *decode(const rsdk_token *token, char *out) {
     const char *end = token->text + token->length;
     for (const char *at = token->text; at < end;) {

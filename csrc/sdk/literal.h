@@ -14,9 +14,9 @@ typedef enum rsdk_token_kind {
     RSDK_TOKEN_NEWLINE, /* end of a logical line: not within brackets, not after a backslash */
     RSDK_TOKEN_INDENT,  /* a logical line that starts with blanks */
     RSDK_TOKEN_NAME,
-    RSDK_TOKEN_STRING, /* text: what stands between the quotes, with its escapes */
+    RSDK_TOKEN_STRING, /* text: between the quotes, with its escapes */
     RSDK_TOKEN_NUMBER,
-    RSDK_TOKEN_OPERATOR, /* one character */
+    RSDK_TOKEN_OPERATOR, /* a character */
     RSDK_TOKEN_EXECUTED, /* an f-string or a bytes literal: no text without executing */
 } rsdk_token_kind;
 
@@ -30,13 +30,13 @@ typedef struct rsdk_token {
 
 typedef RSDK_LIST(rsdk_token) rsdk_tokens;
 
-/* Splits a whole text, which must outlive the tokens. Strings are skipped by their rules and not decoded. Always ends
- * with NEWLINE, END. RSDK_BAD_METADATA names `path` and the line: an open string or bracket, a control character,
- * brackets nested too deep. */
+/* Split a whole text, which must outlive the tokens. Strings are skipped by their rules and not decoded. The tokens
+ * always end with NEWLINE, END. RSDK_BAD_METADATA names `path` and the line: an open string or bracket, a control
+ * character, brackets nested too deep. */
 rsdk_status rsdk_literal_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena,
                                   rsdk_tokens *tokens, rsdk_error *error);
 
-/* Whether the token is of this kind and this text; a string: as it is written. */
+/* Return whether the token is of this kind and this text; a string: as it is written. */
 bool rsdk_literal_is(const rsdk_token *token, rsdk_token_kind kind, const char *text);
 
 typedef enum rsdk_literal_kind {
@@ -54,13 +54,13 @@ typedef struct rsdk_literal {
     RSDK_LIST(struct rsdk_literal) items;
 } rsdk_literal;
 
-/* Reads one literal from tokens->items[*at] on and moves *at behind it. Only RSDK_NO_MEMORY is an error. */
+/* Read one literal from tokens->items[*at] on and move *at behind it. Only RSDK_NO_MEMORY is an error. */
 rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal,
                               rsdk_error *error);
 
-/* The value of a string. The escapes that are read are \\ \' \" \n \t \r \b \f \/ \xHH \uHHHH and the end of a line.
- * *text is NULL where the string has another one (octal, \N{...}, \U, half of a surrogate pair) or a NUL: no fact of an
- * SDK needs it. Only RSDK_NO_MEMORY is an error. */
+/* Return the value of a string. The escapes that are read are \\ \' \" \n \t \r \b \f \/ \xHH \uHHHH and the end of a
+ * line. *text is NULL where the string has another one (octal, \N{...}, \U, half of a surrogate pair) or a NUL: no fact
+ * of an SDK needs it. Only RSDK_NO_MEMORY is an error. */
 rsdk_status rsdk_literal_text(const rsdk_literal *literal, rsdk_arena *arena, const char **text, rsdk_error *error);
 
 #endif

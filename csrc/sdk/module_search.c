@@ -1,5 +1,5 @@
-/* Looks through the search path in its order: a directory with an `__init__.py` goes before a bare one. One system call
- * per entry where nothing is found. */
+/* The search for modules, through the search path in its order: a directory with an `__init__.py` goes before a bare
+ * one. An entry where nothing is found costs one system call. */
 #include "sdk/module_search.h"
 
 #include <string.h>

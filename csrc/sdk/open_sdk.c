@@ -1,4 +1,4 @@
-/* What an open SDK says of itself without a look at the file system. */
+/* The answers of an open SDK that need no look at the file system. */
 #include "sdk/open_sdk.h"
 
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #include "sdk/build_info.h"
 #include "sdk/dist_info.h"
 
-/* What is known of one package. */
+/* The known facts of one package. */
 typedef struct rsdk_package_state {
     bool is_searched;
     const char *module;    /* NULL: a package without a platform directory */
@@ -25,14 +25,14 @@ typedef struct rsdk_override {
 typedef struct rsdk_fallback {
     const char *place;             /* as asked for; NULL: the SDK is installed */
     const char *library_directory; /* in place of "lib" */
-    const char *source;            /* who asked for places that have none; NULL: nobody */
+    const char *source;            /* the source of a wish for places that have no SDK; NULL: none */
     const char *in_vain;           /* the same with the places, as the end of a sentence */
 } rsdk_fallback;
 
 /* The directory that is the whole search path. */
 typedef struct rsdk_root {
     const char *path;   /* NULL: none was chosen */
-    const char *source; /* who chose it */
+    const char *source; /* the source of the choice */
 } rsdk_root;
 
 struct rsdk_sdk {
@@ -45,7 +45,7 @@ struct rsdk_sdk {
     const char *wanted_family;    /* NULL: none */
     const rsdk_gpu_options *gpus; /* borrowed; NULL: none */
     rsdk_dist_info info;
-    uint64_t answer_time; /* nanoseconds in which `info` was read: those of several look-ups */
+    uint64_t answer_time; /* nanoseconds of the reading of `info`; of all look-ups if there are several */
     const char *version;
     rsdk_package_state packages[RSDK_PACKAGE_COUNT];
     bool has_build_info[RSDK_PACKAGE_COUNT];
@@ -54,11 +54,11 @@ struct rsdk_sdk {
     rsdk_unique_strings warnings;
 };
 
-/* The same text, which lives as long as the SDK is open: each is kept once. NULL: memory is short, or `text` is NULL.
- */
+/* Return the same text as a copy that lives as long as the SDK is open: each text is kept once. NULL: memory is short,
+ * or `text` is NULL. */
 const char *rsdk_sdk_keep(rsdk_sdk *sdk, const char *text);
 
-/* Remembers a sentence for the user, each once; dropped when out of memory. */
+/* Remember a sentence for the user, each once; it is dropped when out of memory. */
 void rsdk_sdk_warn(rsdk_sdk *sdk, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

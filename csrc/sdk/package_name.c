@@ -1,4 +1,4 @@
-/* Fills the names in. */
+/* The names of packages, filled in. */
 #include "sdk/package_name.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ bool rsdk_sdk_is_kpack_split(const rsdk_sdk *sdk) {
     return sdk->info.path == NULL || strstr(dist_template(sdk, RSDK_LIBRARIES), family_placeholder) == NULL;
 }
 
-/* The distribution's name. The family, up to its first `:`, replaces the placeholder ("gfx942:xnack+" shares the
- * packages of gfx942). Without a family the placeholder is removed, and the dash before it. */
+/* The family, up to its first `:`, replaces the placeholder ("gfx942:xnack+" shares the packages of gfx942). Without a
+ * family the placeholder is removed, and the dash before it. */
 char *rsdk_package_name_distribution(rsdk_sdk *sdk, rsdk_package_id package, const char *family) {
     const char *template = dist_template(sdk, package);
     const char *placeholder = strstr(template, family_placeholder);
@@ -33,7 +33,7 @@ char *rsdk_package_name_distribution(rsdk_sdk *sdk, rsdk_package_id package, con
     return rsdk_arena_format(&sdk->arena, "%.*s%.*s%s", before, template, (int)strcspn(family, ":"), family, after);
 }
 
-/* `_` + distribution name with `_` for `-` + nonce. */
+/* The name is `_` + distribution name with `_` for `-` + nonce. */
 char *rsdk_package_name_module(rsdk_sdk *sdk, rsdk_package_id package, const char *family) {
     char *distribution = rsdk_package_name_distribution(sdk, package, family);
     if (distribution == NULL) {

@@ -13,7 +13,8 @@ const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT] = {
     [RSDK_PROFILER]  = {"profiler",  "rocm-profiler",                       "rocm_profiler",      "rocm-profiler",       false},
 };
 
-/* In the order in which they are searched. Host libraries are copies of what systems have too. */
+/* The directories of libraries in the order in which they are searched. Host libraries are copies of libraries that
+ * systems have too. */
 const rsdk_library_place rsdk_library_places[] = {
     /* directory               holds host libraries */
     {"lib",                    false},

@@ -1,5 +1,6 @@
-/* An interpreter is asked for its sys.path. Its answer comes over a descriptor of its own: what a .pth file prints is
- * no answer. It may be any program, so its answer has limits of size and time, and an end that no other output has. */
+/* The question to an interpreter for its sys.path. The answer comes over a descriptor of its own: output that a .pth
+ * file prints does not get into it. The interpreter may be any program, so its answer has limits of size and time, and
+ * an end that no other output has. */
 #include "sdk/python_path.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ struct rsdk_python_path {
     rsdk_strings directories;
 };
 
-/* An interpreter that runs, and what it has answered so far. */
+/* An interpreter that runs, and its answer so far. */
 typedef struct conversation {
     const char *program;
     pid_t process; /* 0: none has started */
@@ -64,7 +65,7 @@ static const char *value_of(const char *const *environment, const char *name) {
     return NULL;
 }
 
-/* The message says what to do: the code of these errors has no text of its own. */
+/* Report an error whose message has the remedy: the code of these errors has no text of its own. */
 static rsdk_status fail(rsdk_error *error, rsdk_status status, const char *program, const char *what,
                         const char *reason) {
     return rsdk_fail_as(error, status, RSDK_E_SDK_001, program, NULL,
@@ -72,7 +73,7 @@ static rsdk_status fail(rsdk_error *error, rsdk_status status, const char *progr
                         reason);
 }
 
-/* The file of a program that is named as in a shell. */
+/* Find the file of a program that is named as in a shell. */
 static rsdk_status find(const char *name, const char *const *environment, rsdk_arena *arena, const char **file,
                         rsdk_error *error) {
     if (strchr(name, '/') != NULL) {
@@ -95,7 +96,7 @@ static rsdk_status find(const char *name, const char *const *environment, rsdk_a
     return fail(error, RSDK_BAD_ARGUMENT, name, "is not in PATH", "");
 }
 
-/* Starts the program with nothing to read, and one descriptor to write to. */
+/* Start the program with nothing to read, and one descriptor to write to. */
 static int start(conversation *talk, const char *const *environment) {
     static const char *const nothing[] = {NULL};
     /* Without an environment nothing of the user decides: no directory of his, no variable (-I). */
@@ -106,7 +107,7 @@ static int start(conversation *talk, const char *const *environment) {
     if (failure != 0) {
         return failure;
     }
-    /* First, because the descriptor may be one of those that follow. */
+    /* The descriptor is copied first, because it may be among the next ones. */
     failure = posix_spawn_file_actions_adddup2(&actions, talk->pipe[1], ANSWER);
     for (int i = 0; i < ANSWER && failure == 0; i++) {
         failure = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
@@ -119,7 +120,7 @@ static int start(conversation *talk, const char *const *environment) {
     return failure;
 }
 
-/* Reads until the program closes its descriptor. */
+/* Read until the program closes its descriptor. */
 static rsdk_status hear(conversation *talk, rsdk_error *error) {
     for (;;) {
         struct pollfd event = {.fd = talk->pipe[0], .events = POLLIN};
@@ -142,7 +143,7 @@ static rsdk_status hear(conversation *talk, rsdk_error *error) {
     }
 }
 
-/* A program that answers ends soon. One that does not is killed. */
+/* End the program. A program that answers ends soon; a program that does not is killed. */
 static void end(conversation *talk) {
     const struct timespec pause = {.tv_nsec = MILLION};
     if (talk->process == 0) {

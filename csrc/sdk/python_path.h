@@ -4,7 +4,7 @@
 
 #include "rocm_sdk/python_path.h"
 
-/* rsdk_python_path_ask with another time to wait than 30 s, in milliseconds. */
+/* Ask as rsdk_python_path_ask, with another time to wait than 30 s, in milliseconds. */
 rsdk_status rsdk_python_path_ask_within(const char *program, const char *const *environment, int milliseconds,
                                         rsdk_python_path **python, rsdk_error *error);
 

@@ -1,5 +1,5 @@
-/* Reading RECORD files. They are untrusted: a row is a text that is compared, and perhaps looked for, never a file that
- * is opened. */
+/* The reader of RECORD files. The files are untrusted: a row is a text that is compared, and perhaps looked for, never
+ * a file that is opened. */
 #include "sdk/record.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ typedef struct query {
 
 /* ---- one RECORD ---- */
 
-/* A path in quotes, in which two quotes stand for one. */
+/* Read a path in quotes, in which two quotes stand for one. */
 static char *read_quoted(char **at) {
     char *start = *at + 1, *to = start, *from = start;
     while (*from != '\0' && (*from != '"' || from[1] == '"')) {
@@ -69,8 +69,8 @@ static bool matches(const query *q, const char *path) {
     return below != NULL && fnmatch(q->pattern, rsdk_path_name(below), 0) == 0;
 }
 
-/* Takes the path of a row if it matches. The caller searches by name because a file is missing: a file of that name
- * that exists, perhaps in another directory, is not the one. */
+/* Take the path of a row if it matches. The caller searches by name because a file is missing: a file of that name that
+ * exists, perhaps in another directory, is not the missing file. */
 static rsdk_status consider(query *q, const char *row, rsdk_arena *scratch, rsdk_arena *arena, rsdk_error *error) {
     if (!matches(q, row)) {
         return RSDK_OK;
@@ -102,7 +102,7 @@ static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, 
 
 /* ---- all of a site ---- */
 
-/* "rocm_sdk_core" becomes "rocm-sdk-core" (PEP 503). */
+/* Normalise a distribution's name: "rocm_sdk_core" becomes "rocm-sdk-core" (PEP 503). */
 static char *normalise(rsdk_arena *arena, const char *name, size_t length) {
     char *normal = rsdk_arena_copy_bytes(arena, name, length), *to = normal;
     for (const char *from = normal; from != NULL && *from != '\0'; from++) {
@@ -119,13 +119,13 @@ static char *normalise(rsdk_arena *arena, const char *name, size_t length) {
     return normal;
 }
 
-/* Whether it is the name of the directory of a distribution of the SDK. */
+/* Return whether `name` is the name of the directory of a distribution of the SDK. */
 static bool is_of_sdk(const char *name) {
     size_t length = strlen(name), suffix = sizeof dist_info - 1;
     return strncasecmp(name, "rocm", 4) == 0 && length > suffix && strcmp(name + length - suffix, dist_info) == 0;
 }
 
-/* Searches the RECORD in the directory `name` ("rocm_sdk_core-7.10.0.dist-info"), if that is of a distribution of the
+/* Search the RECORD in the directory `name` ("rocm_sdk_core-7.10.0.dist-info"), if it belongs to a distribution of the
  * SDK. */
 static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *q, rsdk_recorded_file *found,
                                     rsdk_error *error) {
@@ -154,7 +154,7 @@ static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *
     return RSDK_OK;
 }
 
-/* Searches all RECORDs of a site; *has_any says whether there are any. */
+/* Search all RECORDs of a site; *has_any says whether there are any. */
 static rsdk_status ask_site(rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found, rsdk_error *error) {
     rsdk_directory listing;
     *has_any = false;

@@ -1,5 +1,5 @@
-/* The root is the SDK whole: packages of two installations are of two builds, and their RPATHs lead to their own
- * siblings. So nothing beside it is searched, and what it lacks is not installed. */
+/* The root, which is the whole SDK: packages of two installations are of two builds, and their RPATHs lead to their own
+ * siblings. Nothing beside the root is searched, and a package that it lacks is not installed. */
 #include "sdk/root.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static rsdk_status fail_as(const rsdk_sdk *sdk, const char *fault, const char *r
                         sdk->root.source, sdk->root.path, fault, reason);
 }
 
-/* Refuses a path that cannot be one: a search in it would say only that no SDK is there. */
+/* Refuse a path that cannot be a root: a search in it would say only that no SDK is there. */
 static rsdk_status check_path(const rsdk_sdk *sdk, rsdk_error *error) {
     const char *path = sdk->root.path;
     struct stat facts;
@@ -58,7 +58,7 @@ static bool has_core(rsdk_sdk *sdk, const char *directory) {
     return module != NULL && access(module, X_OK) == 0;
 }
 
-/* The directory above a path that has the core package; NULL: none. */
+/* Return the directory above a path that has the core package; NULL: none. */
 static const char *above_with_core(rsdk_sdk *sdk, const char *path) {
     const char *above = path;
     while (above != NULL && strcmp(above, "/") != 0) {
@@ -70,7 +70,7 @@ static const char *above_with_core(rsdk_sdk *sdk, const char *path) {
     return NULL;
 }
 
-/* The site-packages directory with the core package of the Python environment at `path`; NULL: none. */
+/* Return the site-packages directory with the core package of the Python environment at `path`; NULL: none. */
 static const char *site_with_core(rsdk_sdk *sdk, const char *path) {
     rsdk_directory listing = {0};
     const char *library_directory = rsdk_path_join(&sdk->arena, path, "lib");

@@ -4,10 +4,11 @@
 
 #include "sdk/open_sdk.h"
 
-/* Makes the directory the search path. RSDK_BAD_ARGUMENT if it cannot be one. */
+/* Make the directory the search path. RSDK_BAD_ARGUMENT if it cannot be one. */
 rsdk_status rsdk_root_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error);
 
-/* RSDK_BAD_ARGUMENT for a directory without an SDK: says what it is, and which directory may be meant. */
+/* Return RSDK_BAD_ARGUMENT for a directory without an SDK: the error says what the directory is, and which one may be
+ * meant. */
 rsdk_status rsdk_root_fail_without_sdk(rsdk_sdk *sdk, rsdk_error *error);
 
 #endif

@@ -16,7 +16,8 @@ static bool is_about_override(const char *text) {
     return strstr(text, variable) != NULL;
 }
 
-/* The names of the variables; the text of an assertion, which only some builds have. */
+/* Return whether a text is of the old rules: the name of a variable, or the text of an assertion, which only some
+ * builds have. */
 static bool is_old(const char *text) {
     return strcmp(text, variable) == 0 || strcmp(text, "HSA_OVERRIDE_GFX_VERSION_%d") == 0 ||
            strcmp(text, message) == 0 || strstr(text, "\"HSA_OVERRIDE_GFX_VERSION may be needed\"") != NULL;

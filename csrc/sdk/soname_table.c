@@ -1,14 +1,14 @@
-/* Which releases of ROCm have which SONAMEs, one per row: a file says by them what it was built for. {0, 0}: the first
- * is not known, or the last is not out yet. The rows of one library follow each other, the oldest first.
+/* The releases of ROCm that have a SONAME, one per row: a file says by its SONAMEs which release it was built for. {0,
+ * 0}: the first is not known, or the last is not out yet. The rows of one library follow each other, the oldest first.
  *
  * Sources. G: SOVERSION in the CMake files of the tags rocm-4.0 to rocm-6.2.2. D: Debian's packages (5.2 to 5.7, 6.4).
  * N: the repositories in 2026. C: the changelogs of 6.4.0, 7.1.0 and 10.0.0. M: AMD's matrix of 6.0 to 6.3. P: public
  * lists of files. V: the versions of rocprofiler-sdk in the documentation of 6.2, 6.4 and 7.0. W: what wheels of the
  * public index need.
  *
- * Not here is what tells nothing: libMIOpen, librccl, librocfft, libhipfft, librocsolver, librocrand, libhiprand,
- * libhsa-runtime64, libroctx64 and libroctracer64 have had one number since 4.x, and librocm_smi64 has number 1 where
- * it was built without git's tags, in any release. */
+ * SONAMEs that tell nothing are not here: libMIOpen, librccl, librocfft, libhipfft, librocsolver, librocrand,
+ * libhiprand, libhsa-runtime64, libroctx64 and libroctracer64 have had one number since 4.x, and librocm_smi64 has
+ * number 1 where it was built without git's tags, in any release. */
 #include "sdk/tables.h"
 
 /* clang-format off */

@@ -10,16 +10,17 @@
 extern const rsdk_catalog_entry rsdk_library_table[];
 extern const size_t rsdk_library_count;
 
-/* Whether the library's file may have this name ("libamdhip64.so.7"). */
+/* Return whether the library's file may have this name ("libamdhip64.so.7"). */
 bool rsdk_catalog_fits(const rsdk_catalog_entry *entry, const char *name);
 
-/* The library whose file may have this name; NULL: none. */
+/* Return the library whose file may have this name; NULL: none. */
 const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name);
 
-/* Whether a library of this name is ROCm's, wherever it lies. LLVM and clang are not: distributions have their own. */
+/* Return whether a library of this name is ROCm's, wherever it lies. LLVM and clang are not: distributions have their
+ * own. */
 bool rsdk_catalog_is_of_rocm(const char *name);
 
-/* Whether programs are known to open the library by this linker name. */
+/* Return whether programs are known to open the library by this linker name. */
 bool rsdk_catalog_is_opened_unversioned(const char *linker_name);
 
 extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
@@ -61,13 +62,14 @@ typedef struct rsdk_dlopen_dependency {
 extern const rsdk_dlopen_dependency rsdk_dlopen_dependencies[];
 extern const size_t rsdk_dlopen_dependency_count;
 
-/* Whether the libraries of a version of ROCm ("7.10.0") open it. NULL and what is no version: they may. */
+/* Return whether the libraries of a version of ROCm ("7.10.0") open the library. NULL, and a text that is not a
+ * version: they may. */
 bool rsdk_dlopen_dependency_is_of(const rsdk_dlopen_dependency *row, const char *version);
 
-/* Whether this process asks for it, by only_if. Devices are looked for below ROCM_SDK_ROOTFS. */
+/* Return whether this process asks for the library, by only_if. Devices are looked for below ROCM_SDK_ROOTFS. */
 bool rsdk_dlopen_dependency_is_asked_for(const rsdk_dlopen_dependency *row);
 
-/* What keeps the libraries of a group apart. */
+/* The measure that keeps the libraries of a group apart. */
 typedef enum rsdk_measure {
     RSDK_MEASURE_LOCAL,        /* such a library is opened RTLD_LOCAL; one that needs it may be global */
     RSDK_MEASURE_NEVER_GLOBAL, /* so is each that brings it into the process, unless libamdhip64 does, too */

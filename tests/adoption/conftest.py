@@ -49,7 +49,7 @@ class Environment:
         run([*installer_command(self.installer, self.python, "uninstall"), "--quiet", *assent, name])
 
     def pip_check(self) -> Result:
-        """Both opinions in one: pip's words, and uv's must agree."""
+        """Return pip's opinion of the environment; uv's must agree."""
         pip, uv = (run(installer_command(each, self.python, "check"), check=False) for each in ("pip", "uv"))
         assert bool(pip.returncode) == bool(uv.returncode), pip.stdout + uv.stderr
         return pip
@@ -108,7 +108,10 @@ def wheels(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) ->
 
 @pytest.fixture
 def make_environment(tmp_path: Path, wheels: Path) -> Callable[..., Environment]:
-    """`make_environment("pip")` or `("uv")`: an empty one; a second argument is the directory that it is made in."""
+    """Return a function that makes an empty environment for an installer, "pip" or "uv".
+
+    A second argument is the directory that the environment is made in.
+    """
     return lambda installer, parent=tmp_path: Environment(parent / "venv", wheels, installer)
 
 

@@ -186,7 +186,10 @@ def leftovers(environment: Environment) -> list[str]:
 
 @pytest.fixture
 def undone(environment: Environment) -> Environment:
-    """`rocm` was installed last, so that its files were there to be kept; adopted and undone."""
+    """Return an environment that was adopted, and whose adoption was undone.
+
+    The distribution `rocm` was installed last, so that its files were there to be kept.
+    """
     for requirement in (OURS, ROCM):
         environment.install(requirement)
     environment.adopt()

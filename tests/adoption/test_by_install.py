@@ -23,7 +23,7 @@ Environment = Any
 
 @pytest.fixture(scope="module")
 def index(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """AMD's packages in two versions, and no other package."""
+    """Yield the address of an index with AMD's packages in two versions, and no other package."""
     directory = tmp_path_factory.mktemp("index")
     for wheel in wheels.glob("*.whl"):
         if not wheel.name.startswith("rocm_sdk_loader"):

@@ -91,7 +91,7 @@ class Library:
 
 
 class MismatchError(Exception):
-    """Two ways of loading do not agree."""
+    """The error for two ways of loading that do not agree."""
 
 
 def random_graph(chance: random.Random) -> tuple[list[Library], dict[str, str], str]:
@@ -126,7 +126,7 @@ def run(*command: str, text: str | None = None) -> None:
 
 
 def link(directory: Path, library: Library, output: Path, paths: tuple[str, ...]) -> None:
-    """Links the library's object; the linker is called by itself, which is ten times as fast as by the compiler."""
+    """Link the library's object by the linker itself, which is ten times as fast as by the compiler."""
     options = []
     for name, kind in library.needed:
         stub = directory / ("stubs-path" if kind == "path" else "stubs") / name
@@ -139,7 +139,7 @@ def link(directory: Path, library: Library, output: Path, paths: tuple[str, ...]
 
 
 def build(directory: Path, libraries: list[Library], chance: random.Random) -> None:
-    """Two sites: `correct` and `random`."""
+    """Build two sites: `correct` and `random`."""
     for number, library in enumerate(libraries):
         path = str(directory / f"{library.name}.o")
         run("cc", "-O1", "-fPIC", "-w", "-x", "c", "-c", "-", "-o", path, text=library.source(number))

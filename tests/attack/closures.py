@@ -45,7 +45,7 @@ if os.fork() == 0:
 
 
 class Victim:
-    """A command that is killed, again and again. `clean` is what the next command leaves of it: what is wrong."""
+    """A command that is killed, again and again."""
 
     def __init__(self, command: list[str], place: Path, environment: dict[str, str]) -> None:
         self.command, self.place = command, place
@@ -98,7 +98,7 @@ def orphans() -> list[str]:
 
 
 def write_application(site: Path) -> None:
-    """Installs a package that leaves a process when it is imported."""
+    """Install a package that leaves a process when it is imported."""
     (site / "lingers").mkdir(parents=True)
     (site / "lingers/__init__.py").write_text(LINGERS)
     compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], site / "lingers/liblingers.so", "int lingers;")
@@ -106,7 +106,7 @@ def write_application(site: Path) -> None:
 
 
 def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Random) -> int:
-    """Kills a command that writes a form; the number of failures."""
+    """Kill a command that writes a form, and return the number of failures."""
     output = place / form / "out"
     words = ["closure", *WORDS, "--form", form, "--output", str(output)]
     environment = clean_environment() | {"PYTHONPATH": f"{sdk}:{place}/application"}
@@ -128,7 +128,7 @@ def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Ra
 
 
 def attack_in_place(way: str, environment: Environment, snapshot: Snapshot, kills: int, chance: random.Random) -> int:
-    """Kills a command that makes an environment smaller."""
+    """Kill a command that makes an environment smaller, and return the number of failures."""
     snapshot.restore()
     command = environment.command(*WORDS)
     command = environment.file_by_file(command) if way != "exchange" else command
@@ -158,7 +158,10 @@ def attack(  # noqa: PLR0917
     *,
     each_time: bool = False,
 ) -> int:
-    """Kills it. each_time: the next command follows each kill, else the last one."""
+    """Kill the victim at random times, and return the number of failures.
+
+    With `each_time` the next command follows each kill, else the last one.
+    """
     failures = 0
     for number in range(kills):
         prepare()
@@ -180,7 +183,7 @@ def remove(path: Path) -> None:
 
 
 def digest(path: Path) -> str:
-    """Of all files of an output."""
+    """Return a digest of all files of an output."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     names = "\n".join(str(each.relative_to(path)) for each in files)
     return hashlib.sha256(names.encode() + b"".join(each.read_bytes() for each in files)).hexdigest()

@@ -140,7 +140,7 @@ class Disk:
     # ---- the calls
 
     def replay(self, line: str) -> bool:
-        """Replays a line of the record; returns whether it changed something."""
+        """Replay a line of the record, and return whether it changed something."""
         match = _CALL.match(line)
         if match is None or int(match[3]) < 0:
             return False
@@ -309,7 +309,7 @@ class Disk:
     # ---- what a power cut leaves
 
     def states(self, chance: random.Random, samples: int) -> Iterator[State]:
-        """States at this point: all of them where they are few; else the plain ones, each loss alone and a sample."""
+        """Yield states at this point: all of them where they are few, else plain ones, each loss alone and a sample."""
         files = sorted(self.unsynced)
         if (1 << len(self.pending)) * (len(LOST) + 1) ** len(files) <= EXHAUSTIVE:
             for bits in range(1 << len(self.pending)):
@@ -347,7 +347,7 @@ class Disk:
         return f"changes of names: {names or 'none'}; data of inodes: {files or 'none'}"
 
     def key(self, state: State, is_rubbish: Callable[[str], bool]) -> bytes:
-        """Equal for equal states. is_rubbish: of which paths it only counts that they are there."""
+        """Return a key that is equal for equal states; of paths that are rubbish only the presence counts."""
         digest = hashlib.sha256()
         names: dict[int, str] = {}
         for path, number in self._walk(0, "", state.entries):

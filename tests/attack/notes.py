@@ -111,7 +111,7 @@ def edit_device_list(site: DevelSite, chance: random.Random, root: Path) -> None
 
 
 def touch_record(site: DevelSite) -> None:
-    """As an installation of the device package does."""
+    """Write the RECORD of the device package anew, as an installation does."""
     record = site.record("rocm-sdk-device-gfx942")
     write(record, record.read_bytes())
 

@@ -33,7 +33,10 @@ def names(chance: random.Random, root: Path) -> str:
 
 
 def place(path: Path, chance: random.Random, root: Path) -> None:
-    """Something at a path, if nothing is there: what is written through a link of before is not the attack's."""
+    """Put something at a path, if nothing is there.
+
+    Text that is written through a link of before is not the attack's.
+    """
     if os.path.lexists(path):
         return
     kind = chance.choice(("link", "link", "link to a directory", "fifo", "directory", "file", "program", "device"))
@@ -156,7 +159,7 @@ def specials(out: Path) -> set[tuple[str, int]]:
 
 
 def programs(out: Path) -> set[tuple[str, int]]:
-    """Files that let everybody act as their owner."""
+    """Return the files that let everybody act as their owner."""
     found = ((str(path), path.lstat()) for path in out.rglob("*"))
     return {(name, facts.st_ino) for name, facts in found if stat.S_ISREG(facts.st_mode) and facts.st_mode & 0o6000}
 

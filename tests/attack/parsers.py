@@ -158,7 +158,7 @@ def rewritten(path: Path) -> object:
 
 
 def listed(path: Path) -> object:
-    """Errors are among the answers."""
+    """List the code in a file, and raise the first error among the answers."""
     for found in code_in(str(path)):
         if isinstance(found, RocmSdkError):
             raise found

@@ -85,14 +85,14 @@ def packed(root: Path) -> DevelSite:
 
 
 def with_known_store(root: Path) -> None:
-    """Another environment has made the store."""
+    """Make a packed SDK beside a store that another environment has made."""
     other = packed(root / "other")
     other.command("init", "--store", str(root / "store"))
     packed(root)
 
 
 def with_older_tree(root: Path) -> None:
-    """Another version of the development package was installed over an extracted one."""
+    """Install another version of the development package over an extracted one."""
     site = packed(root)
     site.command("init")
     site.install_devel(members(2))  # type: ignore[arg-type]
@@ -115,7 +115,7 @@ def with_changed_packages(root: Path) -> None:
 
 
 def with_overwritten_files(root: Path) -> None:
-    """Our wheel, and a distribution `rocm` that was installed over it."""
+    """Install our wheel, and a distribution `rocm` over it."""
     (wheel,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
     site = root / "site"
     with zipfile.ZipFile(wheel) as archive:
@@ -131,7 +131,7 @@ def with_overwritten_files(root: Path) -> None:
 
 
 def is_rubbish(path: str) -> bool:
-    """Directories of killed writers, which the next one removes (tests/devel/test_leftovers.py)."""
+    """Return whether a path is of a killed writer: the next one removes it (tests/devel/test_leftovers.py)."""
     return Path(path).name.startswith((STAGING, ".rocm-sdk-partial-")) or path == "site/.rocm_sdk_devel.lock"
 
 
@@ -194,7 +194,10 @@ def check_tree_with_store(root: Path, wanted: Facts) -> str:
 
 
 def check_adoption(root: Path, wanted: Facts) -> str:
-    """Adopts, and undoes it, with the files of the directory. Only for a process of its own."""
+    """Adopt the files of the directory, and undo that; return the difference from the wanted facts, "": none.
+
+    Only a process of its own may call this function.
+    """
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(root / "site"))
     from rocm_sdk.adoption import adopt, undo

@@ -37,7 +37,7 @@ SHA256 = "ab" * 32
 
 
 def values(chance: random.Random, root: Path) -> Any:
-    """Something to put into a list."""
+    """Return a value to put into a list."""
     return chance.choice(
         [
             *(
@@ -135,7 +135,7 @@ def edit_file(store: Path, chance: random.Random, _root: Path) -> None:
 
 
 def add_foreign(store: Path, chance: random.Random, root: Path) -> None:
-    """Names that no store has, or that one may have."""
+    """Add names that no store has, or that one may have."""
     names = (
         "a.jpg",
         "trees/oak.txt",

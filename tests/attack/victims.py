@@ -39,14 +39,17 @@ GOOD = [each for each in sample_members() if len(each[1]) < 10_000]  # without t
 
 
 class Answer(NamedTuple):
-    """How a call ended. status: the exit status; -1 if it did not end, or raised what the command does not catch."""
+    """The end of a call; `status` is the exit status.
+
+    The status is -1 if the call did not end, or raised an exception that the command does not catch.
+    """
 
     status: int
     said: str
 
 
 class WrongError(Exception):
-    """The product did what it must not do."""
+    """The error for an act of the product that is forbidden to it."""
 
 
 def environment(root: Path) -> DevelSite:
@@ -201,7 +204,7 @@ def require_clear(answer: Answer, statuses: tuple[int, ...] = (0, 1)) -> None:
 
 
 def require_same(before: dict[str, tuple[object, ...]], after: dict[str, tuple[object, ...]], when: str) -> None:
-    """Files of others are as they were."""
+    """Require that files of others are as they were; raise WrongError if not."""
     changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     if changed:
         told = [f"{name}: {after.get(name)} instead of {before.get(name)}" for name in changed[:5]]

@@ -35,7 +35,7 @@ def _stored_compiler() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    """All of LIBRARIES and DEVELOPMENT, made once; tests take a copy."""
+    """Return a small Debian with all of LIBRARIES and DEVELOPMENT, made once; tests take a copy."""
     archive = Archive(tmp_path_factory.mktemp("debian"))
     for package in ("libc6", "libstdc++6", "python3"):
         archive.add(package, (), {})
@@ -104,7 +104,7 @@ def debian_site(shared_archive: Archive, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def rocm(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
-    """Not to be changed."""
+    """Return a ROCm with further links; not to be changed."""
     prefix = usual_rocm(tmp_path_factory.mktemp("prefix") / "rocm")
     prefix.link("lib64", "lib")
     prefix.link("lib/libgone.so", "libgone.so.3")
@@ -115,7 +115,7 @@ def rocm(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
 
 @pytest.fixture(scope="session")
 def kpack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`dist` of a kpack-split build."""
+    """Return `dist` of a kpack-split build."""
     return stored(tmp_path_factory.mktemp("kpack") / "sdk", "a kpack-split build", make_kpack) / "dist"
 
 

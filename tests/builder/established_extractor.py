@@ -31,7 +31,7 @@ def extract(archive: Path, site: Path) -> Path:
 
 
 def contents(tree: Path) -> dict[str, bytes | None]:
-    """Path -> what one reads there; None: a directory, or a link to one."""
+    """Return the bytes that one reads at each path, None for a directory, or a link to one."""
     found: dict[str, bytes | None] = {}
     for directory, directories, files in os.walk(tree):
         if Path(directory, ".rocm-sdk").exists():

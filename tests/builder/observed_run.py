@@ -20,7 +20,7 @@ GROWING = {"open", "os.link", "os.symlink", "os.truncate", "subprocess.Popen"}
 
 
 def size_of(directory: str) -> int:
-    """Of the blocks of its files, each once."""
+    """Return the bytes of the blocks of a directory's files, each file once."""
     found = {}
     for parent, _, names in os.walk(directory):
         for name in names:
@@ -55,7 +55,7 @@ class Watch:
         self.largest = max(self.largest, size_of(self.directory))
 
     def see(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """For `sys.addaudithook`."""
+        """See an event of `sys.addaudithook`."""
         if event in {"os.remove", "os.rename"}:
             path, directory = arguments if event == "os.remove" else arguments[1::2]
             if self.grown or is_large(path, directory):

@@ -93,7 +93,7 @@ DEVICE_CODE = {"librocrand1": ("gfx1030", "gfx803", "gfx90a:xnack-"), "librocspa
 def compile_library(
     path: Path, soname: str | None = None, needed: Iterable[Path] = (), source: str = "", options: Iterable[str] = ()
 ) -> Path:
-    """Compiles a shared library; `needed` are libraries to link, needed whether or not a symbol of theirs is used."""
+    """Compile a shared library; `needed` are libraries to link, needed whether or not a symbol of theirs is used."""
     path.parent.mkdir(parents=True, exist_ok=True)
     linker = [f"-Wl,-soname,{soname}"] if soname else []
     command = ["cc", "-shared", "-fPIC", "-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", *linker]
@@ -105,7 +105,7 @@ def compile_library(
 
 
 def fatbin_source(targets: Iterable[str]) -> str:
-    """C source of a .hip_fatbin section with one offload bundle for the host and `targets`."""
+    """Return C source of a .hip_fatbin section with one offload bundle for the host and `targets`."""
     names = ["host-x86_64-unknown-linux", *(f"hipv4-amdgcn-amd-amdhsa--{target}" for target in targets)]
     bundle = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(names))
     for name in names:
@@ -116,7 +116,7 @@ def fatbin_source(targets: Iterable[str]) -> str:
 
 @cache
 def architecture_of_this_machine() -> str:
-    """As Debian calls it."""
+    """Return the name that Debian has for this machine's architecture."""
     return subprocess.check_output(["dpkg", "--print-architecture"], text=True).strip()
 
 
@@ -199,7 +199,7 @@ class Archive:
 
 
 def add_rocm_library(archive: Archive, package: str) -> None:
-    """Compiles the library of a row of LIBRARIES, after those that it needs, and packages it as Debian does."""
+    """Compile the library of a row of LIBRARIES, after its needs, and package it as Debian does."""
     soname, needed, depends = LIBRARIES[package]
     source = fatbin_source(DEVICE_CODE[package]) if package in DEVICE_CODE else ""
     links = [archive.libraries / name for name in needed]

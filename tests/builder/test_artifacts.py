@@ -283,7 +283,7 @@ def test_profilers_have_names_to_preload(kpack: Path, tmp_path: Path) -> None:
 
 
 def problems(site: Path) -> set[str]:
-    """Codes of problems with libraries and with the development tree, as `rocm-sdk test` finds them."""
+    """Return the codes of problems with libraries and with the development tree, as `rocm-sdk test` finds them."""
     run_python(f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])")
     command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json", "--only", "libraries,devel"]
     done = completed(command)

@@ -18,7 +18,10 @@ CONTENT = b"content of an archive, " * 100
 
 
 class Server:
-    """Answers with the pages of `pages`; the first `broken` answers for an archive end too early, or with `status`."""
+    """A server that answers with the pages of `pages`.
+
+    The first `broken` answers for an archive end too early, or have `status`.
+    """
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes] = {"/": f'<a href="{NAME}">x</a>'.encode(), f"/{NAME}": CONTENT}
@@ -48,7 +51,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Nobody waits between two tries."""
+    """Yield a server, and let nobody wait between two tries."""
     monkeypatch.setattr(time, "sleep", lambda _: None)
     found = Server()
     with serving(found.server):

@@ -59,7 +59,7 @@ def wheel(directory: Path, library_at: Path | None = None, **changes: bytes) -> 
 def patched(
     path: Path, member: str, *, local: tuple[int, bytes] = (0, b""), central: tuple[int, bytes] = (0, b"")
 ) -> None:
-    """Other bytes at offsets in both headers of a member."""
+    """Write other bytes at offsets in both headers of a member."""
     with zipfile.ZipFile(path) as archive:
         info, start = archive.getinfo(member), archive.start_dir
     data = bytearray(path.read_bytes())

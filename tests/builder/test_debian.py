@@ -51,7 +51,7 @@ def names_in(directory: Path) -> set[str]:
 
 
 def search_paths(library: Path) -> dict[str, str]:
-    """Tag -> value of RPATH and RUNPATH, as readelf tells."""
+    """Return the values of RPATH and RUNPATH by their tags, as readelf tells them."""
     output = succeeded(["readelf", "-dW", str(library)]).stdout
     lines = [line for line in output.splitlines() if "PATH)" in line]
     return {line.split("(")[1].split(")")[0]: line.split("[")[1].rstrip("]") for line in lines}

@@ -37,7 +37,7 @@ def demo(tmp_path: Path) -> Demo:
 
 
 def table(result: Result) -> dict[str, list[str]]:
-    """Library -> the cells that follow it in the table."""
+    """Return the cells that follow each library in the table."""
     assert result.returncode == 0, result.stderr
     rows = [line.split() for line in result.stdout.splitlines() if line[:2].strip().isdigit()]
     return {row[1]: row[2:] for row in rows if row[1] in IN_ORDER}

@@ -20,7 +20,7 @@ def site(debian_site: Path) -> Path:
 
 @pytest.fixture
 def members(site: Path) -> dict[str, tuple[tarfile.TarInfo, str]]:
-    """Path in the tree -> its header, and its content or the text of the link."""
+    """Return the members by their paths in the tree: the header, and the content or the text of the link."""
     with tarfile.open(site / "rocm_sdk_devel/_devel.tar") as archive:
         found = {}
         for member in archive:

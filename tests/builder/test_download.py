@@ -17,7 +17,7 @@ from rocm_sdk_build.inputs.download import download
 
 
 class Server:
-    """A server of the directory `root`, and what it was asked for."""
+    """A server of the directory `root`, and the requests to it."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.asked = root, list[str]()
@@ -36,7 +36,7 @@ class Server:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Server]:
-    """Packed artifacts, some of them as xz."""
+    """Yield a server with packed artifacts, some of them as xz."""
     root = usual_tree(tmp_path / "served").root
     for number, directory in enumerate(sorted(root.iterdir())):
         pack(directory, ("zst", "xz")[number % 2])

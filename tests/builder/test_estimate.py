@@ -162,7 +162,7 @@ def many_files(tree: ArtifactTree) -> None:
 
 
 def one_large_library(tree: ArtifactTree) -> None:
-    """Linked by lld, which leaves no room: patchelf changes it."""
+    """Add a library that is linked by lld, which leaves no room: patchelf changes it."""
     source = tree.root.parent / "large.s"
     source.write_text('.data\n.fill 8000000,8,0x1234567890abcdef\n.section .note.GNU-stack,"",@progbits\n')
     target = tree.place("core-hip_lib_generic", "lib/liblarge.so.1")

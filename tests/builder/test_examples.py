@@ -22,7 +22,7 @@ Result = subprocess.CompletedProcess[str]
 
 
 class Machine:
-    """Runs lines in bash, with the command in PATH and stand-ins for what a test does not do."""
+    """A machine that runs lines in bash, with the command in PATH and stand-ins for work that a test does not do."""
 
     def __init__(self, directory: Path, **variables: str) -> None:
         self.directory, self.programs = directory, directory / "programs"

@@ -71,7 +71,7 @@ def output(unfinished: Path, tmp_path: Path) -> Path:
 def rebuild(
     tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture, version: str = VERSION, deflate: bool = True
 ) -> set[str]:
-    """Names of the wheels that an earlier run has made."""
+    """Build again, and return the names of the wheels that an earlier run has made."""
     caplog.clear()
     with caplog.at_level(logging.INFO):
         build(Wish([tree.root], output, version, is_checked=False, deflate=deflate), read_rules())
@@ -226,7 +226,7 @@ def test_a_prefix(tmp_path: Path, caplog: pytest.LogCaptureFixture, options: dic
 
 
 def rebuild_prefix(wish: Wish, caplog: pytest.LogCaptureFixture, options: dict[str, Any]) -> int:
-    """How many wheels an earlier run has made."""
+    """Build again, and return the number of wheels that an earlier run has made."""
     caplog.clear()
     with caplog.at_level(logging.INFO):
         prefix_build.build(prefix_build.Wish(wish._replace(is_checked=False), **options), read_rules())

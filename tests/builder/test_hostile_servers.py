@@ -1,4 +1,4 @@
-"""Whatever a server answers, a download ends: in words that name the address, within limits, without the password."""
+"""The end of a download, whatever a server answers: words that name the address, limits, no password."""
 
 import base64
 import socket
@@ -23,7 +23,7 @@ Answer = bytes | Callable[[socket.socket], None]
 
 
 class RawServer:
-    """Answers each path with raw bytes, and closes the connection."""
+    """A server that answers each path with raw bytes, and closes the connection."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}

@@ -41,7 +41,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
 
 @pytest.fixture(scope="module")
 def wheels(tree: ArtifactTree) -> dict[str, Path]:
-    """By distribution."""
+    """Return the wheels by their distributions."""
     rules = tree.root.parent / "rules.txt"
     rules.write_text(
         f"{RULES.read_text()}metadata core License-Expression MIT AND NCSA\nmetadata all Author  An Author # of it\n"

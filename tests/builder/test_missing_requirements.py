@@ -1,4 +1,4 @@
-"""Where something that `rocm-sdk-build` requires is not installed, it says what is missing, and what installs it."""
+"""A missing requirement of `rocm-sdk-build`: the command names it, and the way to install it."""
 
 import shlex
 import subprocess

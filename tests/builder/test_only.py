@@ -82,7 +82,7 @@ def files_of(dist: Path) -> dict[str, bytes]:
 
 
 def copy_of(tree: ArtifactTree, root: Path, names: Iterable[str]) -> Path:
-    """Other files of the same content, at another place."""
+    """Make other files of the same content, at another place, and return the place."""
     for name in names:
         shutil.copytree(tree.root / name, root / name, symlinks=True)
     return root

@@ -54,7 +54,7 @@ def installed(wheel: Path, installer: str, directory: Path) -> Path:
 
 
 def contents(wheel: Path) -> dict[str, tuple[bytes, bool]]:
-    """Member -> content, and whether it is a program."""
+    """Return the content of each member, and whether it is a program; RECORD is left out."""
     with zipfile.ZipFile(wheel) as archive:
         found = {
             each.filename: (archive.read(each), each.external_attr >> 16 & 0o111 != 0) for each in archive.infolist()

@@ -18,7 +18,7 @@ LOAD = "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64', 'hiprand')"
 
 
 def members(dist: Path, name: str) -> dict[str, tuple[bytes, int]]:
-    """Name -> content and mode."""
+    """Return the content and the mode of each member, by its name."""
     (path,) = dist.glob(f"{name}-*.whl")
     with zipfile.ZipFile(path) as wheel:
         return {each.filename: (wheel.read(each), each.external_attr) for each in wheel.infolist()}

@@ -140,7 +140,7 @@ for line in sys.stdin:
 
 
 class Builder:
-    """Starts builds that are killed, without the time that Python needs to start."""
+    """A process that starts builds which are killed, without the time that Python needs to start."""
 
     def __init__(self, tree: ArtifactTree, output: Path) -> None:
         command = [sys.executable, "-c", BUILD_AGAIN_AND_AGAIN, str(tree.root), str(output), VERSION]

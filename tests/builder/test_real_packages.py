@@ -36,7 +36,7 @@ def site(request: pytest.FixtureRequest) -> Path:
 
 
 def needed(library: Path) -> set[str]:
-    """As readelf tells."""
+    """Return the DT_NEEDED entries of a library, as readelf tells them."""
     output = subprocess.run(["readelf", "-dW", str(library)], capture_output=True, text=True, check=True).stdout
     return set(re.findall(r"\(NEEDED\).*\[(.*)\]", output))
 

@@ -213,7 +213,10 @@ def test_other_components_are_ignored() -> None:
 
 
 def unpack_selector(archive: Path, directory: Path) -> None:
-    """Without tarfile: from Python 3.12 on it wants a filter, which Debian 12's does not know."""
+    """Unpack the selector without tarfile.
+
+    From Python 3.12 on tarfile wants a filter, which Debian 12's does not know.
+    """
     subprocess.run(["tar", "-xzf", archive, "-C", directory], check=True)
 
 

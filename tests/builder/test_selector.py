@@ -202,7 +202,7 @@ class Installation:
         return completed([*command, *source, *options, name], env=self.environment | variables)
 
     def family(self, *options: str, **variables: str) -> object:
-        """Installs the selector; what it has chosen."""
+        """Install the selector, and return the family that it has chosen."""
         done = self.install("rocm", *options, **variables)
         assert done.returncode == 0, done.stderr
         (found,) = self.python.parents[1].glob("lib/python*/site-packages/rocm-*.dist-info/family.json")

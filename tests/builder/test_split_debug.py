@@ -65,7 +65,7 @@ def compiled(path: Path, soname: str, *flags: str, code: bytes = b"code") -> Pat
 
 
 def sections(path: Path) -> dict[str, tuple[str, ...]]:
-    """Name -> type, address, offset, size, as readelf prints them."""
+    """Return type, address, offset and size of each section by its name, as readelf prints them."""
     text = succeeded(["readelf", "-SW", str(path)]).stdout
     rows = re.findall(r"^ +\[ *\d+\] (\S+) +(\S+) +(\w+) (\w+) (\w+)", text, re.MULTILINE)
     return {name: tuple(rest) for name, *rest in rows}

@@ -50,7 +50,7 @@ class Mirror:
         files: dict[str, bytes] | None = None,
         size: int = 0,
     ) -> None:
-        """size: KiB that the package claims to take when it is installed."""
+        """Add a package; `size` is in KiB, and claimed to be taken when the package is installed."""
         paths = {}
         for name, content in (files or {}).items():
             paths[name] = self.archive.directory / "contents" / name
@@ -67,7 +67,7 @@ class Mirror:
         )
 
     def publish(self) -> None:
-        """As a mirror has it: the lists of each suite apart from the packages."""
+        """Publish as a mirror does: the lists of each suite apart from the packages."""
         self.archive.publish()
         machine = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
         lists = self.archive.directory / f"dists/sid/main/binary-{machine.stdout.strip()}"

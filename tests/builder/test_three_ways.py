@@ -109,7 +109,7 @@ def build(*words: str) -> None:
 
 @pytest.fixture(scope="module")
 def unpacked() -> dict[str, Path]:
-    """Debian's packages: name -> directory with `usr`."""
+    """Return the directories of Debian's packages, each with `usr`, by the packages' names."""
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
     apt = apt_of(SOURCE)
@@ -188,7 +188,10 @@ def runtime_files(archive: zipfile.ZipFile) -> set[str]:
 
 
 def sections(path: Path) -> dict[str, str | int]:
-    """Digests of the sections; sizes of those without content, with numbers of sections, or with the RPATH."""
+    """Return digests of the sections, or sizes.
+
+    The sizes are of sections without content, with numbers of sections, or with the RPATH.
+    """
     found: dict[str, str | int] = {}
     with path.open("rb") as file:
         for each in _native.inspect_library(path).sections:
@@ -236,7 +239,10 @@ def test_search_paths(ways: ThreeWays) -> None:
 
 
 def development_tree(archive: zipfile.ZipFile, site: Mapping[str, bytes]) -> dict[str, bytes | str]:
-    """Path in the tree -> content, or what a link in the tree leads to. Links out of it are what they lead to."""
+    """Return the content of each path in the tree, or the target of a link inside of the tree.
+
+    Links out of the tree are as their targets.
+    """
     with archive.open(next(name for name in archive.namelist() if "_devel.tar" in name)) as stream:
         return tree_of(stream.read(), site)
 
@@ -259,7 +265,7 @@ def tree_of(data: bytes, site: Mapping[str, bytes] | None) -> dict[str, bytes | 
 
 
 def small_files(archives: list[zipfile.ZipFile]) -> dict[str, bytes]:
-    """Content of the files in site-packages, of libraries their name."""
+    """Return the content of the files in site-packages, and the name of a library."""
     return {
         name: name.encode() if ".so" in name else archive.read(name)
         for archive in archives
@@ -281,7 +287,7 @@ def test_development_trees(ways: ThreeWays) -> None:
 
 
 def golden(kind: str) -> dict[str, str]:
-    """Path -> what the file of golden rows says of it."""
+    """Return the text of the file of golden rows for each path."""
     if rocm() is not RELEASES["bookworm"]:
         pytest.skip("the packages that were made before are those of Debian 12")
     rows = (line.split(" ", 2) for line in GOLDEN.read_text().splitlines() if line.startswith(f"{kind} "))
@@ -347,7 +353,7 @@ def test_every_package_of_debian_is_in_an_artifact() -> None:
 
 
 def installed(unpacked: Mapping[str, Path], system: Path) -> str:
-    """Installs packages by hard links in a system that has others too; returns what `dpkg -L` prints of them."""
+    """Install packages by hard links in a system that has others too; return the text that `dpkg -L` prints of them."""
     listed = dict.fromkeys(["/.", str(system), f"{system}/usr"])
     for package in unpacked.values():
         for path in sorted(package.rglob("*")):

@@ -29,7 +29,7 @@ def missing_files(installed: Distribution) -> list[str]:
 
 
 def orders(wheels: list[Path]) -> list[list[str]]:
-    """Each package first, the others at random behind it."""
+    """Return orders of the packages: each package is first once, the others are at random behind it."""
     names = [path.name.partition("-")[0] for path in wheels]
     chance = random.Random(5)
     return [[first, *chance.sample([name for name in names if name != first], len(names) - 1)] for first in names]

@@ -12,7 +12,7 @@ __all__ = ["call", "devel_tree", "script", "sdk"]
 
 @pytest.fixture
 def devel_tree(sdk: Site) -> Path:
-    """The root of the development tree, which is packed until a command needs it."""
+    """Return the root of the development tree, which is packed until a command needs it."""
     content = sdk.path.parent / "devel"
     root = content / "_rocm_sdk_devel"
     for name in (

@@ -31,7 +31,7 @@ IN_PROCESS = (
 
 @pytest.fixture
 def hip(sdk: Site) -> Path:
-    """The SDK's HIP, with a version."""
+    """Return the SDK's HIP, with versions of symbols."""
     script = sdk.write("hip.map", "hip_4.2 { global: hip*; }; hip_7.0 { global: hipNew; } hip_4.2;")
     source = "int hipMalloc(void) { return 0; } int hipNew(void) { return 1; }"
     return sdk.library("libamdhip64.so.7", source, flags=(f"-Wl,--version-script={script}",))
@@ -52,7 +52,7 @@ def test_a_library_that_fits(call: Call, hip: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hip")
 def test_a_library_for_another_release(call: Call, tmp_path: Path) -> None:
-    """One problem, though two of its libraries are there in other versions."""
+    """A problem names the release once, though two needed libraries are there in other versions."""
     older = tmp_path / "old"
     needed = (
         compile_library(older / "libamdhip64.so.5", "libamdhip64.so.5"),
@@ -178,7 +178,7 @@ def test_a_wheel(call: Call, hip: Path, tmp_path: Path) -> None:
 
 
 def test_a_wheel_that_needs_another_distribution(call: Call, tmp_path: Path) -> None:
-    """Its libraries may come with torch: it cannot be told."""
+    """The libraries may come with torch: nobody can tell whether the wheel loads."""
     torch = compile_library(tmp_path / "build/libtorch.so", "libtorch.so")
     app = compile_library(tmp_path / "build/app.so", None, "", (torch,))
     path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"sample/app.so": app}, "torch (>=2)")
@@ -330,7 +330,7 @@ def test_several_names(call: Call, tmp_path: Path) -> None:
 
 
 def torch_wheel(directory: Path, name: str, version: str, extras: tuple[str, ...] = ()) -> Path:
-    """A package of torch's: the base with extras, or the code for one target."""
+    """Write a package of torch's, the base with extras or the code for one target, and return its path."""
     lines = [
         f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}",
         *(f"Provides-Extra: {each}" for each in extras),
@@ -386,7 +386,7 @@ def test_images_of_aotriton(call: Call, tmp_path: Path) -> None:
 
 @pytest.fixture
 def miopen(sdk: Site, tmp_path: Path) -> Path:
-    """The home directory of a user of MIOpen."""
+    """Return the home directory of a user of MIOpen."""
     sdk.library("libMIOpen.so.1", package=LIBRARIES)
     library(sdk.path / LIBRARIES / "lib/libMIOpenCKGroupedConv_gfx942.so", [bundle(objects("gfx942"))])
     sdk.write(f"{LIBRARIES}/share/miopen/db/gfx1030_36.db.txt")

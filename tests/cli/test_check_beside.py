@@ -1,4 +1,4 @@
-"""`rocm-sdk check` of files that bring their libraries by an RPATH, and an LLVM of their own beside that of the SDK."""
+"""`rocm-sdk check` of files that bring their libraries by an RPATH, and an LLVM of their own beside the SDK's."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_a_library_where_an_rpath_leads(call: Call, tmp_path: Path, tag: str) ->
 
 @pytest.fixture
 def comgr(sdk: Site) -> Path:
-    """The SDK's libamd_comgr, which asks the SDK's LLVM for its version, by a name with a version."""
+    """Return the SDK's libamd_comgr, which asks the SDK's LLVM for its version, by a name with a version."""
     script = sdk.write("llvm.map", "LLVM_20.0 { global: llvm_version; };")
     flags = (f"-Wl,--version-script={script}",)
     llvm = sdk.library("libLLVM.so.20.0git", LLVM % "20", directory="lib/llvm/lib", flags=flags)
@@ -38,7 +38,10 @@ def comgr(sdk: Site) -> Path:
 
 
 def program(path: Path, llvm: Path | None, comgr: Path) -> Path:
-    """Opens HIP when it is used; --comgr: what the SDK's libamd_comgr says of its LLVM."""
+    """Compile a program that opens HIP and prints the version of LLVM, its own and the one that the comgr binds.
+
+    The comgr is the SDK's; a program without an LLVM prints only the version of the comgr.
+    """
     source = path.with_suffix(".c")
     source.write_text(f"""
 #include <dlfcn.h>
@@ -67,7 +70,7 @@ def said_by(path: Path) -> list[str]:
     ids=["no versions", "versions of its own", "the same versions", "no LLVM"],
 )
 def test_an_llvm_of_its_own(call: Call, tmp_path: Path, comgr: Path, version: str | None, answers: list[str]) -> None:
-    """What the linker does is what is said: functions of the program's LLVM for libamd_comgr are one problem."""
+    """The verdict is as the linker binds: functions of the program's LLVM for libamd_comgr are one problem."""
     llvm = None
     if version is not None:
         script = tmp_path / "script.map"
@@ -94,7 +97,7 @@ def test_a_library_comes_behind_the_sdk(call: Call, tmp_path: Path, comgr: Path)
 
 @pytest.mark.usefixtures("comgr")
 def test_an_llvm_of_the_system_is_no_other_release(call: Call, tmp_path: Path) -> None:
-    """libLLVM and libclang are names that distributions have, too."""
+    """Distributions have libraries named libLLVM and libclang, too."""
     llvm = compile_library(tmp_path / "libLLVM.so.18.1", "libLLVM.so.18.1", LLVM % "18")
     path = compile_library(tmp_path / "plugin.so", None, "", (llvm,), ("-Wl,--no-as-needed", str(llvm)))
     llvm.unlink()

@@ -19,7 +19,7 @@ GENERIC = {"hipv4-amdgcn-amd-amdhsa--gfx11-generic": code_object(0x54 | 1 << 24,
 
 @pytest.fixture
 def lib(sdk: Site) -> Path:
-    """Libraries with exact code for gfx1151, generic code, and none."""
+    """Return a directory of libraries with exact code for gfx1151, generic code, and none."""
     directory = sdk.path / LIBRARIES / "lib"
     library(directory / "librocblas.so.5", [bundle(GFX1151 | objects("gfx90a:xnack-"))])
     library(directory / "librocsparse.so.1", [bundle(GENERIC)])
@@ -79,7 +79,7 @@ def test_a_library_that_loads_and_has_no_kernels(call: Call, lib: Path) -> None:
 
 @pytest.mark.parametrize("target", ["gfx1100", None], ids=["for another target", "a stub"])
 def test_a_library_that_is_not_built_for_the_gpu(call: Call, lib: Path, target: str | None) -> None:
-    """hipBLASLt has no kernels for RDNA2: what is there is a stub, or for the one target that its build needs."""
+    """The SDK has no kernels of hipBLASLt for RDNA2: the library is a stub, or for a target that a build needs."""
     for path in lib.iterdir():
         if path.is_file():
             path.unlink()

@@ -16,7 +16,7 @@ STABLE = "https://stable.repo.amd.com/rocm/whl-next/"
 
 
 def stub(directory: Path, soname: str, *versions: str) -> Path:
-    """A library to link with; with a function for each version of its symbols."""
+    """Compile a library to link with, which has a function for each version of its symbols."""
     if not versions:
         return compile_library(directory / soname, soname)
     script = directory / "versions.map"
@@ -27,7 +27,7 @@ def stub(directory: Path, soname: str, *versions: str) -> Path:
 
 
 def needing(path: Path, *sonames: str) -> Path:
-    """A library that needs these, which are not beside it."""
+    """Compile a library that needs these libraries, which are not beside it."""
     elsewhere = path.parent / f"stubs-{path.name}"
     made = compile_library(path, None, needed=tuple(stub(elsewhere, soname) for soname in sonames))
     shutil.rmtree(elsewhere)
@@ -96,7 +96,7 @@ def test_what_is_among_the_files_says_nothing(call: Call, tmp_path: Path) -> Non
 
 
 def test_a_package_that_is_not_installed(call: Call, tmp_path: Path, sdk: Site) -> None:
-    """One problem for all that lacks of ROCm, with the package; one for what the system lacks."""
+    """A problem names all that lacks of ROCm, with the package; another names the lacking library of the system."""
     shutil.rmtree(sdk.path / LIBRARIES)
     shutil.rmtree(sdk.path / "rocm_sdk_libraries", ignore_errors=True)
     path = needing(tmp_path / "libapp.so", "libamdhip64.so.7", "librocblas.so.5", "librccl.so.1", "libva.so.2")
@@ -281,13 +281,13 @@ def test_a_link_that_leads_to_itself(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_library_that_is_cut(call: Call, tmp_path: Path) -> None:
-    """Its name stands above the problem, and not in it."""
+    """The name of the library stands above the problem, and not in it."""
     (tmp_path / "cut.so").write_bytes(Path(sys.executable).read_bytes()[:5000])
     assert "E-LIB-006: it is damaged: truncated: " in call("check", str(tmp_path / "cut.so"), *GPU).stdout
 
 
 def test_functions_of_libraries_that_are_not_here(call: Call, tmp_path: Path) -> None:
-    """One file of a package loads HIP and another uses its functions: without that HIP nobody knows what lacks."""
+    """A file of a package loads HIP and another uses its functions: without that HIP nobody knows what lacks."""
     needing(tmp_path / "files/libloads.so", "libamdhip64.so.6")
     source = "int hipUsed(void); int f(void) { return hipUsed(); }"
     compile_library(tmp_path / "files/libuses.so", None, source, flags=("-Wl,--allow-shlib-undefined",))
@@ -308,7 +308,7 @@ def test_libraries_of_packages_of_python(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_requirement_that_is_installed_changes_nothing(call: Call, tmp_path: Path, sdk: Site) -> None:
-    """It brings nothing; one that is not here may."""
+    """An installed requirement brings nothing; a requirement that is not here may."""
     made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a.so": needing(tmp_path / "a.so", "libb.so")}, requires="other")
     found = document(call, made, *GPU)
     assert (found["works"], codes(found)) == (None, [])
@@ -334,7 +334,7 @@ def test_pure_python_that_opens_a_library_by_name(call: Call, tmp_path: Path) ->
 
 
 def test_a_library_that_is_opened_by_name(call: Call, tmp_path: Path) -> None:
-    """As bindings do; a number in the name is that of a SONAME."""
+    """The library opens HIP by name, as bindings do; a number in the name is the number of a SONAME."""
     (tmp_path / "empty").mkdir()
     for name, works in (("libamdhip64.so", True), ("libamdhip64.so.6", None)):
         library = compile_library(tmp_path / f"{name}/binding.so", None, f'const char *f(void) {{ return "{name}"; }}')

@@ -1,4 +1,4 @@
-"""What `rocm-sdk check` unpacks of a wheel, where, and that it leaves nothing of it."""
+"""The files of a wheel that `rocm-sdk check` unpacks, their place, and their removal."""
 
 import os
 import resource
@@ -123,7 +123,7 @@ def test_a_wheel_of_many_members(tmp_path: Path) -> None:
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """A wheel that takes a while."""
+    """Return a wheel whose check takes a while."""
     so = compile_library(tmp_path / "app.so", None).read_bytes()
     path = tmp_path / "large-1-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
@@ -137,7 +137,7 @@ INSTALL = ("install", "--print", "--gpu", "gfx1030")  # which looks at what the 
 
 
 def begun(large: Path, place: Path, words: tuple[str, ...] = CHECK) -> subprocess.Popen[bytes]:
-    """A check of it that is at work."""
+    """Start a check of the wheel, and return its process once it is at work."""
     place.mkdir(exist_ok=True)
     environment = clean_environment() | {"TMPDIR": str(place)}
     process = subprocess.Popen(
@@ -245,7 +245,10 @@ def test_what_shrinks_as_code_does(call: Call, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [10, 300])
 def test_many_broken_libraries(call: Call, tmp_path: Path, count: int) -> None:
-    """What its first bytes refuse is counted; of many no files are made, whose removal alone took minutes."""
+    """Libraries that are refused by their first bytes are counted.
+
+    No files are made of many such libraries: the removal of the files alone took minutes.
+    """
     files: dict[str, Path | bytes] = {f"x/lib{number:03}.so": b"\x7fELFno library" * 10 for number in range(count)}
     sound = compile_library(tmp_path / "app.so", None)
     path = wheel(tmp_path / "sample-1-py3-none-any.whl", files | {"x/app.so": sound})

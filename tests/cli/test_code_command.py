@@ -18,7 +18,10 @@ PLAIN = bundle(objects("gfx1030", "gfx90a:xnack-", size=200_000))
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A library with two bundles, one with two compressed ones, and a program without GPU code."""
+    """Return a directory with a library with two bundles, one with two compressed ones, and one without GPU code.
+
+    A damaged code object is there, too.
+    """
     library(tmp_path / "libplain.so", [PLAIN, PLAIN])
     library(tmp_path / "libpacked.so", [compressed(PLAIN, 3), compressed(PLAIN, 2)])
     library(tmp_path / "libnone.so", [], "-Wl,--gc-sections")
@@ -57,7 +60,7 @@ def test_json(script: Path, files: Path) -> None:
 def test_what_cannot_be_read(script: Path, files: Path) -> None:
     """The others are still shown."""
     result = call(script, files, "damaged.co", "libplain.so", "nothing")
-    assert result.returncode == 2  # of nothing; 1 would be that of damaged.co
+    assert result.returncode == 2  # status of `nothing`; damaged.co alone would give 1
     assert result.stdout.startswith("libplain.so")
     assert (
         "damaged.co: device code at byte 0: an entry of a bundle lies outside the bundle [E-LIB-006]" in result.stderr
@@ -66,7 +69,7 @@ def test_what_cannot_be_read(script: Path, files: Path) -> None:
 
 
 def test_the_library_that_decompresses_is_missing(script: Path, files: Path) -> None:
-    """What is not compressed is still shown."""
+    """Code that is not compressed is still shown."""
     if "libzstd.so.1" in subprocess.check_output(["ldd", _native.__file__], text=True):
         pytest.skip("libelf of this system needs libzstd itself: nothing of the loader starts without it")
     (files / "libzstd.so.1").write_text("no library")

@@ -34,7 +34,7 @@ def ask(*paths: Path, **variables: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Two libraries with code, one in a lower directory, and files without."""
+    """Return a directory with two libraries with code, one in a lower directory, and with files without code."""
     directory = tmp_path / "files"
     (directory / "lib/sub").mkdir(parents=True)
     library(directory / "lib/liba.so", [CONTENT])
@@ -56,7 +56,7 @@ def zipped(files: Path, path: Path, method: int = zipfile.ZIP_DEFLATED) -> Path:
 
 
 def lines(text: str) -> list[str]:
-    """The files in archives: an archive is named once, its members stand below it."""
+    """Return the files in archives: an archive is named once in the text, and its members stand below it."""
     head, *below = text.splitlines()
     assert head.strip() == head
     return [f"{head}/{line.split()[0]}" for line in below if line.startswith("  ") and line[2] != " "]
@@ -109,7 +109,7 @@ def test_each_kind(files: Path, tmp_path: Path, make: Callable[[Path, Path], Pat
 
 
 def test_the_same_as_unpacked(files: Path, tmp_path: Path) -> None:
-    """The facts of a member are those of the file, offsets too."""
+    """The facts of a member equal the facts of the file, offsets too."""
     program = (
         "import sys, rocm_sdk.gpu_code.search as a; print([tuple(c)[1:] for c in a.code_in(sys.argv[1]) if c.targets])"
     )
@@ -164,7 +164,7 @@ def one_member(path: Path, content: bytes, method: int = zipfile.ZIP_DEFLATED) -
 
 
 def patch_sizes(data: bytearray, *, packed: int | None = None, plain: int | None = None) -> None:
-    """Changes the sizes that the list of members says."""
+    """Change the sizes in the list of members."""
     at = data.index(b"PK\x01\x02")
     for offset, value in ((20, packed), (24, plain)):
         if value is not None:
@@ -172,7 +172,7 @@ def patch_sizes(data: bytearray, *, packed: int | None = None, plain: int | None
 
 
 def list_of_members(count: int, *, offset: int = 0, zip64: bool = False) -> bytes:
-    """A zip file of empty members that share the beginning, and its list of them."""
+    """Return a zip file of empty members that share the beginning, with its list of them."""
     entry = b"PK\x01\x02" + bytes(24) + struct.pack("<H", 2) + bytes(16) + b"xy"
     data = entry * count
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, 0xFFFFFFFF if zip64 else len(data), offset, 0)

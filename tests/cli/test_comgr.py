@@ -1,4 +1,7 @@
-"""What depends on the comgr that HIP will have: SPIR-V, and compressed code. A stub answers as AMD's comgr does."""
+"""The answers that depend on the comgr that HIP will have: SPIR-V, and compressed code.
+
+A stub answers as AMD's comgr does.
+"""
 
 import json
 import shutil
@@ -54,7 +57,7 @@ def with_comgr(sdk: Site, *, translates: bool = False, mixes: bool = False) -> N
 
 @pytest.fixture
 def spirv(tmp_path: Path) -> Path:
-    """A library with SPIR-V alone."""
+    """Return a library with SPIR-V alone."""
     module = bytes.fromhex("03022307") + bytes(60)
     return library(tmp_path / "libapp.so", [bundle({"hip-spirv64-amd-amdhsa-unknown-amdgcnspirv": module})])
 
@@ -79,7 +82,7 @@ def test_spirv_without_a_translator(call: Call, sdk: Site, spirv: Path) -> None:
 
 
 def test_spirv_without_an_sdk_that_can_be_asked(call: Call, spirv: Path) -> None:
-    """It has no comgr; and a comgr in a directory is not loaded: nothing that is checked is."""
+    """Without an SDK there is no comgr; and a comgr in a directory is not loaded, as nothing that is checked is."""
     for words in ((), ("--sdk", spirv.parent)):
         found = document(call, spirv, *words, *GPU)
         assert (found["works"], codes(found)) == (None, [])

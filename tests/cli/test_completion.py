@@ -32,7 +32,7 @@ def run_shell(shell: str, *arguments: str, **variables: str) -> str:
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the command prints for each shell."""
+    """Return a directory with the scripts that the command prints for each shell."""
     directory = tmp_path_factory.mktemp("scripts")
     for shell, name in SCRIPTS.items():
         printed = subprocess.run([SCRIPT, "completion", shell], capture_output=True, text=True, check=True).stdout
@@ -62,7 +62,7 @@ def test_fish(scripts: Path) -> None:
     assert {line.split()[0] for line in offered.splitlines()} >= {"--load", "--svg"}
 
 
-# What is typed, and what a shell makes of its last word.
+# Typed words, and the value that a shell makes of the last word.
 VALUES = {
     ("tree", "origa"): "origami",
     ("tree", "amdhip64", "origa"): "origami",
@@ -90,7 +90,7 @@ values = pytest.mark.parametrize("words", VALUES, ids=" ".join)
 
 @pytest.fixture(scope="module")
 def with_tool(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SDK with a program in its core package."""
+    """Return an SDK with a program in its core package."""
     site = Site(tmp_path_factory.mktemp("tool") / "site-packages")
     site.library("libamdhip64.so.7")
     site.write("_rocm_sdk_core/bin/rocm-sample-tool", "#!/bin/sh\n").chmod(0o755)
@@ -120,7 +120,7 @@ def test_values_in_fish(scripts: Path, with_tool: Path, words: tuple[str, ...]) 
 
 @pytest.fixture(scope="module")
 def zsh(scripts: Path, with_tool: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
-    """Types into the line editor of a zsh, on a terminal, and completes; the line that it makes of it.
+    """Yield a function that types into the line editor of a zsh, on a terminal, completes, and returns the line.
 
     A key of its own writes the line to a file and empties it.
     """
@@ -167,7 +167,7 @@ def test_values_in_zsh(zsh: Callable[[str], str], words: tuple[str, ...]) -> Non
 
 
 def test_zsh(scripts: Path) -> None:
-    """It reads the script and knows which command it is for."""
+    """The shell zsh reads the script and knows which command it is for."""
     check = f"""
     fpath=({scripts} $fpath)
     autoload -Uz compinit
@@ -197,7 +197,7 @@ build_values = pytest.mark.parametrize("words", BUILD_VALUES, ids=" ".join)
 
 @pytest.fixture(scope="module")
 def build_scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What rocm-sdk-build prints for each shell."""
+    """Return a directory with the scripts that rocm-sdk-build prints for each shell."""
     directory = tmp_path_factory.mktemp("build")
     for shell in SCRIPTS:
         command = [SCRIPT.with_name("rocm-sdk-build"), "completion", shell]

@@ -29,7 +29,7 @@ EXPECTED = {
 
 
 def variables_after(shell: str, script: str, text: str) -> dict[str, str]:
-    """The environment of a program that a shell starts, after it has evaluated `text`."""
+    """Return the environment of a program that a shell starts, after the shell has evaluated `text`."""
     program = shutil.which(shell)
     assert program, f"{shell} is needed: make setup"
     before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "LDFLAGS": "-Wl,-z,now", "TEXT": text}
@@ -167,7 +167,7 @@ def test_without_the_development_package(call: Call) -> None:
 
 @pytest.fixture
 def clang(tmp_path: Path) -> Path:
-    """A directory with two clangs."""
+    """Return a directory with two clangs."""
     for name in ("clang++", "clang++-19"):
         (tmp_path / "a bin").mkdir(exist_ok=True)
         (tmp_path / "a bin" / name).write_text("#!/bin/sh\n")

@@ -20,7 +20,10 @@ Result = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """An MI300X and an APU, whose number comes before it as text, after it as a number."""
+    """Return a machine with an MI300X and an APU.
+
+    The number of the APU comes before the other as text, after it as a number.
+    """
     machine = machine_of(tmp_path / "machine")
     machine.gpu(2, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, unique_id=0xAB)
     machine.gpu(10, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
@@ -264,7 +267,7 @@ def test_the_condition_of_no_gpu(tmp_path: Path) -> None:
 
 
 def add_process(machine: Machine, number: int, name: str, queue: int | None = None, **memory: int) -> None:
-    """As KFD shows it: the memory that it has of each GPU, and its queues."""
+    """Add a process as KFD shows it: its memory of each GPU, and its queues."""
     place = f"sys/class/kfd/kfd/proc/{number}"
     for gpu, size in memory.items():
         machine.write(f"{place}/vram_{gpu.removeprefix('gpu')}", f"{size}\n")
@@ -274,7 +277,7 @@ def add_process(machine: Machine, number: int, name: str, queue: int | None = No
 
 
 def test_the_processes_on_each_gpu(machine: Machine) -> None:
-    """That of a process which opened the driver and uses nothing is not shown, and a name obeys nothing."""
+    """A process which opened the driver and uses nothing is not shown, and the name of a process obeys nothing."""
     add_process(machine, 812, "python3", gpu40002=3_000_000_000, gpu40010=0)
     add_process(machine, 97, "idle", gpu40002=0, gpu40010=0)
     add_process(machine, 901, "a\x1bb", queue=40010)

@@ -35,7 +35,7 @@ def machine(tmp_path: Path) -> Machine:
 
 @contextmanager
 def watching(machine: Machine, *words: str) -> Iterator[IO[str]]:
-    """What the command prints; Ctrl-C ends it."""
+    """Yield the stream that the command prints to; Ctrl-C ends the command."""
     command = [sys.executable, str(SCRIPT), "gpus", "--watch", "0.05", *words]
     environment = clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -54,7 +54,7 @@ def watching(machine: Machine, *words: str) -> Iterator[IO[str]]:
 
 
 def wait_for_begin(output: IO[str]) -> None:
-    """It prints the table after its first look."""
+    """Wait for the table, which the command prints after its first look."""
     assert output.readline().startswith("node  target ")
     assert ["gfx942" in output.readline() for _ in range(2)] == [True, True]
 

@@ -54,7 +54,7 @@ def is_harmless(text: str) -> bool:
 
 @pytest.fixture(params=[EVIL, "\udc9b", "a\u2028b"], ids=["controls", "byte", "line separator"])
 def hostile_site(request: pytest.FixtureRequest, tmp_path: Path) -> DevelSite:
-    """An SDK whose version, metadata and names of files hold what a terminal obeys."""
+    """Return an SDK whose version, metadata and names of files hold characters that a terminal obeys."""
     evil = request.param
     raw = evil.encode("utf-8", "surrogateescape")
     site = DevelSite(tmp_path / "site-packages")

@@ -97,7 +97,7 @@ def test_help_of_the_builder_has_an_example_that_parses(name: str, capsys: pytes
 
 
 def test_what_all_commands_have_is_said_in_one_place(call: Call, script: Path) -> None:
-    """The statuses are those of the page; a command names its own."""
+    """The statuses equal the statuses of the page; a command names its own."""
     statuses = [row.split() for row in exit_statuses()]
     for name in ("check", "run", "gpus"):
         text = call(name, "--help").stdout
@@ -114,7 +114,7 @@ def test_what_all_commands_have_is_said_in_one_place(call: Call, script: Path) -
 
 
 def statuses_of(text: str) -> set[str]:
-    """The exit statuses that a help names."""
+    """Return the exit statuses that a help names."""
     words = " ".join(text.partition("\nexit status: ")[2].partition("\n\n")[0].split())
     return set(re.findall(r"(?:^|; )(\d+) ", words))
 

@@ -114,7 +114,7 @@ def test_sizes_without_code(call: Call, tmp_path: Path) -> None:
 
 
 def build_id_of(path: Path) -> str:
-    """As readelf reads it."""
+    """Return the build ID of a file, as readelf reads it."""
     text = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
     (found,) = re.findall("Build ID: ([0-9a-f]+)", text)
     return str(found)

@@ -140,7 +140,7 @@ def test_the_nearest_licence(call: Call, sdk: Site) -> None:
 
 
 def test_the_licences_of_debian(call: Call, sdk: Site) -> None:
-    """They lie in the metadata, by the names of Debian's packages: with the number of the ABI, or of the table."""
+    """Licences lie in the metadata by the names of Debian's packages: with the number of the ABI, or of the table."""
     for name, package in {
         "libamdhip64.so.7": "libamdhip64-7",
         "libdrm_amdgpu.so.1": "libdrm-amdgpu1",

@@ -38,7 +38,7 @@ CALLS = {
 
 
 def described(section: str) -> set[str]:
-    """The keys of the first column."""
+    """Return the keys of the first column."""
     return {key for line in section.splitlines() for key in re.findall(r"`(\w+)`", line.split("|")[1])}
 
 

@@ -54,7 +54,7 @@ PROGRAM = """if True:
 
 
 def network_of(sdk: Site, words: list[str]) -> list[str]:
-    """The modules of web/ that a command imports, and what it does with sockets."""
+    """Return the modules of web/ that a command imports, and its operations on sockets."""
     env = clean_environment() | {"PYTHONPATH": str(sdk.path)}
     result = completed([sys.executable, "-c", PROGRAM, *words], env=env)
     (line,) = (line for line in result.stdout.splitlines() if line.startswith("network:"))

@@ -12,7 +12,7 @@ METADATA = ("_dist_info.py", "dist_info.json", "libraries_dist_info.json", "META
 
 @pytest.fixture
 def packaged(sdk: Site) -> Site:
-    """With the metadata of an installer, and without what `rocm-sdk test` would complain of."""
+    """Return an SDK with the metadata of an installer, of which `rocm-sdk test` would not complain."""
     for name, files in (("core", LIBRARIES[:1]), ("libraries", LIBRARIES[1:])):
         info = f"rocm_sdk_{name}-7.10.0.dist-info"
         sdk.write(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: rocm-sdk-{name}\nVersion: 7.10.0\n")
@@ -42,7 +42,10 @@ BUDGETS = {
 
 @pytest.mark.parametrize("command", BUDGETS)
 def test_opens(packaged: Site, script: Path, tmp_path: Path, command: str) -> None:
-    """What a status says is not asked here, and nothing of what the programs do that a test starts."""
+    """The files are opened within the budget of the command.
+
+    The budget has nothing for failed openings, and nothing for programs that a test starts.
+    """
     words = ["sh", "-c", 'exec "$0" "$@"', str(script), *command.split()]
     env = clean_environment() | {"PYTHONPATH": str(packaged.path)}
     found = opened(words, packaged.path, tmp_path / "calls", env, alone=True, status=None)

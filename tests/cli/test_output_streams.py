@@ -38,7 +38,7 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def shell(script: Path, sdk: Site) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`shell(words, redirection)` runs the command in a shell that does nothing else."""
+    """Return a function that runs the command in a shell, which does nothing else, with a redirection."""
 
     def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
         environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
@@ -56,7 +56,7 @@ def test_a_full_disk(shell: Callable[..., subprocess.CompletedProcess[str]], wor
 
 
 def test_a_full_disk_does_not_undo_the_work(devel_tree: Path, shell: Shell) -> None:
-    """It is named as done."""
+    """The finished work is named as done."""
     result = shell(["init", "--json"], ">/dev/full")
     assert result.returncode == 128
     assert result.stderr.endswith(f"rocm-sdk: but this is done: the development tree is ready: {devel_tree}\n")
@@ -65,7 +65,7 @@ def test_a_full_disk_does_not_undo_the_work(devel_tree: Path, shell: Shell) -> N
 
 @ids
 def test_a_closed_standard_output(shell: Callable[..., subprocess.CompletedProcess[str]], words: list[str]) -> None:
-    """It is as /dev/null, for git too."""
+    """A closed standard output is as /dev/null, for git too."""
     closed, unread = shell(words, ">&-"), shell(words, ">/dev/null")
     assert (closed.returncode, closed.stderr) == (unread.returncode, unread.stderr)
     assert "Traceback" not in closed.stderr
@@ -73,7 +73,7 @@ def test_a_closed_standard_output(shell: Callable[..., subprocess.CompletedProce
 
 @ids
 def test_closed_standard_error(shell: Callable[..., subprocess.CompletedProcess[str]], words: list[str]) -> None:
-    """What belongs there does not come between the answers."""
+    """Text for the standard error does not come between the answers."""
     plain = shell(words, "")
     closed = shell(words, "2>&-")
     assert closed.returncode == plain.returncode
@@ -105,7 +105,7 @@ def test_a_pipe_whose_reader_is_gone(script: Path, sdk: Site, words: list[str]) 
 
 
 def test_an_error_of_the_system_that_names_no_file(tmp_path: Path) -> None:
-    """It is none of the output, which can be written."""
+    """The error is none of the output, which can be written."""
     program = """
 import resource, sys
 import rocm_sdk.cli, rocm_sdk.cli.code, rocm_sdk.terminal.output

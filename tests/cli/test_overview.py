@@ -15,7 +15,7 @@ TITLES = ["SDK", "place", "GPU", "verdict", "next"]
 
 
 def overview(call: Call, machine: Machine, **variables: str) -> tuple[int, dict[str, str], list[str]]:
-    """The exit status, the five lines by their titles, and the lines after them."""
+    """Return the exit status, the five lines by their titles, and the lines after them."""
     result = call(ROCM_SDK_ROOTFS=str(machine.root), **variables)
     assert result.stderr == ""
     lines = result.stdout.splitlines()
@@ -50,7 +50,7 @@ def test_a_generic_target_is_for_its_gpus(call: Call, sdk: Site, tmp_path: Path)
 
 
 def test_an_sdk_that_names_no_targets(call: Call, sdk: Site, tmp_path: Path) -> None:
-    """It was "for " nothing, and built for none of the GPUs."""
+    """The targets are unknown: an empty text meant `for ` nothing, and built for none of the GPUs."""
     sdk.write(f"{CORE}/share/therock/dist_info.json", '{"dist_amdgpu_targets": ""}')
     _, said, _ = overview(call, machine_of(tmp_path, "gfx942"))
     assert said["SDK"] == "ROCm 7.10.0, for unknown GPUs"

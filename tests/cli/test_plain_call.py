@@ -77,7 +77,7 @@ def test_what_is_left_to_argparse(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_imports_no_other(command: str) -> None:
-    """Whether it is plain or has wrong options."""
+    """A command imports no other command, plain or with wrong options."""
     program = """if True:
         import sys
         from rocm_sdk.cli import main

@@ -1,4 +1,4 @@
-"""What is seen of what takes long: on a terminal, in a log, and with -q."""
+"""The signs of long work: on a terminal, in a log, and with -q."""
 
 import os
 import pty
@@ -31,7 +31,7 @@ for each in with_progress("checking", ["a\\x1b.whl", "b.whl"], 2):
 
 
 def on_terminal(code: str, *words: str, **variables: str) -> str:
-    """What a terminal of 80 columns gets on stderr."""
+    """Return the text that a terminal of 80 columns gets on stderr."""
     ours, theirs = pty.openpty()
     environment = clean_environment() | {"TERM": "xterm", "COLUMNS": "80"} | variables
     process = subprocess.Popen([sys.executable, "-c", code, *words], env=environment, stderr=theirs)
@@ -46,7 +46,7 @@ def on_terminal(code: str, *words: str, **variables: str) -> str:
 
 
 def in_log(code: str, *words: str, **variables: str) -> list[str]:
-    """The lines of stderr where it is no terminal."""
+    """Return the lines of stderr where it is no terminal."""
     environment = clean_environment() | variables
     done = succeeded([sys.executable, "-c", code, *words], env=environment)
     assert done.stdout == ""
@@ -121,7 +121,7 @@ outer.step("late")
 
 
 def test_no_more_is_done_than_there_is_to_do() -> None:
-    """What is told of a total is not always right: it goes neither back nor beyond it."""
+    """The told amounts are not always right: the shown amount goes neither back nor beyond the total."""
     code = """
 from itertools import count
 from rocm_sdk.terminal import progress

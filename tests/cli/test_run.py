@@ -104,7 +104,10 @@ def test_directories_only_where_rpaths_do_not_lead(script: Path, tmp_path: Path)
 
 
 def test_the_process_becomes_the_program(script: Path, sdk: Site) -> None:
-    """Its process ID, its signals, its descriptors: a pipe that closes ends it as it would without us."""
+    """The program has the process ID, the signals and the descriptors of the command.
+
+    A pipe that closes ends the program as it would without us.
+    """
     environment = {**os.environ, "PYTHONPATH": str(sdk.path)}
     loop = 'trap "exit 5" TERM; echo $$; while :; do sleep 0.05; done'
     command = [str(script), "run", "sh", "-c", loop]
@@ -156,7 +159,10 @@ ANSWER = '#include <stdio.h>\nint sparse(void);\nint main(void) { printf("%d\\n"
 
 
 def sparse_site(path: Path, number: int, sparse_file: str = "librocsparse.so.1") -> tuple[Site, Path]:
-    """Libraries that answer with their number, without RPATHs; the first may have another name than its SONAME."""
+    """Make libraries that answer with their number, without RPATHs.
+
+    The file of librocsparse may have another name than its SONAME.
+    """
     site = Site(path)
     hip = site.library("libamdhip64.so.7", f"int hip(void) {{ return {number}; }}")
     roc = site.library(

@@ -1,4 +1,4 @@
-"""What a command imports before it answers: nothing that takes longer than the answer."""
+"""The modules that a command imports before it answers: none takes longer than the answer."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from rocm_sdk_build.commands.table import COMMANDS
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
-# What Python itself does not import at its start, and the answers of most commands do not need.
+# Modules that Python itself does not import at its start, and that the answers of most commands do not need.
 HEAVY = frozenset(
     (
         "argparse",
@@ -92,7 +92,7 @@ MODULES_OF_HELP = {
     "completion": 15,
 }
 
-# What no help needs: it takes as long as all of argparse, or longer.
+# Modules that no help needs: their import takes as long as all of argparse, or longer.
 HEAVY_OF_BUILDER = frozenset(
     (
         "email",
@@ -133,7 +133,7 @@ def test_nothing_heavy_is_imported(call: Call, sdk: Site, devel_tree: Path, word
 
 
 def imported_by(module: str, heavy: frozenset[str], *words: str, site: Site) -> set[str]:
-    """The modules that a call of the function `main` of a module imports, and the import of that module before it."""
+    """Return the modules that a call of a module's function `main` imports, and the import of that module before it."""
     done = run_interpreter("-c", PROGRAM.format(module=module), *words, check=False, PYTHONPATH=str(site.path))
     assert done.returncode == 0, done.stderr
     *_, before, imported = done.stdout.splitlines()
@@ -197,7 +197,7 @@ print(_native.Bindings.__name__, _native.Coverage is before)
 
 
 def test_types_of_gpu_code_are_made_without_the_others(sdk: Site) -> None:
-    """Those of bindings and of what a library needs of the system are made when one of them is asked for."""
+    """Types of bindings, and of a library's needs of the system, are made when one of them is asked for."""
     made, others = run_interpreter("-c", TYPES, PYTHONPATH=str(sdk.path)).stdout.splitlines()
     assert {"Compatibility", "Coverage", "DeviceCode", "DeviceImage", "LibraryCoverage"} <= {*made.split()}
     assert not {"Binding", "Bindings", "Gpu", "LibraryFacts"} & {*made.split()}

@@ -1,4 +1,4 @@
-"""One mistake has one exit status in all commands, as docs/commands.md has it in a table."""
+"""The exit status of a mistake is the same in all commands, as docs/commands.md has it in a table."""
 
 import json
 import re
@@ -127,7 +127,7 @@ def test_install(call: Call, words: str, said: str) -> None:
 
 @pytest.mark.parametrize("words", ["rocm_sdk store verify --store s", "rocm_sdk_build index ."])
 def test_a_current_directory_that_was_removed(tmp_path: Path, words: str) -> None:
-    """Its error of the system names no file."""
+    """The error of the system for a removed directory names no file."""
     (tmp_path / "here").mkdir()
     script = 'cd "$0" && rmdir "$0" && exec "$@"'
     command = ["sh", "-c", script, str(tmp_path / "here"), sys.executable, "-m", *words.split()]

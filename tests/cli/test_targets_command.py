@@ -18,7 +18,10 @@ Result = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def kpack_sdk(site: Site) -> Site:
-    """An SDK whose device code comes in device packages, for three targets; the one for gfx942 is installed."""
+    """Return an SDK whose device code comes in device packages, for three targets.
+
+    The package for gfx942 is installed.
+    """
     families = [f"AVAILABLE_TARGET_FAMILIES.append({name!r})\n" for name in ("gfx942", "gfx1100", "gfx1250")]
     text = DIST_INFO.replace("AVAILABLE_TARGET_FAMILIES.append('gfx94X-dcgpu')\n", "".join(families))
     site.write("rocm_sdk_core/_dist_info.py", text)
@@ -29,7 +32,7 @@ def kpack_sdk(site: Site) -> Site:
 
 @pytest.fixture
 def family_sdk(site: Site) -> Site:
-    """An SDK with one libraries package per family; that of gfx110X-all is installed."""
+    """Return an SDK with one libraries package per family; the package for gfx110X-all is installed."""
     lines = [line for line in DIST_INFO.splitlines() if "dist_package_template" not in line]
     lines += [f"AVAILABLE_TARGET_FAMILIES.append({name!r})" for name in ("gfx110X-all", "dgpu-all")]
     site.write("rocm_sdk_core/_dist_info.py", "\n".join(lines) + "\n")

@@ -89,7 +89,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def bars_of(picture: ET.Element) -> dict[str, float]:
-    """The files that have a bar, and how long it is."""
+    """Return the files that have a bar, each with the length of its bar."""
     found = {}
     for row in picture.iter(f"{SVG}g"):
         bars = [each for each in row.iter(f"{SVG}rect") if each.get("class") != "row"]
@@ -169,7 +169,7 @@ def test_an_output_without_line_drawing(call: Call) -> None:
 
 
 def test_a_path_that_is_not_there(call: Call) -> None:
-    """It is no misspelt short name."""
+    """A missing path is no misspelt short name."""
     result = call("tree", "build/typo")
     assert (result.returncode, result.stdout) == (2, "")
     assert "rocm-sdk: build/typo: there is no such file, and no such distribution is installed" in result.stderr
@@ -180,7 +180,7 @@ WHO = 'const char *who(void) { return "%s"; } const char *ask_%s(void) { return 
 
 @pytest.fixture
 def twins(sdk: Site) -> Site:
-    """Two libraries that both have, and call, the same function; which is no library of a row of collisions."""
+    """Return an SDK with two libraries that both have, and call, the same function, in no row of collisions."""
     sdk.library("libroctx64.so.4", WHO % ("roctx64", "roctx64"))
     sdk.library("libhiprtc.so.7", WHO % ("hiprtc", "hiprtc"))
     return sdk
@@ -258,7 +258,7 @@ def test_bindings_as_a_picture(call: Call, form: str) -> None:
     picture = call("tree", "roctx64", "hiprtc", "--bindings", form).stdout
     layouts = picture.count("<svg xmlns")
     assert layouts == (2 if form == "--html" else 1)
-    assert picture.count('class="arrow fault"') == 2 * layouts  # the arrow, and that of the legend
+    assert picture.count('class="arrow fault"') == 2 * layouts  # the arrow, and its sample in the legend
     assert "calls or variables of another file" in picture
     assert "arrow" not in call("tree", "roctx64", "--bindings", form).stdout.rpartition("</style>")[2]
 

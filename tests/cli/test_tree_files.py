@@ -16,7 +16,7 @@ FLAGS = ("-Wl,--no-as-needed",)
 
 @pytest.fixture
 def extension(sdk: Site, tmp_path: Path) -> Path:
-    """A library that needs hipsparse, one that is nowhere, and the C library."""
+    """Return a library that needs hipsparse, a library that is nowhere, and the C library."""
     gone = compile_library(tmp_path / "gone/libgone.so.3", "libgone.so.3")
     needed = (sdk.path / LIBRARIES / "lib/libhipsparse.so.1", gone)
     return compile_library(tmp_path / "extension.so", None, "int f(void) { return 1; }", needed, FLAGS)
@@ -35,7 +35,7 @@ def test_a_file(call: Call, extension: Path) -> None:
 
 @pytest.mark.usefixtures("sdk")
 def test_what_an_rpath_leads_to(call: Call, tmp_path: Path) -> None:
-    """It is no member of what is named, and comes in with it."""
+    """The library is not among the named files, and comes in with the file that needs it."""
     helper = compile_library(tmp_path / "lib/libhelper.so.1", "libhelper.so.1")
     path = compile_library(tmp_path / "bin/app.so", None, "", (helper,), (*FLAGS, "-Wl,-rpath,$ORIGIN/../lib"))
     lines = call("tree", str(path)).stdout.splitlines()
@@ -75,9 +75,9 @@ def test_a_wheel(call: Call, sdk: Site, extension: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["libhipsparse.so", "libhipsparse.so.1"])
 def test_a_library_that_a_file_opens_by_name(call: Call, sdk: Site, tmp_path: Path, name: str) -> None:
-    """No DT_NEEDED entry says so; it comes with what it needs. The sum counts each file once.
+    """The library comes in with its needs, though no DT_NEEDED entry names it; the sum counts each file once.
 
-    The name without version is a link, as those of development packages.
+    The name without version is a link, as in development packages.
     """
     if name == "libhipsparse.so":
         (tmp_path / name).symlink_to(sdk.path / LIBRARIES / f"lib/{BROUGHT[0]}")
@@ -104,7 +104,7 @@ def test_a_library_that_a_file_opens_by_name(call: Call, sdk: Site, tmp_path: Pa
 
 
 def test_what_pure_python_opens_by_name(call: Call, tmp_path: Path) -> None:
-    """A table knows it. What no package here has is said."""
+    """The library that pure Python opens is known from a table; names that no package here has are told."""
     hip = wheel(tmp_path / "hip_python-7.10.1-py3-none-any.whl", {"hip/__init__.py": b""})
     (step,) = json.loads(call("tree", str(hip), "--json").stdout)["steps"]
     assert (step["soname"], step["reason"]) == ("libamdhip64.so.7", f"{hip} opens libamdhip64.so by name")

@@ -52,7 +52,7 @@ def test_json(call: Call) -> None:
 
 
 def test_reading_ahead_without_a_list(call: Call) -> None:
-    """It is timed where a load does it: the user may have it done always, or never."""
+    """Reading ahead is timed where a load does it: the user may have it done always, or never."""
     for read_ahead in ("0", "1"):
         variables = {"ROCM_SDK_READ_AHEAD": read_ahead}
         timing = json.loads(call("tree", "hipsparse", "--timing", "--json", **variables).stdout)["timing"]

@@ -43,7 +43,7 @@ Start = Callable[[list[str], dict[str, str]], "subprocess.Popen[str]"]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts programs in sessions of their own, which end with the test."""
+    """Yield a function that starts programs in sessions of their own, which end with the test."""
     started: list[subprocess.Popen[str]] = []
 
     def run(words: list[str], variables: dict[str, str]) -> subprocess.Popen[str]:

@@ -1,4 +1,4 @@
-"""Whether a wheel's name fits this Python and this system, as the library of PyPA says that installers use."""
+"""The fit of a wheel's name to this Python and this system, against the library of PyPA that installers use."""
 
 import sys
 

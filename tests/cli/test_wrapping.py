@@ -14,14 +14,14 @@ WIDTHS = (40, 60, 80)
 
 
 def words_of(text: str) -> list[str]:
-    """Without the marks that keep the lines of a command together."""
+    """Return the words without the marks that keep the lines of a command together."""
     return [word for word in text.split() if word not in {"\\", "#"}]
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("command", ["check", "check FILE", "check-gpu", "test"])
 def test_problems(sdk: Site, script: Path, tmp_path: Path, command: str, columns: int) -> None:
-    """No line is longer than the terminal, but for a word that is; what is said is what a file of the output has."""
+    """No line is longer than the terminal, except for a long word; the text equals the output to a file."""
     code = [bundle(objects("gfx90a", "gfx942"))]
     library(sdk.path / CORE / "lib/librocm_smi64.so.1", code)
     path = library(tmp_path / "libapp.so", code)
@@ -39,7 +39,7 @@ def test_problems(sdk: Site, script: Path, tmp_path: Path, command: str, columns
 
 
 def test_the_command_that_installs_an_sdk(script: Path, tmp_path: Path) -> None:
-    """It can be pasted from a narrow terminal, too."""
+    """The command can be pasted from a narrow terminal, too."""
     runtime = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7")
     path = compile_library(tmp_path / "libapp.so", None, needed=(runtime,))
     (tmp_path / "empty").mkdir()

@@ -20,7 +20,7 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def wheels(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheels of the environment's packages."""
+    """Return the wheels of the environment's packages."""
     return write_wheels(sdk, tmp_path_factory.mktemp("wheels"))
 
 
@@ -35,11 +35,11 @@ def _installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapsh
 
 @pytest.fixture
 def environment(_installed: Snapshot) -> Environment:
-    """The environment as pip has made it."""
+    """Return the environment as pip has made it."""
     return _installed.restore()
 
 
 @pytest.fixture
 def restore(_installed: Snapshot) -> Callable[[], Environment]:
-    """Makes the environment what it was at the start, within a test."""
+    """Return a function that makes the environment as it was at the start, within a test."""
     return _installed.restore

@@ -1,6 +1,6 @@
 """A virtual environment with the sample SDK and a framework, installed by pip from wheels; tests change it in place.
 
-The loader and rocm-sdk-build are those of the tests, by a .pth file. Each test starts with what pip has installed.
+The tests' own loader and rocm-sdk-build come in by a .pth file. Each test starts with the files that pip has installed.
 """
 
 import json
@@ -39,7 +39,7 @@ class Environment:
         self.python = self.scripts / "python"
 
     def make(self) -> None:
-        """Makes the environment, with what the tests import behind its own packages."""
+        """Make the environment, with the packages that the tests import behind its own packages."""
         empty_environment(self.prefix)
         (self.site / "tests.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
 
@@ -52,11 +52,11 @@ class Environment:
         self.pip("install", "-q", "--no-index", "--find-links", wheels, *names)
 
     def command(self, *words: str | Path) -> list[str]:
-        """The command that makes it smaller."""
+        """Return the command that makes the environment smaller."""
         return [str(self.python), "-m", "rocm_sdk_build", "closure", *map(str, words), "--in-place"]
 
     def run(self, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        """A module with words, as `python -m`."""
+        """Run a module with words, as `python -m`."""
         command = [str(self.python), "-m", *map(str, words)]
         return completed(command, env=clean_environment() | variables, timeout=300)
 
@@ -66,7 +66,7 @@ class Environment:
         return done
 
     def file_by_file(self, command: list[str]) -> list[str]:
-        """The command where site-packages is a mount point, which cannot be exchanged."""
+        """Return the command for a run where site-packages is a mount point, which cannot be exchanged."""
         script = 'mount --bind "$0" "$0" || exit 77; exec "$@"'
         return ["unshare", "--mount", "sh", "-c", script, str(self.site), *command]
 
@@ -75,13 +75,13 @@ class Environment:
         return document
 
     def codes(self) -> set[str]:
-        """The problems that `rocm-sdk test` reports as errors."""
+        """Return the problems that `rocm-sdk test` reports as errors."""
         done = self.run("rocm_sdk", "test", "--json")
         return {each["code"] for each in json.loads(done.stdout)["problems"] if each["severity"] == "error"}
 
     @property
     def state(self) -> str:
-        """Which SDK an import sees: "old" or "new"; "mixed" if some files are of one and some of the other."""
+        """The SDK that an import sees: "old" or "new"; "mixed" if some files are of one and some of the other."""
         names = names_in(self.site)
         marks = {
             (self.site / f"rocm_sdk_core-{VERSION}.dist-info").is_dir(),
@@ -93,20 +93,20 @@ class Environment:
         return "mixed" if len(marks) == 2 else "old" if marks == {True} else "new"
 
     def files(self) -> dict[str, bytes]:
-        """The content of all files and links, and the commands; of caches alone the names."""
+        """Return the content of all files and links, and the commands; bytecode has no part in them."""
         places = [path for top in (self.site, self.scripts) for path in top.rglob("*")]
         found = {path: os.fsencode(path.readlink()) for path in places if path.is_symlink()}
         found |= {path: path.read_bytes() for path in places if path.is_file() and path not in found}
         return {str(path.relative_to(self.prefix)): data for path, data in found.items() if path.suffix != ".pyc"}
 
     def leftovers(self) -> list[Path]:
-        """What no finished run leaves."""
+        """Return the files that no finished run leaves."""
         found = [*self.site.parent.glob(".rocm-sdk-build-*"), *self.site.glob(".rocm-sdk-build-*")]
         return [*found, *self.site.glob(".rocm-sdk-closure")]
 
 
 def write_wheels(sdk: Path, folder: Path) -> Path:
-    """Wheels of the sample SDK, with a development package, and of a framework with GPU code."""
+    """Write wheels of the sample SDK, with a development package, and of a framework with GPU code."""
     wheels = folder / "wheels"
     for name, tops in (
         ("rocm-sdk-core", (CORE, "rocm_sdk_core")),
@@ -145,7 +145,7 @@ def write_wheels(sdk: Path, folder: Path) -> Path:
 
 
 class Snapshot:
-    """What pip has installed, to start from again."""
+    """A copy of the files that pip has installed, to start from again."""
 
     def __init__(self, environment: Environment, directory: Path) -> None:
         self.environment, self.directory = environment, directory
@@ -153,7 +153,7 @@ class Snapshot:
             shutil.copytree(place, directory / place.name, symlinks=True)
 
     def restore(self) -> Environment:
-        """Each file is new: what has two names shows."""
+        """Put the installed files back: each file is new, so that a second name of a file shows."""
         for place in (self.environment.site, self.environment.scripts):
             shutil.rmtree(place)
             shutil.copytree(self.directory / place.name, place, symlinks=True)

@@ -1,6 +1,7 @@
-"""Libraries whose constructors attack: each is a row. One that gets what it wants says so and ends the process.
+"""Libraries whose constructors attack: each is a row.
 
-What shows only outside (a file, a signal, a message) the test looks for. Names in capitals are values of a test.
+A library that gets the thing it wants says so and ends the process. The test looks for effects that show only outside
+(a file, a signal, a message). Names in capitals are values of a test.
 """
 
 import os
@@ -188,7 +189,7 @@ ATTACKS = {
         printf("{\"wrong\": []}\n"); fflush(stdout); printf("%0100000d", 7); fflush(stdout); return 0;""",
 }
 
-# Those that only some tests want.
+# Attacks that only some tests want.
 _OTHERS = {"sleeps": "prctl(PR_SET_NAME, PROCESS_NAME); sleep(600); return 0;"}
 
 _REST = """
@@ -199,7 +200,7 @@ __attribute__((constructor)) static void harm(void) {
 
 
 def write_attack(directory: Path, name: str, values: dict[str, Any]) -> Path:
-    """Compiles a library that attacks when it is loaded."""
+    """Compile a library that attacks when it is loaded, and return its path."""
     texts = {key: f'"{value}"' if isinstance(value, str) else str(value) for key, value in values.items()}
     texts["PROCESS_NAME"] = f'"{PROCESS_NAME}"'
     defined = "".join(f"#define {key} {text}\n" for key, text in texts.items())

@@ -1,4 +1,4 @@
-"""`rocm-sdk-build closure`: what belongs to an SDK for an application, what goes, and why."""
+"""`rocm-sdk-build closure`: the files that belong to an SDK for an application, the files that go, and the reasons."""
 
 import ctypes.util
 import json
@@ -29,7 +29,7 @@ def targets(path: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def small(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The closure of hipsparse for one GPU."""
+    """Return the closure of hipsparse for one GPU."""
     output = tmp_path_factory.mktemp("small") / "small"
     closure(sdk, PROVED, "--library", "hipsparse", "--gpu", "gfx1030", "--output", output)
     return output
@@ -100,7 +100,7 @@ def test_data_of_a_library(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_what_a_library_that_is_opened_needs_of_the_system(sdk: Path, tmp_path: Path) -> None:
-    """rocblas opens rocsolver, whose name is in its data; what that needs of the system belongs to the closure."""
+    """The closure has the system's libraries for rocsolver, which rocblas opens by a name in its data."""
     own = tmp_path / "sdk"
     shutil.copytree(sdk, own, symlinks=True)
     (solver,) = own.glob("*/lib/librocsolver.so.0")
@@ -110,7 +110,7 @@ def test_what_a_library_that_is_opened_needs_of_the_system(sdk: Path, tmp_path: 
 
 
 def test_names_of_gpus_come_from_the_system(sdk: Path, tmp_path: Path) -> None:
-    """libdrm of the system reads amdgpu.ids: without it HIP and rocminfo print no name."""
+    """The system's libdrm reads amdgpu.ids: without it HIP and rocminfo print no name."""
     if ctypes.util.find_library("drm_amdgpu") is None:
         pytest.skip("this system has no libdrm_amdgpu.so.1, on which the rest depends: apt-get install libdrm-amdgpu1")
     own = tmp_path / "sdk"
@@ -126,7 +126,7 @@ def test_names_of_gpus_come_from_the_system(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_what_the_loader_needs_of_the_system(sdk: Path, tmp_path: Path) -> None:
-    """libelf, if it was built from source; those of releases have it."""
+    """The loader needs libelf if it was built from source; releases bring their own."""
     from rocm_sdk import _native
 
     document = report(sdk, "--library", "amd_comgr", "--output", tmp_path / "out")
@@ -235,7 +235,7 @@ def test_no_code_for_a_gpu_at_all(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_what_needs_nothing_that_the_sdk_has(sdk: Path, tmp_path: Path) -> None:
-    """It needs libraries of ROCm all the same, or nobody knows: it is no application without ROCm."""
+    """The files need other libraries of ROCm, or nobody knows: they are no application without ROCm."""
     package = tmp_path / "app"
     package.mkdir()
     (tmp_path / "app/lib.so").write_bytes(b"\x7fELF")
@@ -305,7 +305,7 @@ def test_an_output_that_exists_stays(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_an_output_whose_name_is_too_long(sdk: Path, tmp_path: Path) -> None:
-    """It is named, and not what would have become it."""
+    """The output is named, and not the scratch that would have become the output."""
     output = tmp_path / ("x" * 300)
     done = closure(sdk, "--library", "hipsparse", "--output", output, check=False)
     assert (done.returncode, done.stdout) == (1, "")
@@ -445,7 +445,7 @@ except PackagingError as error:
 
 @as_root
 def test_a_wheel_without_room(tmp_path: Path) -> None:
-    """It is refused before anything of it is written."""
+    """The wheel is refused before anything of it is written."""
     place = tmp_path / "small"
     place.mkdir()
     wheel = wheel_of(tmp_path / "app-1.0-py3-none-any.whl", ("one.py", b"#" * 70_000), ("two.py", b"#" * 70_000))

@@ -31,7 +31,7 @@ def layer(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An image in the OCI layout with one file and a setting of its own, as other tools write it."""
+    """Return an image in the OCI layout with one file and a setting of its own, as other tools write it."""
     need("umoci")
     directory = tmp_path_factory.mktemp("base")
     (directory / "root/etc").mkdir(parents=True)
@@ -49,7 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each of the ways to make an image, alone in PATH."""
+    """Put each of the ways to make an image alone into PATH, and return its name."""
     need(*WAYS[request.param])
     if request.param == "buildah" and os.geteuid() != 0:
         pytest.skip("buildah unpacks the base, as root")
@@ -68,7 +68,7 @@ def need(*programs: str) -> None:
 
 
 def manifest_of(image: Path) -> tuple[str, dict[str, object]]:
-    """The digest of the manifest, and the settings of the image."""
+    """Return the digest of the manifest, and the settings of the image."""
     (entry,) = json.loads((image / "index.json").read_text())["manifests"]
     manifest = json.loads(blob(image, entry["digest"]))
     return entry["digest"], json.loads(blob(image, manifest["config"]["digest"]))
@@ -79,7 +79,7 @@ def blob(image: Path, digest: str) -> bytes:
 
 
 def make_image(layer: Path, base: str, directory: Path) -> Path:
-    """The image of the closure that the layer has."""
+    """Make the image of the closure that the layer has."""
     (directory / "scratch").mkdir(parents=True)
     subprocess.run(["/bin/tar", "-C", directory, "-xf", layer], check=True)
     image_writer(base)(directory / "opt/rocm-sdk", directory / "image", directory / "scratch", Wait("writing"))
@@ -98,7 +98,7 @@ def test_a_layer(layer: Path, tmp_path: Path) -> None:
 
 
 def test_an_image_on_a_base(layer: Path, base: Path, tmp_path: Path, way: str) -> None:
-    """Its manifest has the same digest in two runs; the base keeps its settings and files."""
+    """The manifest has the same digest in two runs; the base keeps its settings and files."""
     assert way in WAYS
     first = make_image(layer, f"oci:{base}:latest", tmp_path / "a")
     digest, config = manifest_of(first)

@@ -1,4 +1,4 @@
-"""How the files of a closure that do not change get there: by copies or links, and with the digests of RECORD."""
+"""The way of unchanged files into a closure: by copies or links, and with the digests of RECORD."""
 
 import os
 import shutil
@@ -27,7 +27,10 @@ FALSE_DIGEST = "sha256=" + "A" * 43
 
 @pytest.fixture
 def own(sdk: Path, tmp_path: Path) -> Path:
-    """An SDK that a test may change, whose RECORDs are the last that was written, as installers leave them."""
+    """Return an SDK that a test may change.
+
+    The RECORDs are the last files that were written, as installers leave them.
+    """
     site = Path(shutil.copytree(sdk, tmp_path / "own/site", symlinks=True))
     for record in site.glob("*.dist-info/RECORD"):
         record_again(record)
@@ -35,7 +38,7 @@ def own(sdk: Path, tmp_path: Path) -> Path:
 
 
 def record_again(record: Path, **digests: str) -> None:
-    """Writes RECORD anew, later than all other files."""
+    """Write RECORD anew, later than all other files."""
     time.sleep(0.02)  # more than the kernel's clock for times of files takes for a tick
     rows = [row._replace(digest=digests.get(Path(row.path).name, row.digest)) for row in read_record(str(record)).rows]
     record.write_text(record_text(rows))
@@ -55,7 +58,10 @@ def true_digest(path: Path) -> str:
 
 
 def test_a_digest_of_record_is_not_computed_again(own: Path, tmp_path: Path) -> None:
-    """A false one of a file that has not changed since is copied; that of a file that loses code is computed."""
+    """A digest in RECORD of an unchanged file is copied, even a false one.
+
+    The digest of a file that loses code is computed.
+    """
     record_again(record_of(own, "rocm_sdk_core"), **{"libamdhip64.so.7": FALSE_DIGEST})
     record_again(record_of(own, "rocm_sdk_libraries"), **{"librocsparse.so.1": FALSE_DIGEST})
     closure(own, *WORDS, "--output", tmp_path / "out")
@@ -64,7 +70,7 @@ def test_a_digest_of_record_is_not_computed_again(own: Path, tmp_path: Path) -> 
 
 
 def test_the_note_of_a_file_that_loses_code(own: Path, tmp_path: Path) -> None:
-    """It has the digest of the original from RECORD, and the true one if the original has changed since."""
+    """The note has the digest of the original from RECORD, and the true one if the original has changed since."""
     record_again(record_of(own, "rocm_sdk_libraries"), **{"librocsparse.so.1": FALSE_DIGEST})
     closure(own, *WORDS, "--output", tmp_path / "false")
     assert digest_in_note(tmp_path / "false" / SPARSE) == "0" * 64
@@ -120,7 +126,7 @@ def test_hard_links_only_where_they_are_asked_for(own: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("more", [("--form", "wheels"), ("--form", "oci"), ("--in-place",)], ids=lambda more: more[-1])
 def test_links_for_a_directory_alone(own: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
-    """Other forms give files the modes that they have everywhere, and would change those of the SDK."""
+    """Other forms give files the modes that they have everywhere, and would change the modes of the SDK's files."""
     output = () if more == ("--in-place",) else ("--output", tmp_path / "out")
     done = closure(own, *WORDS, *more, "--link-mode", "hardlink", *output, check=False)
     assert done.returncode == 2
@@ -131,7 +137,10 @@ def test_links_for_a_directory_alone(own: Path, tmp_path: Path, more: tuple[str,
 @pytest.mark.parametrize("mode", ["copy", "hardlink"])
 @pytest.mark.parametrize("room", ["64m", "80k"])
 def test_another_file_system(own: Path, tmp_path: Path, mode: str, room: str) -> None:
-    """What can be neither linked nor cloned is copied. A disk that becomes full has nothing of it."""
+    """Files that can be neither linked nor cloned are copied.
+
+    A disk that becomes full has nothing of the closure.
+    """
     place = tmp_path / "place"
     place.mkdir()
     before = {path: path.stat().st_nlink for path in own.rglob("*") if path.is_file()}
@@ -163,7 +172,7 @@ def test_the_kernel_copies_where_it_can(own: Path, tmp_path: Path, lacking: str)
 
 
 def test_files_of_another_user(sdk: Path, open_directory: Path, other_user: OtherUser) -> None:
-    """They are copied where the kernel protects them from links."""
+    """Files of another user are copied where the kernel protects them from links."""
     site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
     place = open_directory / "place"
     place.mkdir()

@@ -17,7 +17,7 @@ LIB = f"{LIBRARIES}/lib"
 
 @pytest.fixture
 def extend(sdk: Path, tmp_path: Path) -> Callable[..., Path]:
-    """`extend(write, names...)`: a copy of the SDK to which write(directory) adds libraries and files."""
+    """Return a function that copies the SDK, adds files by `write(directory)`, and puts their names into a RECORD."""
 
     def extended(write: Callable[[Path], object], *names: str) -> Path:
         site = Path(shutil.copytree(sdk, tmp_path / "own/site", symlinks=True))
@@ -40,7 +40,7 @@ MARKER = {"kernel_name": "lib/libhipdnn.so.1", "kpack_search_paths": ["../.kpack
 
 
 def write_archives(lib: Path) -> None:
-    """A library whose code is in an archive for each target, and an archive that no library names."""
+    """Write a library whose code is in an archive for each target, and an archive that no library names."""
     text = "".join(f"\\{byte:03o}" for byte in message(MARKER))
     section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"\n'
     library(lib / "libMIOpen.so.1", [bundle(objects("gfx942"))], magic=HIPK, more=section)
@@ -62,7 +62,10 @@ def test_archives_of_a_kept_library(extend: Callable[..., Path], tmp_path: Path)
 
 
 def write_engine(lib: Path) -> None:
-    """hipDNN opens engines whose names nothing says; one needs a library that nothing else needs."""
+    """Write an engine of hipDNN, which opens engines by names that no file has.
+
+    The engine needs a library that nothing else needs.
+    """
     directory = lib / "hipdnn_plugins/engines"
     directory.mkdir(parents=True)
     compile_library(lib / "libhipdnn_backend.so.1", "libhipdnn_backend.so.1", "int backend(void) { return 1; }")

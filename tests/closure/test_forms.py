@@ -38,7 +38,7 @@ def wheels(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that is used again: what a test installs, it removes."""
+    """Return the interpreter of an environment that is used again: a test removes the packages that it installs."""
     directory = tmp_path_factory.mktemp("environment") / "venv"
     venv.create(directory)
     return directory / "bin/python"
@@ -164,7 +164,7 @@ def test_tags_of_the_wheel_that_was_installed(sdk: Path, tmp_path: Path) -> None
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SDK of packages that rocm-sdk-build made, in an environment; returns its site-packages."""
+    """Return the site-packages directory of an environment with an SDK of packages that rocm-sdk-build made."""
     directory = tmp_path_factory.mktemp("installed")
     tree = usual_tree(directory / "artifacts", kpack=False)
     build(Wish([tree.root], directory, VERSION, is_checked=False), read_rules())
@@ -176,7 +176,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_commands_that_are_programs(installed: Path, python: Path, tmp_path: Path) -> None:
-    """They look for the dist-info directory of the closure. The directory has them as `pip install --target` does."""
+    """The programs look for the dist-info directory of the closure.
+
+    The directory has them as `pip install --target` does.
+    """
     words = ("--tool", "rocminfo", "--library", "amdhip64")
     closure(installed, *words, "--output", tmp_path / "site")
     assert names_in(tmp_path / "site/bin") == {"rocminfo"}
@@ -195,7 +198,7 @@ def test_commands_that_are_programs(installed: Path, python: Path, tmp_path: Pat
 
 
 def test_a_closure_has_no_bill_of_materials(installed: Path, tmp_path: Path) -> None:
-    """That of the package names another version, and more files."""
+    """The package's bill of materials names another version, and more files."""
     assert len(list(installed.glob("rocm_sdk_core-*.dist-info/sboms/rocm-sdk-core.cdx.json"))) == 1
     closure(installed, "--library", "amdhip64", "--no-proof", "--output", tmp_path / "site")
     (info,) = (tmp_path / "site").glob("rocm_sdk_core-*.dist-info")
@@ -220,6 +223,6 @@ def test_commands_without_a_compiler_are_entry_points(installed: Path, python: P
 
 
 def starts(command: Path, site: Path, package: str = CORE) -> None:
-    """The command is the program of this directory, and gets its arguments."""
+    """Check that the command is the program of this directory, and gets its arguments."""
     done = completed([command, "a b"], env=clean_environment())
     assert (done.returncode, done.stdout) == (0, f"{site}/{package}/bin/{command.name} 2\n"), done.stderr

@@ -24,7 +24,7 @@ INFO = f"rocm_sdk_libraries-{VERSION}.dist-info"
 
 @pytest.fixture
 def own(sdk: Path, tmp_path: Path) -> Path:
-    """A copy that a test changes."""
+    """Return a copy of the SDK that a test changes."""
     return Path(shutil.copytree(sdk, tmp_path / "own/site", symlinks=True))
 
 
@@ -148,7 +148,7 @@ def test_a_library_that_an_override_replaces(own: Path, tmp_path: Path) -> None:
 
 
 def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
-    """uv's link mode symlink: each file is an absolute link into a cache."""
+    """The link mode `symlink` of uv makes each file an absolute link into a cache."""
     cache = tmp_path / "own/cache"
     cache.mkdir()
     for number, path in enumerate(sorted(path for path in own.rglob("*") if path.is_file() and not path.is_symlink())):
@@ -162,7 +162,7 @@ def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
 
 
 def test_rows_of_an_application_that_lead_out(sdk: Path, tmp_path: Path) -> None:
-    """What a RECORD of others names elsewhere is not linked into the root of the proof, where files are written."""
+    """Files elsewhere that a RECORD of others names are not linked into the proof's root, where files are written."""
     site, outside = tmp_path / "app-site", tmp_path / "etc"
     (site / "app").mkdir(parents=True)
     outside.mkdir()

@@ -42,7 +42,7 @@ def need(*programs: str) -> None:
 
 
 class Told(Wait):
-    """What is told of the reading of a directory."""
+    """A record of the reports about the reading of a directory."""
 
     def __init__(self, total: int | None = None) -> None:
         super().__init__("reading", total)
@@ -59,7 +59,7 @@ class Told(Wait):
 
 
 def write(form: str, site: Path, directory: Path, told: Told | None = None) -> Path:
-    """Writes a form of a copy of the directory. told: is told what is read of it."""
+    """Write a form of a copy of the directory; `told` gets the reports about reading it."""
     shutil.copytree(site, directory / "site", symlinks=True)
     (directory / "scratch").mkdir()
     writer_of(form, None)(directory / "site", directory / "output", directory / "scratch", told or Told())
@@ -106,7 +106,7 @@ def test_the_same_bytes(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(scope="module")
 def images(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with an image of each kind whose program is there."""
+    """Return a directory with an image of each kind whose program is there."""
     directory = tmp_path_factory.mktemp("images")
     for form, program in PROGRAMS.items():
         if shutil.which(program) is not None:
@@ -147,7 +147,7 @@ def test_the_kernel_mounts_it(images: Path, tmp_path: Path, form: str) -> None:
 
 @contextmanager
 def mounting(image: Path, place: Path) -> Iterator[Path]:
-    """A squashfs image, mounted by squashfuse."""
+    """Yield the mount point of a squashfs image, mounted by squashfuse."""
     need("mksquashfs", "squashfuse", "fusermount3")
     place.mkdir()
     done = completed(["squashfuse", image, place])
@@ -211,7 +211,7 @@ def test_squashfuse_mounts_it_for_others(images: Path, other_user: OtherUser, op
 
 @pytest.mark.parametrize("form", PROGRAMS)
 def test_a_program_that_is_missing(sdk: Path, tmp_path: Path, form: str) -> None:
-    """It is told before the work begins."""
+    """A missing program is told before the work begins."""
     done = closure(sdk, *WORDS, "--form", form, "--output", tmp_path / "out", check=False, PATH="/nonexistent")
     package = {"squashfs": "squashfs-tools", "erofs": "erofs-utils"}[form]
     assert done.stderr == (
@@ -276,7 +276,7 @@ def test_a_full_disk(site: Path, tmp_path: Path, form: str) -> None:
 
 
 def test_a_program_that_fails(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its words are shown, with what may help."""
+    """The words of the program are shown, with help."""
     (tmp_path / "bin").mkdir()
     program(tmp_path / "bin/mksquashfs", "echo damaged >&2; exit 3")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")

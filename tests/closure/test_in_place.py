@@ -28,7 +28,7 @@ def targets(path: Path) -> list[str]:
 
 
 def wrong_rows(site: Path) -> list[str]:
-    """Rows of RECORDs that do not say what is there."""
+    """Return the rows of RECORDs that do not fit their files."""
     rows = [row for record in site.glob("*.dist-info/RECORD") for row in read_record(str(record)).rows]
     missing = [row.path for row in rows if not (site / row.path).exists()]
     return missing + [row.path for row in rows if row.digest and digest_text(sha256_of(site / row.path)) != row.digest]
@@ -191,7 +191,10 @@ def test_a_development_tree_that_is_required_stays(environment: Environment, whe
 
 @pytest.mark.parametrize("way", ["exchange", pytest.param("file by file", marks=as_root)])
 def test_a_process_with_replaced_files(environment: Environment, way: str) -> None:
-    """It is told which files these are, by the names under which it loaded them; the others are what they were."""
+    """A test of the process names the replaced files, by the names under which it loaded them.
+
+    The other files are as they were.
+    """
     program = "import rocm_sdk; rocm_sdk.preload_libraries('hipsparse'); print(flush=True); input()"
     command = [str(environment.python), "-c", program]
     with subprocess.Popen(command, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -30,7 +30,7 @@ def traced(command: list[str], *options: str) -> subprocess.CompletedProcess[str
 
 
 def points(command: list[str], record: Path) -> list[tuple[str, int]]:
-    """Each of the calls of an undisturbed run: its name, and its number among those of this name."""
+    """Return the calls of an undisturbed run: the name of each, and its number among the calls of this name."""
     done = traced(command, "-o", str(record), "-e", f"trace={CALLS}")
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
@@ -45,7 +45,7 @@ def points(command: list[str], record: Path) -> list[tuple[str, int]]:
 
 
 def chosen(found: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Those to be killed at: evenly spread over the run, and all that exchange or are about the journal."""
+    """Return the calls to be killed at: evenly spread over the run, and all that exchange or are about the journal."""
     step = max(1, len(found) // KILLS)
     return list(
         dict.fromkeys([*found[step // 2 :: step], found[-1], *(each for each in found if each[0] == "renameat2")])

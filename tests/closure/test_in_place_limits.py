@@ -64,7 +64,7 @@ def test_installed_in_a_lower_layer(environment: Environment, layer: Path) -> No
 
 
 def with_own_sdk(environment: Environment, layer: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Makes the SDK smaller in the layer that it was installed in; the other packages lie in a lower one."""
+    """Make the SDK smaller in the layer that it was installed in; the other packages lie in a lower one."""
     packages = layer / "packages"
     packages.mkdir()
     for path in [*environment.site.iterdir()]:
@@ -129,7 +129,7 @@ exit $status
 @as_root
 @pytest.mark.parametrize("room", [0, 30, 70])
 def test_a_full_disk(environment: Environment, room: int) -> None:
-    """What was there stays, and nothing half-written."""
+    """The files that were there stay, and nothing half-written."""
     tree = environment.prefix / "lib"
     done = in_namespace(FULL, str(tree), str(room), str(environment.site), *environment.command(*WORDS))
     shutil.rmtree(f"{tree}.copy")
@@ -141,7 +141,7 @@ def test_a_full_disk(environment: Environment, room: int) -> None:
 
 
 def test_names_in_a_cache_keep_the_bytes(environment: Environment) -> None:
-    """uv's link modes `hardlink` and `symlink`."""
+    """The names are as the link modes `hardlink` and `symlink` of uv leave them."""
     cache = environment.prefix / "cache"
     shutil.rmtree(cache, ignore_errors=True)
     cache.mkdir()

@@ -126,7 +126,7 @@ def test_a_fix_of_wheels_makes_and_installs_them_again(
 
 
 def write_index(wheels: Path, directory: Path) -> str:
-    """An index of packages in a directory; returns its address."""
+    """Write an index of packages into a directory, and return its address."""
     for wheel in wheels.glob("*.whl"):
         project = directory / wheel.name.partition("-")[0].replace("_", "-")
         project.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def test_a_fix_of_an_image_makes_it_again(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_a_fix_that_installs_something_else(sdk: Path, tmp_path: Path) -> None:
-    """What the system lacks is no part of the closure, which need not be made again."""
+    """Libraries that the system lacks are no part of the closure, which need not be made again."""
     closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out")
     program = (
         "from rocm_sdk.problems import problem\n"
@@ -281,7 +281,7 @@ def test_a_page_for_which_no_room_is_left(
 
 
 def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:
-    """Its package is imported in the proof, where the wheel's files are not installed."""
+    """The wheel's package is imported in the proof, where the wheel's files are not installed."""
     (tmp_path / "app").mkdir()
     extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
     wheel = tmp_path / "app-1.0-py3-none-any.whl"

@@ -40,7 +40,7 @@ _LIBC = ctypes.CDLL(None)
 
 
 class Outside:
-    """What an attack can reach outside of the proof, and whether it did."""
+    """The targets of attacks outside of the proof, with a record whether an attack reached them."""
 
     def __init__(self, directory: Path, block: ExitStack) -> None:
         self.directory = directory / "outside"
@@ -74,7 +74,7 @@ class Outside:
         }
 
     def touched(self) -> list[str]:
-        """What was reached."""
+        """Return the names of the targets that were reached."""
         found = [path.name for path in self.directory.iterdir() if path.name not in {"socket", "inherited"}]
         found += ["inherited"] if (self.directory / "inherited").stat().st_size else []
         found += ["victim"] if self.victim.poll() is not None else []
@@ -88,7 +88,10 @@ class Outside:
 
 
 def processes(name: str) -> list[int]:
-    """Those of a name that have not ended: the first process of a machine may leave them in the table for a while."""
+    """Return the processes of a name that have not ended.
+
+    The first process of a machine may leave ended processes in the table for a while.
+    """
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -99,7 +102,7 @@ def processes(name: str) -> list[int]:
 
 
 def commands(text: str) -> list[int]:
-    """Processes with a text in their command, which are not those that start them."""
+    """Return the processes with a text in their command, except the processes that start them."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -126,7 +129,7 @@ def outside(open_directory: Path) -> Iterator[Outside]:
 
 @pytest.fixture
 def application(open_directory: Path, outside: Outside) -> Path:
-    """A directory with a library for each attack."""
+    """Return a directory with a library for each attack."""
     directory = open_directory / "application"
     directory.mkdir()
     for name in ATTACKS:
@@ -135,7 +138,7 @@ def application(open_directory: Path, outside: Outside) -> Path:
 
 
 def with_terminal(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs a command whose controlling terminal is a new one."""
+    """Run a command whose controlling terminal is a new one."""
     main, terminal = pty.openpty()
 
     def take() -> None:
@@ -203,7 +206,7 @@ def as_root_user(words: Words, variables: Variables, outside: Outside, _: OtherU
 
 
 def in_a_chroot(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
-    """Where the kernel refuses user namespaces."""
+    """Run a closure in a chroot, where the kernel refuses user namespaces."""
     place = outside.directory.parent / "chroot"
     place.mkdir()
     script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
@@ -228,13 +231,13 @@ WAYS: dict[str, Run] = {"mapped": as_root_user, "changed": in_a_chroot, "own": a
 
 
 def need_namespaces_of(way: str) -> None:
-    """Skips a test."""
+    """Skip a test whose way needs user namespaces, where there are none."""
     if way != "changed":
         need_user_namespaces()
 
 
 def begun(way: str, words: Words, variables: Variables, outside: Outside, other: OtherUser) -> threading.Thread:
-    """Runs a command in the background."""
+    """Run a command in the background, and return its thread."""
     thread = threading.Thread(target=WAYS[way], args=(words, variables, outside, other))
     thread.start()
     return thread
@@ -302,7 +305,7 @@ def test_attacks_of_constructors(  # noqa: PLR0917
 
 
 def without_namespaces(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
-    """As root of a container, which may not mount."""
+    """Run a closure as root of a container, which may not mount."""
     command = ["setpriv", "--bounding-set", "-sys_admin", sys.executable, "-m", "rocm_sdk_build", *words]
     return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
 
@@ -317,7 +320,7 @@ def in_a_chroot_as_other_user(words: Words, variables: Variables, outside: Outsi
 
 
 def with_masked_proc(words: Words, variables: Variables, _: Outside, other: OtherUser) -> Done:
-    """As containers mask it."""
+    """Run a closure with a masked /proc, as containers mask it."""
     change = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", other.python, "-m")
     script = 'mount -t tmpfs masked /proc/irq && exec "$0" "$@"'
     command = ["unshare", "--mount", "sh", "-c", script, *change, "rocm_sdk_build", *words]
@@ -352,7 +355,7 @@ def test_where_nothing_takes_the_rights(
 
 @as_root
 def test_the_unsafe_proof(sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser) -> None:
-    """It runs in copies: what belongs to root, it cannot reach."""
+    """The unsafe proof runs in copies: things that belong to root are out of its reach."""
     site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
     outside.directory.chmod(0o755)
     application = open_directory / "application"

@@ -22,7 +22,7 @@ from rocm_sdk_build.closure.proving.root import Root
 
 
 def test_code_that_lacks_rights(sdk: Path, tmp_path: Path) -> None:
-    """It fails, and the error says why it may."""
+    """The code fails, and the error says why it may."""
     (tmp_path / "app").mkdir()
     source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void harm(void)\n"
     source += '{ if (!fopen("/lacking-rights", "w")) { perror("app"); exit(1); } }\n'
@@ -34,7 +34,7 @@ def test_code_that_lacks_rights(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_code_of_others_runs_only_when_asked_for(sdk: Path, tmp_path: Path) -> None:
-    """What is not installed is not tried by default, and the report says so."""
+    """Code that is not installed is not tried by default, and the report says so."""
     (tmp_path / "app").mkdir()
     ran = tmp_path / "ran"
     source = f'#include <stdio.h>\n__attribute__((constructor)) static void harm(void) {{ fopen("{ran}", "w"); }}\n'
@@ -120,7 +120,10 @@ def test_what_the_code_says_does_not_reach_the_terminal(sdk: Path, tmp_path: Pat
 
 
 def test_links_of_an_installer_to_an_application(sdk: Path, tmp_path: Path) -> None:
-    """uv's link mode symlink: each file is an absolute link into a cache. Links inside of a package stay links."""
+    """The link mode `symlink` of uv makes each file an absolute link into a cache.
+
+    Links inside of a package stay links.
+    """
     site, cache = tmp_path / "site", tmp_path / "cache"
     extension = write_application(site / "linked", sdk, "libhipsparse.so.4")
     text = "import os, rocm_sdk\nrocm_sdk.preload_libraries('hipsparse')\nplace = os.path.dirname(__file__)\n"
@@ -142,7 +145,7 @@ def test_links_of_an_installer_to_an_application(sdk: Path, tmp_path: Path) -> N
 
 @as_root
 def test_root_where_no_more_user_namespaces_are_allowed(sdk: Path, tmp_path: Path) -> None:
-    """As max_user_namespaces says: here that of a namespace in which all users are what they are."""
+    """The limit max_user_namespaces is 0 in a namespace where all users keep their numbers."""
     need_user_namespaces()
     host, end = Path("/proc/self/ns/user").readlink(), time.monotonic() + 60
     with subprocess.Popen(["unshare", "--user", "sleep", "600"]) as holder:
@@ -165,7 +168,7 @@ def test_root_where_no_more_user_namespaces_are_allowed(sdk: Path, tmp_path: Pat
 @as_root
 @pytest.mark.parametrize("has_rights", [True, False])
 def test_root_who_makes_files_for_nobody_else(sdk: Path, tmp_path: Path, has_rights: bool) -> None:
-    """His umask is not that of the root in which the code runs, as another user."""
+    """The umask of root is not the umask in the root where the code runs as another user."""
     way = "copies" if not has_rights else "mapped" if has_user_namespaces() else "changed"
     words = ["closure", "--library", "rocblas", "--gpu", "gfx1030", "--json", "--proof=unsafe"]
     rights = ["env"] if has_rights else ["setpriv", "--bounding-set", "-sys_admin"]

@@ -51,7 +51,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 def why_not() -> str:
-    """Why a cluster cannot be made here; "": it can."""
+    """Return the reason why a cluster cannot be made here, "" if it can."""
     if os.geteuid() != 0:
         return "a cluster needs root"
     if missing := [name for name in PROGRAMS if _program(name) is None]:
@@ -112,7 +112,7 @@ class Cluster:
         return path.read_text() if path.exists() else ""
 
     def state(self, job: str) -> str:
-        """COMPLETED, FAILED, ..."""
+        """Return the state of a job: COMPLETED, FAILED, ..."""
         words = self.run("scontrol", "show", "job", job).stdout.split()
         return next(word.partition("=")[2] for word in words if word.startswith("JobState="))
 

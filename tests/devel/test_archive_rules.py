@@ -1,4 +1,4 @@
-"""Where the text of a symbolic link may lead: into the tree, or into a directory beside it, and nowhere else."""
+"""The targets that a symbolic link may have: in the tree, or in a directory beside it, and nowhere else."""
 
 import pytest
 from hostile_input import TREE
@@ -33,7 +33,7 @@ def test_where_a_link_leads(depth: int, text: str, place: str | None) -> None:
 
 
 def test_a_directory_comes_after_those_that_hold_it() -> None:
-    """Whether the archive names them or not."""
+    """A directory comes after its parents, named in the archive or not."""
     rules = ArchiveRules("archive")
     names = [f"{TREE}/a/b/c", f"{TREE}/a", TREE, f"{TREE}/a/b/d"]
     paths = [[each.path for each in rules.admit(directory(name)[0])] for name in names]

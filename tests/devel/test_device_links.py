@@ -22,7 +22,7 @@ SDK = "0.0.1.test"
 
 
 def reconcile(site: DevelSite, version: str = SDK, warning: str | None = None) -> int:
-    """How many links one call made."""
+    """Return the number of links that one call made."""
     code = "import sys; from pathlib import Path; from rocm_sdk._devel import _reconcile_device_links as call\n"
     code += "print(call(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))"
     command = [sys.executable, "-c", code, str(site.path), str(site.tree), version]
@@ -37,7 +37,7 @@ def install_device(site: DevelSite, target: str, version: str = SDK, **options: 
 
 
 def rows(site: DevelSite, target: str, version: str = SDK) -> list[str]:
-    """The rows in the tree that a device package's RECORD has."""
+    """Return the rows in the tree that a device package's RECORD has."""
     with site.record(f"rocm-sdk-device-{target}", version).open(newline="") as file:
         return [row[0] for row in csv.reader(file) if row[0].startswith(site.tree.name)]
 
@@ -48,7 +48,7 @@ def device_file(target: str, number: int = 0) -> str:
 
 @pytest.fixture
 def site(make_site: MakeSite) -> DevelSite:
-    """A tree that some program extracted, and one device package."""
+    """Return a tree that some program extracted, and one device package."""
     site = make_site(NONCE)
     write(site.tree / "__init__.py", b"")
     install_device(site, "gfx942")
@@ -157,7 +157,7 @@ def test_a_reinstalled_package_is_linked_again(site: DevelSite) -> None:
 
 @pytest.mark.parametrize("moment", [0, 1, 4_000_000_000])
 def test_a_clock_that_jumps(site: DevelSite, moment: int) -> None:
-    """What is installed "long ago", or "in the future", is noticed like anything else."""
+    """A package that is installed "long ago", or "in the future", is noticed like anything else."""
     reconcile(site)
     install_device(site, "gfx1100")
     for path in [site.path, *site.path.rglob("*")]:

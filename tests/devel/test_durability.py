@@ -14,12 +14,12 @@ CALLS = "write,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,syncfs,fs
 
 
 def traced_command(site: DevelSite, record: Path, *words: str) -> list[str]:
-    """The calls of `rocm-sdk WORDS` that order what reaches the disk, one line each."""
+    """Return the calls of `rocm-sdk WORDS` that order the way of data to the disk, one line each."""
     return traced([sys.executable, "-m", "rocm_sdk", *words], CALLS, record, site.environment())
 
 
 def index(lines: list[str], pattern: str, start: int = 0) -> int:
-    """Where the first call after `start` stands that the pattern fits."""
+    """Return the index of the first call from `start` on that the pattern fits."""
     found = next((i for i, line in enumerate(lines) if i >= start and re.search(pattern, line)), None)
     assert found is not None, (pattern, lines)
     return found
@@ -55,7 +55,7 @@ def test_a_file_is_on_the_disk_before_its_name(devel_site: DevelSite, tmp_path: 
 
 
 def test_a_tree_is_on_the_disk_before_it_is_shown(devel_site: DevelSite, tmp_path: Path) -> None:
-    """Its manifest says that it is complete, also where a power cut took the data of other files."""
+    """The manifest of a shown tree says that it is complete, also where a power cut took the data of other files."""
     lines = traced_command(devel_site, tmp_path / "calls", "init")
     stamped = index(lines, r'rename.*/\.rocm-sdk/stamp"')
     synced = index(lines, r"syncfs\(", stamped)

@@ -40,7 +40,7 @@ def check_tree(site: DevelSite) -> None:
 
 
 def check_record(site: DevelSite) -> None:
-    """Everything is listed once, and nothing that is not there but the archive and notes not written yet."""
+    """Check that RECORD lists everything once, and no absent files except the archive and notes not written yet."""
     rows = site.rows()
     assert len(rows) == len(set(rows))
     files = {
@@ -82,7 +82,7 @@ def test_again_is_nothing(devel_site: DevelSite) -> None:
 
 
 def test_installed_files_are_not_touched(devel_site: DevelSite) -> None:
-    """uv's are hard links to its cache."""
+    """Installed files of uv are hard links to its cache."""
     installed = {path: path.lstat() for path in devel_site.path.rglob("*") if path.is_file()}
     record = devel_site.record("rocm-sdk-devel")
     os.link(record, devel_site.path.parent / "cached-record")
@@ -169,7 +169,7 @@ def test_without_a_module_that_decompresses(make_site: MakeSite, suffix: str, mo
 
 
 def hide(site: DevelSite, module: str) -> None:
-    """As a Python that was built without liblzma, for example."""
+    """Hide a module, as in a Python that was built without liblzma, for example."""
     (site.path / f"{module}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{module}'\")\n")
 
 
@@ -238,7 +238,7 @@ def site_of_many(make_site: MakeSite) -> DevelSite:
 
 
 def init_with(statement: str) -> list[str]:
-    """`rocm-sdk init` after a statement that makes a display quicker, or the work slower."""
+    """Return a command that runs `rocm-sdk init` after a statement, which changes the display or the work."""
     code = "from rocm_sdk.__main__ import main; raise SystemExit(main(['init']))"
     return [sys.executable, "-c", f"{statement}; {code}"]
 
@@ -257,7 +257,7 @@ def test_a_terminal_that_has_no_bar(make_site: MakeSite, variable: dict[str, str
 
 
 def shown_by_init(site: DevelSite, **variables: str) -> str:
-    """What it shows on a terminal, where a bar moves with each file."""
+    """Return the text that `init` shows on a terminal, where a bar moves with each file."""
     terminal, end = pty.openpty()
     command = init_with("from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN = 0.0")
     environment = site.environment() | {"TERM": "xterm"} | variables
@@ -305,7 +305,7 @@ def test_modes_follow_the_umask(devel_site: DevelSite) -> None:
 
 
 def test_archive_of_a_clean_build_is_byte_for_byte(make_site: MakeSite) -> None:
-    """What tarfile itself makes of a directory is accepted, whatever names are in it."""
+    """The archive that tarfile itself makes of a directory is accepted, with any names in it."""
     import tarfile
 
     site = make_site()

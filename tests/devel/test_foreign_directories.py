@@ -12,7 +12,7 @@ MARKER = "rocm-sdk-store.json"
 
 
 def everything(directory: Path) -> dict[str, object]:
-    """All names in a directory with what they hold, and the directory's own times."""
+    """Return all names in a directory with their content, and the directory's own times."""
     found: dict[str, object] = {".": directory.stat().st_mtime_ns}
     for path in directory.rglob("*"):
         name = str(path.relative_to(directory))
@@ -25,7 +25,7 @@ def everything(directory: Path) -> dict[str, object]:
 
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
-    """A directory of someone else's, with names that a store has too."""
+    """Return a directory of someone else's, with names that a store has too."""
     directory = tmp_path / "photos"
     for name in ("files/p/a.jpg", "files/ab/" + "ab" * 32, "trees/oak.txt", ".partial-x", ".rocm-sdk-partial-abcdefgh"):
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def foreign(tmp_path: Path) -> Path:
     [None, b"", b"{", b"[]", b'{"format": 2}', b'{"format": true}', b'{"format": "1"}', b"[" * 4000, b" " * 5000],
 )
 def test_a_directory_that_is_no_store(devel_site: DevelSite, foreign: Path, action: str, content: bytes | None) -> None:
-    """It has no marker, or one of another kind."""
+    """The directory has no marker, or a marker of another kind."""
     if content is not None:
         (foreign / MARKER).write_bytes(content)
     before = everything(foreign)

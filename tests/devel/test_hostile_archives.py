@@ -17,7 +17,7 @@ from rocm_sdk.errors import BadArchiveError
 
 
 def refused(site: DevelSite, *words: str) -> str:
-    """What is said; nothing but the lock is new."""
+    """Return the error of a refused archive; nothing except the lock is new."""
     before = site.names()
     result = site.command("init", check=False)
     assert (result.returncode, result.stdout) == (1, ""), result.stderr
@@ -66,7 +66,10 @@ def test_headers_that_are_long_together(devel_site: DevelSite) -> None:
 @pytest.mark.parametrize("size", [-512, 1 << 70])
 @pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz"])
 def test_a_size_that_no_file_has(tmp_path: Path, name: str, size: int) -> None:
-    """tarfile takes both, until a correction in 2025. A negative one would lead back to the same header without end."""
+    """The module tarfile takes both sizes, until a correction in 2025.
+
+    A negative size would lead back to the same header without end.
+    """
     odd = tarfile.TarInfo(f"{TREE}/odd")
     odd.size = size
     data = make_archive([INIT])[:512] + odd.tobuf(tarfile.GNU_FORMAT)

@@ -16,7 +16,7 @@ from sample_devel import DevelSite, device_files, sample_members
 
 @pytest.fixture
 def site(devel_site: DevelSite) -> DevelSite:
-    """An extracted tree with the links of a device package; a file of someone else's around it."""
+    """Return an extracted tree with the links of a device package; a file of someone else's is around it."""
     devel_site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
     devel_site.command("init")
     for place in (devel_site.path.parent, devel_site.path):

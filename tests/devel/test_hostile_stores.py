@@ -20,12 +20,12 @@ MakeSite = Callable[..., DevelSite]
 
 
 def outside(path: Path) -> set[str]:
-    """Everything around the environments and the store."""
+    """Return the names around the environments and the store."""
     return {str(each) for each in path.iterdir()} | {str(each) for each in (path / "env1").iterdir()}
 
 
 def use_with_list(sites: list[DevelSite], store: Path, data: Callable[[bytes], bytes]) -> str:
-    """What `init --store` says after the list was edited; the tree is that of the archive all the same."""
+    """Return the warnings of `init --store` after the list was edited; the tree is the archive's all the same."""
     one, other = sites
     one.command("init", "--store", str(store))
     (name,) = (store / "trees").iterdir()
@@ -97,7 +97,7 @@ def kept_file(store: Path, size: int = 3_000_000) -> Path:
 def test_a_file_that_is_not_what_its_name_says(
     two_sites: list[DevelSite], store: Path, change: Callable[[Path], None]
 ) -> None:
-    """Its size alone says nothing. The archive is read, and the file in the store replaced."""
+    """The size of a file alone says nothing: the archive is read, and the file in the store replaced."""
     one, other = two_sites
     one.command("init", "--store", str(store))
     kept = kept_file(store)
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_what_its_name_says(
 def test_a_file_that_becomes_a_link_while_it_is_linked(
     two_sites: list[DevelSite], store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its content was verified, so it would be right; but who may write the store could change it at any time."""
+    """The link's content was verified, so it would be right; but writers of the store could change it at any time."""
     from rocm_sdk.devel.archive_rules import FILE, Member
     from rocm_sdk.devel.store import Store
 
@@ -153,7 +153,7 @@ def as_nobody(site: DevelSite) -> None:
 
 @pytest.fixture
 def open_place() -> Any:
-    """A directory that other users can reach, unlike pytest's own directories."""
+    """Yield a directory that other users can reach, unlike pytest's own directories."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)
@@ -161,7 +161,7 @@ def open_place() -> Any:
 
 @pytest.fixture
 def shared(open_place: Path) -> tuple[DevelSite, DevelSite, Path]:
-    """An environment and a store of root, and an environment of another user with the same archive."""
+    """Return an environment and a store of root, and an environment of another user with the same archive."""
     members = sample_members()
     sites = [DevelSite(open_place / f"env{i}/site-packages") for i in range(2)]
     for site in sites:
@@ -176,7 +176,7 @@ def shared(open_place: Path) -> tuple[DevelSite, DevelSite, Path]:
 def test_a_store_of_root_is_usable_by_others(
     shared: tuple[DevelSite, DevelSite, Path], other_user: OtherUser, has_list: bool
 ) -> None:
-    """They cannot add to it, and its lock needs no permission to write."""
+    """Other users cannot add to the store, and its lock needs no permission to write."""
     _, other, store = shared
     if not has_list:
         for path in (store / "trees").iterdir():
@@ -209,7 +209,7 @@ def test_a_store_that_another_user_can_change(shared: tuple[DevelSite, DevelSite
 @as_root
 @pytest.mark.parametrize("place", ["list", "file"])
 def test_what_another_user_put_into_a_store(shared: tuple[DevelSite, DevelSite, Path], place: str) -> None:
-    """It is replaced by what the archive holds."""
+    """A file of another user is replaced by the file that the archive holds."""
     one, other, store = shared
     (name,) = (store / "trees").iterdir()
     theirs = name if place == "list" else kept_file(store)

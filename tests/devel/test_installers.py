@@ -60,7 +60,7 @@ class Environment:
         assert run.returncode == 0, run.stdout + run.stderr
 
     def check(self) -> None:
-        """The tree is right, and complete."""
+        """Check that the tree is right, and complete."""
         self.site.command("init", "--check")
 
 
@@ -71,7 +71,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path) -> Environment:
 
 @pytest.fixture
 def wheel(tmp_path: Path) -> Callable[..., Path]:
-    """Makes a wheel of the SDK."""
+    """Return a function that makes a wheel of the SDK."""
 
     def make(name: str, version: str = "7.10.0") -> Path:
         tree = "_rocm_sdk_devel"
@@ -94,7 +94,7 @@ SDK = ("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-device
 
 
 def left(environment: Environment) -> set[str]:
-    """What of the SDK is still there.
+    """Return the names of the SDK that are still there.
 
     pip leaves empty directories of its own accord where two packages had files in them; none of them is ours.
     """
@@ -153,7 +153,7 @@ def test_device_packages_in_every_order(environment: Environment, wheel: Callabl
 
 
 def test_the_cache_of_uv_stays_as_it_is(tmp_path: Path, wheel: Callable[..., Path]) -> None:
-    """Its files are hard links into site-packages: an extraction in one environment never shows in another."""
+    """The files of uv's cache are hard links into site-packages: an extraction never shows in another environment."""
     one, other = Environment(tmp_path / "one", "uv"), Environment(tmp_path / "other", "uv")
     other.directory = one.directory  # the same cache
     wheels = [wheel(name) for name in SDK]
@@ -188,9 +188,9 @@ sys.exit(rocm_sdk.cli.main(["init", "--quiet"]))
 
 
 def init_meanwhile(environment: Environment, directory: Path, number: int) -> tuple[int, str] | None:
-    """Exit status and words of an init that was held before its change of this number while the package is uninstalled.
+    """Return exit status and words of an init that was held before a change while the package is uninstalled.
 
-    None: it has not as many changes.
+    The change has this number; the result is None if the init has not as many changes.
     """
     directory.mkdir()
     command = [sys.executable, "-c", WAITING_INIT, str(directory), str(number)]
@@ -237,7 +237,7 @@ print([problem.code for problem in rocm_sdk.check_process()])
 
 
 def answers(environment: Environment) -> list[str]:
-    """What the commands say, with the directory and times left out."""
+    """Return the output of the commands, with the directory and times left out."""
     said = []
     for words in (
         ["list", "--installed"],

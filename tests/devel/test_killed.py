@@ -20,7 +20,7 @@ FILES = [member(f"_rocm_sdk_devel/include/{i // 50}/{i}.h", b"x" * i) for i in r
 
 
 def copy(packed: DevelSite, site: DevelSite) -> None:
-    """Makes `site` what `packed` is."""
+    """Make `site` a copy of `packed`."""
     shutil.rmtree(site.path)
     shutil.copytree(packed.path, site.path)
 

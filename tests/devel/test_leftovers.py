@@ -1,4 +1,4 @@
-"""What killed and earlier runs have left in site-packages is removed, whatever it is, and nothing beside it."""
+"""Leftovers of killed and earlier runs in site-packages are removed, of any kind, and nothing beside them."""
 
 import os
 import sys

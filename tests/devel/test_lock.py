@@ -30,7 +30,7 @@ with exclusive(sys.argv[1], 10, print):
 
 @contextmanager
 def holder(site: DevelSite, inside: str = "") -> Iterator[subprocess.Popen[str]]:
-    """A process that holds the lock until its input ends."""
+    """Yield a process that holds the lock until its input ends."""
     command = [sys.executable, "-c", HOLD.format(inside=inside), str(site.path / LOCK)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=site.environment(), **pipes) as process:  # type: ignore[call-overload]
@@ -50,7 +50,10 @@ def is_free(site: DevelSite) -> bool:
 
 
 def becomes_free(site: DevelSite) -> bool:
-    """Soon: a child that was just forked lets go when it runs for the first time, long before it ends."""
+    """Return whether the lock becomes free soon.
+
+    A child that was just forked lets go when it runs for the first time, long before it ends.
+    """
     end = time.monotonic() + 5
     while not is_free(site):
         if time.monotonic() > end:
@@ -129,7 +132,7 @@ LOCKING = pytest.mark.parametrize(
 
 
 def place_of_lock(devel_site: DevelSite, store: Path, words: list[str]) -> Path:
-    """Where a command makes its lock file, which is not there: in the store where it names one."""
+    """Return the place of a command's lock file, which is absent: in the store where the command names one."""
     if "STORE" not in words:
         return devel_site.path / LOCK
     devel_site.command("init", "--store", str(store))
@@ -153,7 +156,10 @@ def test_a_directory_in_place_of_the_lock_file(devel_site: DevelSite, store: Pat
 
 
 def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """pip removes the lock file with the package: whoever just opened it must lock the one that is there now."""
+    """The installer pip removes the lock file with the package.
+
+    A process that has just opened the file must lock the one that is there now.
+    """
     path = devel_site.path / LOCK
     take_lock = fcntl.flock
     removals = [path]
@@ -179,7 +185,7 @@ def test_a_pipe_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, wo
 
 
 def test_a_lock_file_with_another_name(devel_site: DevelSite) -> None:
-    """It may be anybody's file: it is locked, and nothing is written to it."""
+    """The file may be anybody's: it is locked, and nothing is written to it."""
     other = devel_site.path.parent / "other"
     other.write_text("mine")
     (devel_site.path / LOCK).hardlink_to(other)

@@ -41,7 +41,7 @@ def site(devel_site: DevelSite) -> DevelSite:
 
 
 def ask(site: DevelSite, call: str) -> list[str]:
-    """The answer as a list, or the class, the message and the fix of the error."""
+    """Return the answer as a list, or the class, the message and the fix of the error."""
     code = f"""
 import json, rocm_sdk
 try:

@@ -54,13 +54,13 @@ def overlay(tmp_path: Path) -> Overlay:
 
 
 def uppers(overlay: Overlay, package: str) -> set[str]:
-    """What of a package was written anew in the upper layer."""
+    """Return the files of a package that were written anew in the upper layer."""
     top = overlay.upper / "site-packages" / package
     return {str(path.relative_to(top)) for path in top.rglob("*") if path.is_file()}
 
 
 def test_runtime_packages_in_a_lower_layer(overlay: Overlay) -> None:
-    """RUN pip install ...; RUN rocm-sdk init: their files are not copied into the new layer, but for programs."""
+    """Files of RUN pip install ... are not copied into the layer of RUN rocm-sdk init, except programs."""
     lower = DevelSite(overlay.lower / "site-packages")
     lower.install_sdk()
     overlay.command("init")
@@ -84,7 +84,7 @@ def test_one_layer(overlay: Overlay) -> None:
 
 
 def test_an_old_tree_in_a_lower_layer(overlay: Overlay) -> None:
-    """It cannot be renamed, so it goes first, and the archive stays until the new one is there."""
+    """An old tree cannot be renamed, so it goes first, and the archive stays until the new tree is there."""
     lower = DevelSite(overlay.lower / "site-packages")
     lower.install_sdk()
     lower.command("init")

@@ -19,7 +19,7 @@ TREE = "_rocm_sdk_devel"
 
 @pytest.fixture
 def mount_small(tmp_path: Path) -> Iterator[Callable[[str], DevelSite]]:
-    """Mounts a small tmpfs with these options, and makes a site-packages directory of it."""
+    """Yield a function that mounts a small tmpfs with these options, and makes a site-packages directory of it."""
     place = tmp_path / "small"
     place.mkdir()
 
@@ -132,7 +132,7 @@ def test_a_read_only_file_system(mount_small: Callable[[str], DevelSite]) -> Non
 
 
 def test_record_that_changes_meanwhile(devel_site: DevelSite) -> None:
-    """pip takes no lock: RECORD is looked at once more before it is replaced."""
+    """The installer pip takes no lock: RECORD is looked at once more before it is replaced."""
     code = """
     import sys
     from rocm_sdk.devel.record import Record

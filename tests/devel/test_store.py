@@ -123,7 +123,7 @@ def test_no_store(devel_site: DevelSite, words: list[str]) -> None:
 
 @pytest.mark.parametrize("closed", ["store", "above/store"])
 def test_a_store_that_this_user_may_not_read(open_directory: Path, other_user: OtherUser, closed: str) -> None:
-    """It is there, so this is no wrong usage."""
+    """The store is there, so this is no wrong usage."""
     store = open_directory / closed
     store.mkdir(parents=True)
     (open_directory / closed.partition("/")[0]).chmod(0o700)

@@ -15,7 +15,7 @@ VALUES = (b"\0", b" ", b"0", b"7", b"8", b"/", b"\x80", b"\xff")
 
 
 def blocks(form: int) -> list[bytes]:
-    """Headers that a program writes, names in Latin and other letters, short, long and very long."""
+    """Return headers that a program writes, names in Latin and other letters, short, long and very long."""
     found = []
     for name in ("a", "lib/libx.so", "d" * 100, "p" * 90 + "/" + "n" * 60, "ä/é", "x" * 300):
         for kind in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE):
@@ -28,7 +28,7 @@ def blocks(form: int) -> list[bytes]:
 
 
 def taken(kind: type[tarfile.TarInfo], block: bytes) -> object:
-    """What is looked at of a header, or the class of the exception."""
+    """Return the fields of a header that are looked at, or the class of the exception."""
     try:
         header = kind.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:

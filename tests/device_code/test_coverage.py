@@ -1,4 +1,4 @@
-"""Which libraries have code for which GPUs: libraries, loose files, archives, databases."""
+"""The GPUs for which libraries have code: libraries, loose files, archives, databases."""
 
 import subprocess
 import sys

@@ -35,7 +35,7 @@ def test_a_library(tmp_path: Path, flags: tuple[str, ...]) -> None:
 
 
 def section_at(path: Path, name: str) -> tuple[int, int]:
-    """Offset and size of a section."""
+    """Return offset and size of a section, in bytes."""
     lines = subprocess.check_output(["readelf", "-SW", str(path)], text=True).splitlines()
     line = next(line for line in lines if f" {name} " in line)
     fields = line.split(name, 1)[1].split()

@@ -1,6 +1,6 @@
-"""What the corpus shares: broken installations are built for real, and the ordinary calls must name what is wrong.
+"""The fixtures of the corpus: broken installations are built for real, and ordinary calls must name the fault.
 
-One test for each failure that users met, in a file of its kind.
+Each failure that users met has a test, in a file of its kind.
 """
 
 import json
@@ -31,7 +31,7 @@ with warnings.catch_warnings(record=True) as caught:
 
 
 class Outcome(NamedTuple):
-    """Of a call of the API."""
+    """The outcome of a call of the API."""
 
     error: str  # its class; "" if the call went well
     code: str
@@ -41,7 +41,10 @@ class Outcome(NamedTuple):
 
 @pytest.fixture
 def attempt() -> Callable[..., Outcome]:
-    """`attempt(site, "initialize_process(preload_shortnames=['amdhip64'])", NAME="value")` in a fresh process."""
+    """Return a function that calls a function of `rocm_sdk` in a fresh process.
+
+    The call is a text, as "initialize_process(preload_shortnames=['amdhip64'])"; keywords are environment variables.
+    """
 
     def run(site: Site, call: str, **environment: str) -> Outcome:
         variables = {"PYTHONPATH": str(site.path)} | environment
@@ -53,13 +56,13 @@ def attempt() -> Callable[..., Outcome]:
 
 @pytest.fixture
 def linked_site(tmp_path: Path) -> Site:
-    """A site-packages directory whose libraries find each other by RPATH, as AMD's do."""
+    """Return a site-packages directory whose libraries find each other by RPATH, as AMD's do."""
     return Site(tmp_path / "site-packages", rpath="rpath")
 
 
 @pytest.fixture
 def hsa(linked_site: Site) -> Path:
-    """libhsa-runtime64 of an installed SDK: HIP needs it, which rocSPARSE needs, which hipSPARSE needs."""
+    """Return libhsa-runtime64 of an installed SDK: HIP needs it, rocSPARSE needs HIP, and hipSPARSE needs rocSPARSE."""
     path = linked_site.library("libhsa-runtime64.so.1")
     hip = linked_site.library("libamdhip64.so.7", needed=(path,))
     sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
@@ -70,7 +73,7 @@ def hsa(linked_site: Site) -> Path:
 
 @pytest.fixture(scope="session")
 def c_program() -> Path:
-    """tests/embed/preload_from_c.c, compiled: it knows nothing of Python."""
+    """Return tests/embed/preload_from_c.c as a compiled program, which knows nothing of Python."""
     root = Path(__file__).resolve().parents[2]
     subprocess.run(
         ["make", "-C", str(root), "VARIANT=gcc", "build/c/gcc/tests/embed/preload_from_c"],
@@ -82,13 +85,13 @@ def c_program() -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine with no GPU yet: pass its root as ROCM_SDK_ROOTFS."""
+    """Return a machine with no GPU yet: pass its root as ROCM_SDK_ROOTFS."""
     return Machine(tmp_path / "machine")
 
 
 @pytest.fixture
 def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
-    """The output of `rocm-sdk test WORDS` as another user."""
+    """Return a function whose result is the output of `rocm-sdk test WORDS` as another user."""
 
     def run(site: Site, *words: str, **environment: str) -> str:
         result = other_user.run("-m", "rocm_sdk", "test", *words, PYTHONPATH=str(site.path), **environment)
@@ -100,6 +103,9 @@ def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
 
 @pytest.fixture
 def program() -> Iterator[Callable[..., int]]:
-    """Starts Python code that goes on until the end of the test; its process, once it has said that it is ready."""
+    """Yield a function that starts Python code, which goes on until the end of the test.
+
+    The function returns the process, once the code has said that it is ready.
+    """
     with waiting_programs() as start:
         yield start

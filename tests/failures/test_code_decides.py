@@ -17,7 +17,10 @@ GENERIC = {"hipv4-amdgcn-amd-amdhsa--gfx11-generic": code_object(0x54 | 1 << 24,
 
 @pytest.fixture
 def site(linked_site: Site) -> Site:
-    """An SDK with a neutral libraries package and no device package; its libraries have code for gfx1030 and gfx11."""
+    """Return an SDK with a neutral libraries package and no device package.
+
+    The libraries have code for gfx1030, gfx942 and gfx11-generic.
+    """
     linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }")
     directory = linked_site.path / LIBRARIES / "lib"
     directory.mkdir(parents=True)

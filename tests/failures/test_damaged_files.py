@@ -26,7 +26,7 @@ GARBAGE = bytes(range(1, 250)) * 100
 
 
 def section(path: Path, name: str) -> tuple[int, int]:
-    """Its place in the file and its size."""
+    """Return the place of a section in the file, and its size, in bytes."""
     listed = subprocess.run(["readelf", "-SW", str(path)], capture_output=True, text=True, check=True).stdout
     match = re.search(rf" {re.escape(name)} +\S+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", listed)
     assert match is not None, listed
@@ -75,21 +75,21 @@ PT_LOAD = 1
 
 
 def headers_of(data: bytes) -> tuple[int, int, int]:
-    """Place, size and number of the program headers (64 bit, little-endian)."""
+    """Return place, size and number of the program headers (64 bit, little-endian)."""
     (place,) = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
     return place, size, count
 
 
 def enlarge(data: bytearray) -> None:
-    """The last segment ends behind the file."""
+    """Put the end of the last segment behind the file."""
     place, size, count = headers_of(data)
     loads = [place + i * size for i in range(count) if struct.unpack_from("<I", data, place + i * size)[0] == PT_LOAD]
     struct.pack_into("<QQ", data, loads[-1] + 32, len(data) * 4, len(data) * 4)
 
 
 def overlap(data: bytearray) -> None:
-    """The second segment begins in the first."""
+    """Put the beginning of the second segment into the first."""
     place, size, count = headers_of(data)
     loads = [place + i * size for i in range(count) if struct.unpack_from("<I", data, place + i * size)[0] == PT_LOAD]
     (address,) = struct.unpack_from("<Q", data, loads[0] + 16)
@@ -97,7 +97,7 @@ def overlap(data: bytearray) -> None:
 
 
 def lose_headers(data: bytearray) -> None:
-    """The program headers are said to be behind the file."""
+    """Put the program headers behind the file."""
     struct.pack_into("<Q", data, 32, len(data) + 64)
 
 
@@ -167,7 +167,10 @@ _DATA = "char data[9] = {1};"
 
 @pytest.fixture
 def site_of_two(linked_site: Site) -> Site:
-    """HIP and rocBLAS have a byte each that RECORD does not know; MIOpen needs both, and crashes."""
+    """Return an SDK with HIP and rocBLAS, and with MIOpen, which needs both and crashes.
+
+    A test changes a byte of each of the two, which RECORD does not know.
+    """
     hip = linked_site.library("libamdhip64.so.7", source=_DATA)
     blas = linked_site.library("librocblas.so.5", package=LIBRARIES, source=_DATA)
     linked_site.library("libMIOpen.so.1", package=LIBRARIES, needed=(hip, blas), source=_CRASH)
@@ -175,7 +178,7 @@ def site_of_two(linked_site: Site) -> Site:
 
 
 def _breaks(site_of_two: Site) -> list[str]:
-    """What the two problems break: each file has the fix of its package."""
+    """Return the libraries that the two problems break; each file has the fix of its package."""
     install(site_of_two)
     for path in site_of_two.path.glob("*/lib/lib[ar]*.so.*"):
         flip(path)
@@ -190,7 +193,7 @@ def test_the_cause_is_one_of_two_damaged_files(site_of_two: Site) -> None:
 
 
 def test_the_damaged_file_that_explains_more(site_of_two: Site) -> None:
-    """What needs the first alone crashes, too."""
+    """A library that needs only the first file crashes, too."""
     hip = site_of_two.path / CORE / "lib/libamdhip64.so.7"
     site_of_two.library("libhipblas.so.3", package=LIBRARIES, needed=(hip,), source=_CRASH)
     assert sorted(_breaks(site_of_two)) == ["MIOpen", "hipblas"]

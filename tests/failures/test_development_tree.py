@@ -30,7 +30,7 @@ def write_clang(path: Path, answer: str) -> Path:
 
 @pytest.fixture
 def site(tmp_path: Path) -> DevelSite:
-    """A tree with HIP's header and a device library."""
+    """Return a tree with HIP's header and a device library."""
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     names = ("__init__.py", "include/hip/hip_runtime.h", "amdgcn/bitcode/ocml.bc")
@@ -51,7 +51,7 @@ def test_a_clang_of_the_system_is_a_note_with_the_first_error(site: DevelSite, t
 
 
 def test_a_missing_linker_for_gpus_is_a_note(site: DevelSite, tmp_path: Path) -> None:
-    """clang finds no fault in the source; it fails when it links the GPU code."""
+    """The compiler finds no fault in the source; linking the GPU code fails."""
     answer = 'case "$*" in *-fsyntax-only*) exit 0;; esac; echo "clang: error: unable to execute lld"; exit 1'
     clang = write_clang(tmp_path / "bin/clang++", answer)
     said = run_test(site.path, "--only", "devel", PATH=str(clang.parent))
@@ -78,7 +78,7 @@ def test_clang_is_not_tried_without_a_tree_for_it(site: DevelSite, tmp_path: Pat
 
 
 def extracted(directory: Path, resource: str) -> DevelSite:
-    """A tree with a compiler that says where its files are; they are in lib/clang/18."""
+    """Return a tree with a compiler that says where its files are; the files are in lib/clang/18."""
     site = DevelSite(directory)
     site.install("rocm-sdk-core", core_files())
     clang = f"#!/bin/sh\necho {site.tree}/lib/llvm/lib/clang/{resource}\n".encode()

@@ -24,7 +24,7 @@ int hipGetDeviceCount(int *n) { int add(int x) { return x + *n; } return *n = ap
 
 
 def fixed(site: Site) -> str:
-    """What `rocm-sdk test --fix` says that it did."""
+    """Return the report of `rocm-sdk test --fix` about its changes."""
     result = run_interpreter(
         "-m", "rocm_sdk", "test", "--only", "libraries,files", "--deep", "--fix", check=False, PYTHONPATH=str(site.path)
     )
@@ -109,7 +109,7 @@ def test_a_library_that_asks_for_none_keeps_its_file(linked_site: Site) -> None:
 
 
 def test_the_fix_without_what_writes_libraries(linked_site: Site, tmp_path: Path) -> None:
-    """It says how to install rocm-sdk-build, and changes nothing."""
+    """The report says how to install rocm-sdk-build, and nothing is changed."""
     path = linked_site.library("libamdhip64.so.7", flags=FLAG)
     install(linked_site)
     before = path.read_bytes()
@@ -156,7 +156,7 @@ def test_code_that_needs_it_keeps_it(linked_site: Site) -> None:
 
 
 def test_a_link_becomes_a_file(linked_site: Site, tmp_path: Path) -> None:
-    """What it led to, as the cache of uv, stays as it was."""
+    """The target of the link, such as a file in uv's cache, stays as it was."""
     path = linked_site.library("libamdhip64.so.7", flags=FLAG)
     install(linked_site)
     elsewhere = tmp_path / "elsewhere.so"

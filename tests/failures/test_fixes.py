@@ -1,7 +1,7 @@
-"""Each command that is printed as a fix is run here, in an environment with the broken installation, and helps.
+"""The commands that are printed as fixes: each is run in an environment with the broken installation, and helps.
 
 The packages come from an index that is served on this machine, with the placeholders of the public one beside the right
-packages. It is the site's own index (ROCM_SDK_INDEX), in place of AMD's.
+packages. The index is the site's own (ROCM_SDK_INDEX), in place of AMD's.
 """
 
 import json
@@ -28,7 +28,7 @@ from rocm_sdk.problems import ENTRIES
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an index with the packages and the placeholders."""
+    """Yield the address of an index with the packages and the placeholders."""
     with served(tmp_path_factory.mktemp("index")) as address:
         yield address
 
@@ -69,7 +69,7 @@ def replace_library(
 
 
 def rename_within(environment: Environment) -> None:
-    """A packager has given the library another name than its SONAME."""
+    """Give the library another name than its SONAME, as a packager might have done."""
     path = library(environment, "librocblas.so.5")
     replace_library(environment, path.name, "librocblas.so.9")
     write_with_record(environment, path, path.read_bytes())
@@ -91,7 +91,10 @@ def change_with_record(environment: Environment) -> None:
 
 
 def write_with_record(environment: Environment, path: Path, data: bytes) -> None:
-    """Writes what RECORD says then, as an installer does with the interpreter in the first line of a script."""
+    """Write a file and its row in RECORD, as an installer does.
+
+    An installer changes the interpreter in the first line of a script, for example.
+    """
     path.write_bytes(data)
     name = Path(os.path.relpath(path, environment.site)).as_posix()
     (record,) = (each for each in environment.site.glob("rocm*.dist-info/RECORD") if f"{name}," in each.read_text())
@@ -166,7 +169,7 @@ def test_pip_helps(environment: Environment, name: str) -> None:
 
 
 def fix_of_exception(environment: Environment, command: str) -> tuple[str, str]:
-    """The code and the fix that a program ends with."""
+    """Return the code and the fix that a program ends with."""
     result = completed(command, shell=True, env=environment.variables, timeout=120)
     assert result.returncode != 0
     code, fix = re.findall(r"\[([EW]-[A-Z]+-\d+)\]\n  fix: (.*)", result.stderr)[-1]
@@ -210,7 +213,7 @@ def test_a_gpu_without_packages(environment: Environment, machine: Machine) -> N
 
 
 def check_gpu(environment: Environment, code: str) -> str:
-    """The fix that `rocm-sdk check-gpu` prints for a gfx1100; "" where there is nothing wrong."""
+    """Return the fix that `rocm-sdk check-gpu` prints for a gfx1100, "" where there is nothing wrong."""
     answer = environment.run("rocm-sdk check-gpu --json --gpu gfx1100 || true")
     (gpu,) = json.loads(answer)["gpus"]
     return next((str(found["fix"]) for found in gpu["problems"] if found["code"] == code), "")

@@ -1,4 +1,4 @@
-"""What is asked for by a name: of libraries, of releases, of families, in a program or in a variable."""
+"""Names that are asked for: of libraries, of releases, of families, in a program or in a variable."""
 
 from collections.abc import Callable
 from typing import Any
@@ -87,7 +87,7 @@ def test_a_program_for_another_release_says_both_versions(
 
 
 def test_a_family_that_does_not_exist(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    """It is not a package that could be installed."""
+    """The family is not a package that could be installed."""
     linked_site.write("rocm_sdk_core/_dist_info.py", "__version__ = '7.10.0'\nAVAILABLE_TARGET_FAMILIES = ['gfx942']\n")
     (linked_site.path / LIBRARIES).rename(linked_site.path / f"{LIBRARIES}_gfx942")
     call = "initialize_process(preload_shortnames=['rccl'])"
@@ -101,7 +101,7 @@ def test_a_family_that_does_not_exist(linked_site: Site, attempt: Callable[..., 
 
 
 def test_a_library_that_does_not_exist(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    """One code and one fix, not two interleaved."""
+    """The error has a single code and a single fix, not two interleaved."""
     install(linked_site)
     outcome = attempt(linked_site, "initialize_process()", ROCM_SDK_PRELOAD_LIBRARIES="amdhip46")
     assert (outcome.error, outcome.code) == ("EnvironmentOverrideError", "E-ENV-007")

@@ -1,4 +1,4 @@
-"""What installers leave: packages that took files of others with them, a second --target, a site of the user."""
+"""Traces of installers: packages that took files of others with them, a second --target, a site of the user."""
 
 import os
 import subprocess
@@ -71,7 +71,7 @@ def test_what_a_second_target_installation_lost_is_named(tmp_path: Path, upgrade
 
 
 def test_scripts_of_a_target_directory(tmp_path: Path) -> None:
-    """pip moves them into the directory, and leaves RECORD as it was."""
+    """The installer pip moves the scripts into the directory, and leaves RECORD as it was."""
     script = {"rocm_sdk_core-7.10.0.dist-info/entry_points.txt": b"[console_scripts]\nrocm-smi = rocm_sdk_core:main\n"}
     target = tmp_path / "target"
     pip_install(target, make_wheel(tmp_path / "wheels", "rocm-sdk-core", core_files() | script))

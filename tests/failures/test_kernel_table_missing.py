@@ -16,7 +16,7 @@ FALLBACK, TUNED = "TensileLibrary_Type_HH_fallback", "TensileLibrary_Type_SS_gfx
 
 @pytest.fixture
 def kernels(linked_site: Site) -> Path:
-    """The directory of rocBLAS's kernels in an SDK, with an index and the tables that it leads to."""
+    """Return the directory of rocBLAS's kernels in an SDK, with an index and the tables that the index leads to."""
     linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }")
     directory = linked_site.path / LIBRARIES / "lib/rocblas/library"
     directory.mkdir(parents=True)

@@ -142,7 +142,7 @@ def is_loadable(name: str) -> bool:
 
 @pytest.fixture
 def missing() -> str:
-    """One that is not on this system."""
+    """Return a library that is not on this system."""
     name = next((name for name in CANDIDATES if not is_loadable(name)), None)
     if name is not None:
         return name

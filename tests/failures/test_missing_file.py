@@ -1,4 +1,4 @@
-"""A file of a package is gone. One problem, with all that it breaks, said alike by the exception, the test and C."""
+"""The removed file of a package: the exception, the test and C report one problem alike, with all that it breaks."""
 
 import subprocess
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from sample_site import LIBRARIES, Site
 
 @pytest.fixture
 def without_hsa(hsa: Path) -> Path:
-    """The missing file."""
+    """Return the path of the missing file."""
     hsa.unlink()
     return hsa
 

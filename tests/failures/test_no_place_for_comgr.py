@@ -18,7 +18,7 @@ TEMPORARY, CACHE = "W-ENV-014", "W-ENV-015"
 
 @pytest.fixture
 def comgr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """An SDK with a comgr that has a cache, which is the installed one."""
+    """Return an SDK with a comgr that has a cache, which is the installed one."""
     site = Site(tmp_path / "site-packages")
     site.library("libamd_comgr.so.3")
     monkeypatch.syspath_prepend(str(site.path))
@@ -29,7 +29,7 @@ def comgr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 def found() -> dict[str, tuple[str, str]]:
-    """Code -> the place and why."""
+    """Return the place and the cause of each problem by its code."""
     return {each.code: (str(each.path), each.cause) for each in place_problems(current())}
 
 

@@ -50,7 +50,7 @@ def test_what_needs_a_library_of_a_missing_package(core_only: Site, attempt: Cal
 
 
 def test_damaged_facts_hide_no_other_version(linked_site: Site) -> None:
-    """The versions are those of the metadata, of which the facts of core say nothing."""
+    """The versions come from the metadata, about which the facts of core say nothing."""
     install(linked_site)
     shutil.rmtree(linked_site.path / "rocm_sdk_libraries-7.10.0.dist-info")
     DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.9.1")

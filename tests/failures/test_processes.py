@@ -198,7 +198,10 @@ def test_only_symbols_of_one_version_collide(
 def test_what_a_library_of_the_sdk_needs_is_no_mixture(
     linked_site: Site, tmp_path: Path, program: Callable[..., int], *, of_sdk: bool
 ) -> None:
-    """comgr of a distribution needs the system's libLLVM. One in the place of the SDK's own is another ROCm's."""
+    """A distribution's comgr needs the system's libLLVM.
+
+    A libLLVM in the place of the SDK's own is another ROCm's.
+    """
     theirs = llvm(tmp_path / "system/libLLVM.so.19.1", "19.1")
     comgr = linked_site.library("libamd_comgr.so.3", needed=(theirs,))
     if of_sdk:

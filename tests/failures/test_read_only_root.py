@@ -15,7 +15,7 @@ INIT = "import sys, rocm_sdk.cli; sys.exit(rocm_sdk.cli.main(['init']))"
 
 @pytest.fixture
 def image(tmp_path: Path) -> Iterator[Site]:
-    """An SDK with a development package that is not extracted."""
+    """Yield an SDK with a development package that is not extracted."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount file systems")
     image = Site(tmp_path / "image")

@@ -19,7 +19,7 @@ def make_foreign(path: Path) -> None:
     path.write_bytes(data)
 
 
-# What is done to libhsa-runtime64, on which hipsparse depends through HIP and rocSPARSE; the code that it has then.
+# Damages to libhsa-runtime64, on which hipsparse depends through HIP and rocSPARSE, with the code of each.
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda path: path.unlink(), "E-FILE-001"),
     "truncated": (lambda path: path.write_bytes(path.read_bytes()[:300]), "E-LIB-006"),

@@ -1,4 +1,4 @@
-"""What the reports share."""
+"""The fixtures of the reports."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,6 +11,9 @@ __all__ = ["call", "program", "script", "sdk"]
 
 @pytest.fixture
 def program() -> Iterator[Callable[..., int]]:
-    """Starts Python code that goes on until the end of the test; its process, once it has said that it is ready."""
+    """Yield a function that starts Python code, which goes on until the end of the test.
+
+    The function returns the process, once the code has said that it is ready.
+    """
     with waiting_programs() as start:
         yield start

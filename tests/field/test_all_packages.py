@@ -17,7 +17,7 @@ Call = Callable[..., str]
 
 @pytest.fixture
 def call(site: Site) -> Call:
-    """`call("run", "sh")`: what the command says on both streams, the status before it."""
+    """Return a function that runs the command, and returns its status and the text of both streams."""
     site.library("libamdhip64.so.7", "int hip(void) { return 7; }")
 
     def run(*words: str | Path, **environment: str) -> str:
@@ -29,7 +29,7 @@ def call(site: Site) -> Call:
 
 
 def program_with(library: Path, path: Path) -> Path:
-    """A program without RPATH that needs a library."""
+    """Compile a program without RPATH that needs a library."""
     return compile_file(["cc", "-x", "c", "-", "-x", "none", "-Wl,--allow-shlib-undefined", library], path, PROGRAM)
 
 

@@ -190,7 +190,7 @@ def install(site: DevelSite, texts: dict[str, str]) -> None:
 
 
 def told(site: DevelSite) -> list[tuple[str, str, str]]:
-    """Code, cause and fix of what `test` says of the tree, notes left out."""
+    """Return code, cause and fix of the problems that `test` finds in the tree, notes left out."""
     done = site.command("test", "--only", "devel", "--json", check=False)
     found = json.loads(done.stdout)["problems"]
     return [(each["code"], each["cause"], each["fix"]) for each in found if each["severity"] != "note"]
@@ -262,7 +262,7 @@ def test_check_before_they_are_shipped(tmp_path: Path, text: str, said: str | No
 
 
 def test_a_package_of_a_prefix(tmp_path: Path) -> None:
-    """What the build root has, and what CMake is told to search, counts."""
+    """The packages of the build root, and of places that CMake is told to search, count."""
     prefix = Made(tmp_path / "rocm")
     prefix.file("include/hip/hip_runtime.h", "")
     prefix.file("lib/cmake/rocrand/rocrand-config.cmake", DEPENDENCY + "find_dependency(hip)\n")

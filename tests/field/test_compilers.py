@@ -26,7 +26,7 @@ def put(path: Path, answer: str) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> DevelSite:
-    """A tree with HIP's header and a device library."""
+    """Return a tree with HIP's header and a device library."""
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     names = ("__init__.py", "include/hip/hip_runtime.h", "amdgcn/bitcode/ocml.bc")

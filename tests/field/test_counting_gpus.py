@@ -19,7 +19,7 @@ CODES = {"E-GPU-002", "W-GPU-034", "W-GPU-035", "N-GPU-036", "E-CODE-001", "E-CO
 
 @pytest.fixture
 def sdk(tmp_path: Path) -> Site:
-    """An SDK with code for a discrete GPU."""
+    """Return an SDK with code for a discrete GPU."""
     site = Site(tmp_path / "site", rpath="rpath")
     site.library("libamd_comgr.so.3")
     (site.path / LIBRARIES / "lib").mkdir(parents=True)
@@ -116,7 +116,10 @@ ABORTS = (
 
 @pytest.mark.parametrize(("last", "codes"), [("gfx1101", {"E-GPU-002"}), ("gfx1200", {"E-GPU-002", "E-GPU-003"})])
 def test_gfx1200_and_a_comgr_that_does_not_know_it(sdk: Site, tmp_path: Path, last: str, codes: set[str]) -> None:
-    """One problem: HIP ends each process that sees such a GPU. A comgr that knows it is no reason for that."""
+    """A problem says that HIP ends each process that sees such a GPU.
+
+    A comgr that knows the GPU is no reason for that.
+    """
     comgr = sdk.library("libamd_comgr.so.3", COMGR.format(last=last))
     sdk.library("libamdhip64.so.7", ABORTS, needed=(comgr,))
     install(sdk)

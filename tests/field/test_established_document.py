@@ -16,14 +16,17 @@ VERSION = "7.10.0.dev0"
 
 
 def say(tree: ArtifactTree, **facts: str) -> None:
-    """What the build says of itself, beside how it was made."""
+    """Add facts of the build to the manifest, which says how the build was made."""
     (manifest,) = tree.root.glob("base_lib_generic/**/therock_manifest.json")
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **facts}))
 
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`build_python_packages.py --artifact-dir artifacts --dest-dir packages`, outside of the build's source tree."""
+    """Return the output of `build_python_packages.py --artifact-dir artifacts --dest-dir packages`.
+
+    The command runs outside of the build's source tree.
+    """
     place = tmp_path_factory.mktemp("build")
     tree = usual_tree(place / "artifacts")
     say(tree, rocm_version="7.10.0")
@@ -60,7 +63,7 @@ def test_without_the_loader(packages: Path, tmp_path: Path) -> None:
 
 
 def test_a_package_alone_needs_no_loader(packages: Path, tmp_path: Path) -> None:
-    """One machine makes core: the one that makes the selector puts the loader beside it."""
+    """A machine that makes core needs no loader: the one that makes the selector puts the loader beside it."""
     artifacts = packages.parent / "artifacts"
     words = ("--linux-amdgpu-families", "gfx942", "--only", "libraries", "--no-check")
     done = build_command("artifacts", artifacts, "--output", tmp_path / "dist", *words)
@@ -83,7 +86,7 @@ def test_a_prefix(packages: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> None:
-    """Artifacts with libraries that do not load."""
+    """Make artifacts with libraries that do not load."""
     tree = usual_tree(tmp_path / "artifacts")
     for number in range(2):
         soname = f"libbad{number}.so.1"
@@ -96,7 +99,7 @@ def faulty(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("faulty")
 def test_a_check_that_fails(tmp_path: Path) -> None:
-    """It says which file of which package, in lines, and how to get the packages as they are, which were kept."""
+    """The report says which file of which package fails, and how to get the packages, which were kept, as they are."""
     words = ("artifacts", "artifacts", "--dest-dir", "packages", "--version", "7.10.0", "--no-loader")
     done = build_command(*words, cwd=tmp_path)
     assert done.returncode == 1

@@ -32,7 +32,7 @@ METADATA = b"Metadata-Version: 2.2\nName: rocm\nVersion: 10.0.0\nDynamic: Requir
 
 
 class Indexes(NamedTuple):
-    """Where tests put wheels, and how these are served."""
+    """The places where tests put wheels, and the addresses that serve them."""
 
     folder: Path
     address: str
@@ -55,7 +55,7 @@ Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Ask:
-    """`ask(index, "torch", ...)` runs `rocm-sdk install --print` on a machine with a gfx1201."""
+    """Return a function that runs `rocm-sdk install --print` for an index, on a machine with a gfx1201."""
     machine = machine_of(tmp_path / "machine", "gfx1201")
     python = empty_environment(tmp_path / "environment")
 
@@ -70,7 +70,7 @@ def ask(tmp_path: Path) -> Ask:
 
 
 def write_sdk(folder: Path, *targets: str) -> None:
-    """An SDK with packages for targets."""
+    """Write an SDK with packages for targets."""
     needed = ["rocm-sdk-core==10.0.0", 'rocm-sdk-libraries==10.0.0; extra == "libraries"']
     needed += [f'rocm-sdk-device-{each}==10.0.0; extra == "device-{each}"' for each in targets]
     extras = ",".join(["libraries", *(f"device-{each}" for each in targets)])

@@ -36,7 +36,7 @@ PACKAGES = ("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-d
 
 
 class Wish(NamedTuple):
-    """What a fix is to install."""
+    """The packages that a fix is to install."""
 
     requirement: str
     brings: tuple[str, ...]
@@ -71,8 +71,10 @@ def write_release(directory: Path, version: str, *, with_selector: bool) -> None
 
 
 class Places(NamedTuple):
-    """Where packages are: all of AMD's (`amd`), placeholders (`public`), one release without what builds a selector
-    (`directory`, `served`), a source tree of core.
+    """The places of packages: `amd`, `public`, `directory`, `served` and `tree`.
+
+    All of AMD's packages are at `amd`, and placeholders at `public`. A release without the packages that build a
+    selector is in `directory` and at `served`. A source tree of core is in `tree`.
     """
 
     directory: Path
@@ -104,7 +106,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
 
 
 def write_tree(directory: Path, wheel: Path) -> Path:
-    """A source tree, whose build takes a wheel that is there."""
+    """Write a source tree, whose build takes a wheel that is there."""
     directory.mkdir()
     backend = f"""
 import shutil
@@ -120,7 +122,7 @@ build_editable = build_wheel
 
 
 class Origin(NamedTuple):
-    """How the packages were installed: from the directory, a served file, or an index; and the wishes elsewhere."""
+    """The way in which core was installed: from the directory, a served file, an index, or a source tree."""
 
     installer: str
     source: str
@@ -154,7 +156,7 @@ class Environments:
         self._seen: dict[tuple[str, bool], set[str]] = {}
 
     def fill(self, origin: Origin) -> None:
-        """Installs core alone: the rest is what lacks."""
+        """Install core alone: the rest is lacking."""
         for each in self.site.glob("rocm_sdk*"):
             shutil.rmtree(each)
         name = f"rocm_sdk_core-{VERSION}-py3-none-any.whl"
@@ -173,7 +175,7 @@ class Environments:
             note.unlink()
 
     def resolved(self, fix: str, *, is_configured: bool) -> set[str]:
-        """What a command would install, by the installer itself."""
+        """Return the packages that a command would install, by the installer itself."""
         if (fix, is_configured) not in self._seen:
             index = self.places.amd if is_configured else self.places.public
             environment = clean_environment() | NO_CONFIGURATION | {"PIP_INDEX_URL": index, "UV_INDEX_URL": index}
@@ -194,7 +196,7 @@ def would_install(fix: str, environment: dict[str, str]) -> set[str]:
 
 
 def fixes_of(wish: Wish, site: Path) -> set[str]:
-    """Every command of an installer that the table can print for it."""
+    """Return every command of an installer that the table can print for a wish."""
     facts = {"requirement": wish.requirement, "distribution": wish.distribution, "selector": wish.selector}
     found = set()
     for code, entry in ENTRIES.items():
@@ -206,7 +208,7 @@ def fixes_of(wish: Wish, site: Path) -> set[str]:
         return found
     names = (wish.requirement.partition("==")[0], *wish.brings, TREE)
     installs = {each for each in found if any(name in each for name in names)}
-    # What is there in this version needs no installation: the reports are of commands that replace it.
+    # A package of this version that is there needs no installation: the reports are of commands that replace it.
     again = ("--force-reinstall", "--ignore-installed", "--reinstall-package")
     is_there = wish.brings == ("rocm-sdk-core",)
     found = {each for each in installs if not is_there or any(option in each for option in again)}

@@ -17,7 +17,7 @@ NEEDS = 'Requires-Dist: nvidia-cudnn-cu13==9.15; platform_system == "Linux"\n'
 
 
 def put(site: Site, name: str, version: str, text: bytes = b"", requires: str = "") -> None:
-    """Installs a package without compiled files."""
+    """Install a package without compiled files."""
     packages = DevelSite(site.path)
     packages.install(name, {f"{name}/version.py": text, f"{name}/__init__.py": b""}, version)
     metadata = packages.record(name, version).with_name("METADATA")

@@ -21,7 +21,7 @@ COUNT = f"{COUNT_AMD}; print(ctypes.CDLL('librocm_smi64.so.7').smi_count())"
 
 @pytest.fixture
 def lib(tmp_path: Path) -> Path:
-    """The library directory of an SDK with rocm_smi64, which finds 1 device, and amd_smi, which finds 8."""
+    """Return the library directory of an SDK with rocm_smi64, which finds 1 device, and amd_smi, which finds 8."""
     site = Site(tmp_path / "site", rpath="rpath")
     site.library("libamdhip64.so.7", "int hipInit(void) { return 0; }")
     site.library("libamd_comgr.so.3")
@@ -38,7 +38,7 @@ def site_of(lib: Path) -> Site:
 
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
-    """The libamd_smi of another package, under the SONAME of the SDK's."""
+    """Return the libamd_smi of another package, under the SONAME of the SDK's."""
     (tmp_path / "other").mkdir()
     return compile_library(tmp_path / "other/libamd_smi.so.26", "libamd_smi.so.26", SMI.format(number=8, name="amdsmi"))
 
@@ -116,12 +116,15 @@ def test_7643_a_wish_for_deepbind_is_not_warned_of(lib: Path) -> None:
 
 @pytest.fixture
 def address_sanitizer() -> str:
-    """The runtime of AddressSanitizer, as LD_PRELOAD brings it into an interpreter."""
+    """Return the runtime of AddressSanitizer, as LD_PRELOAD brings it into an interpreter."""
     return completed(["gcc", "-print-file-name=libasan.so"]).stdout.strip()
 
 
 def test_7643_not_under_address_sanitizer(lib: Path, address_sanitizer: str) -> None:
-    """Its dlopen ends the process at RTLD_DEEPBIND. So the loader leaves it, and says what will happen and why."""
+    """The sanitizer's dlopen ends the process at RTLD_DEEPBIND.
+
+    So the loader leaves RTLD_DEEPBIND out, and says what will happen and why.
+    """
     first = OPEN_GLOBAL.format(f"{lib}/librocm_smi64.so.7")
     variables = {"LD_PRELOAD": address_sanitizer, "ASAN_OPTIONS": "detect_leaks=0"}
     deep = f"import ctypes, os; ctypes.CDLL('{lib}/libamd_smi.so.26', mode=os.RTLD_DEEPBIND | os.RTLD_NOW)"
@@ -190,7 +193,7 @@ def test_188454_torch_preloads_behind_rocm_init(lib: Path, order: tuple[str, str
 
 @pytest.mark.parametrize(("first", "counts"), [(SMIS[0], ["8", "1"]), (SMIS[1], ["8", "1"])])
 def test_188454_torch_preloads_one_before_rocm_init(lib: Path, first: str, counts: list[str]) -> None:
-    """What torch has opened is bound; what the loader opens behind it calls its own functions."""
+    """Libraries that torch has opened are bound; a library that the loader opens behind them calls its functions."""
     code = f"{torch(lib, first, first)}preload()\n{INIT}{COUNT}"
     done = site_of(lib).run(code, PYTHONWARNINGS="error")
     assert done.stdout.split() == counts
@@ -208,7 +211,10 @@ def test_188454_torch_preloads_libraries_that_bind_themselves(lib: Path, order: 
 
 
 def test_188454_torch_has_bound_both_before_rocm_init(lib: Path) -> None:
-    """Nothing binds a library a second time. What is wrong then is told, with what helps."""
+    """Nothing binds a library a second time.
+
+    The wrong bindings are told, with a fix.
+    """
     told = "\nprint(*(f'{each.code} {each.fix}' for each in rocm_sdk.check_process()), sep='\\n')"
     done = site_of(lib).run(f"{torch(lib, *SMIS)}preload()\n{INIT}{COUNT}{told}")
     amd, smi, *problems = done.stdout.splitlines()

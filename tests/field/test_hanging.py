@@ -17,7 +17,7 @@ from rocm_sdk.doctor.waiting import waiting
 from rocm_sdk.installed.installation import current
 
 HEADERS = "#include <errno.h>\n#include <fcntl.h>\n#include <unistd.h>\n#include <time.h>\n"
-# What a library does while it is loaded, and what is said of it: {0} is its path.
+# Work of a library while it is loaded, and the words about it: {0} is its path.
 NAMED = "a constructor of {0} waits in "
 UNNAMED = "{0} waits in its constructor"
 NAMED_FUNCTION = "void wait_for_driver(void) { for (;;) pause(); }\n"
@@ -39,7 +39,10 @@ WAITS = {
 
 @pytest.fixture
 def loading() -> Iterator[Callable[..., int]]:
-    """Starts a program that loads a library for ever; its process, once it waits there."""
+    """Yield a function that starts a program which loads a library for ever.
+
+    The function returns the process ID, once the program waits there.
+    """
     started: list[subprocess.Popen[str]] = []
 
     def start(path: Path, code: str = "import ctypes; ctypes.CDLL({!r})") -> int:
@@ -128,7 +131,7 @@ without_driver = pytest.mark.skipif(Path("/dev/kfd").exists(), reason="this mach
 @pytest.mark.parametrize("name", ["librocm_smi64.so.7", "librccl.so.1"])
 @pytest.mark.parametrize("how", ASKS)
 def test_2269_a_library_that_asks_for_the_driver(site: Site, name: str, how: str) -> None:
-    """Its calls are observed, so it is no guess."""
+    """The calls of the library are observed, so the cause is no guess."""
     site.library(name, HEADERS + CONSTRUCTOR.format(ASKS[how].replace("{{", "{").replace("}}", "}")))
     install(site)
     found = run_test(site.path, "--only", "libraries", "--seconds", "1").only("E-LIB-008")
@@ -141,7 +144,7 @@ def test_2269_a_library_that_asks_for_the_driver(site: Site, name: str, how: str
 @without_driver
 @pytest.mark.parametrize(("name", "is_of_driver"), [("librocm_smi64.so.7", True), ("librocfft.so.0", False)])
 def test_2269_a_library_that_waits_and_asks_nothing(site: Site, name: str, *, is_of_driver: bool) -> None:
-    """That there is no /dev/kfd is the likely reason of a library that uses the driver, and of no other."""
+    """The absence of /dev/kfd is the likely reason of a library that uses the driver, and of no other."""
     site.library(name, HEADERS + CONSTRUCTOR.format("for (;;) pause();"))
     install(site)
     found = run_test(site.path, "--only", "libraries", "--seconds", "1").only("E-LIB-008")

@@ -1,4 +1,4 @@
-"""Indexes that lack what their packages require: AMD's, ours, and those of frameworks."""
+"""Indexes that lack requirements of their packages: AMD's index, ours, and indexes of frameworks."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ VERSION = "7.10.0"
 
 @pytest.fixture
 def dist(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All packages of an SDK for two targets, with its artifacts beside them."""
+    """Return all packages of an SDK for two targets, with its artifacts beside them."""
     made = stored(tmp_path_factory.mktemp("whole") / "whole", "packages of an incomplete index", make_packages)
     shutil.copytree(made, tmp_path / "whole", symlinks=True)
     return tmp_path / "whole/dist"
@@ -31,7 +31,7 @@ def make_packages(directory: Path) -> None:
 
 
 def indexed(directory: Path, *words: object) -> tuple[int, str]:
-    """Status and standard error."""
+    """Return status and standard error of `index`."""
     done = build_command("index", directory, *words)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr
@@ -71,7 +71,7 @@ def test_a_bundle(dist: Path, requirement: str, lacking: str) -> None:
 
 
 def test_a_selector_of_the_established_packager(tmp_path: Path) -> None:
-    """It has no list of ours, but the facts that its build wrote down."""
+    """The selector has no list of ours, but the facts that its build wrote down."""
     core = write_wheel(tmp_path, "rocm-sdk-core", VERSION)
     extra = f'Provides-Extra: devel\nRequires-Dist: rocm-sdk-devel=={VERSION}; extra == "devel"\n'
     text = f"Metadata-Version: 2.4\nName: rocm\nVersion: {VERSION}\nRequires-Dist: rocm-sdk-core=={VERSION}\n{extra}"
@@ -114,7 +114,7 @@ def test_one_missing_package_is_one_problem(dist: Path) -> None:
 
 
 def two_systems(dist: Path, apart: tuple[str, ...]) -> None:
-    """A selector of each of two systems, and packages of each, in directories of their own."""
+    """Make a selector of each of two systems, and packages of each, in directories of their own."""
     for name in ("one", "two"):
         (dist / name).mkdir()
         target = {"one": "gfx942", "two": "gfx1100"}[name]
@@ -125,7 +125,7 @@ def two_systems(dist: Path, apart: tuple[str, ...]) -> None:
 
 
 def test_two_selectors_of_one_version(dist: Path) -> None:
-    """They clash, and neither has an index of its own: one problem, and no `--root` that would fail."""
+    """The selectors clash, and neither has an index of its own: one problem, and no `--root` that would fail."""
     two_systems(dist, ("rocm_sdk_core", "rocm_sdk_libraries"))
     found = [each for each in problems(dist) if "not there" in each[1] or "different" in each[1]]
     ((file, what, fix),) = found

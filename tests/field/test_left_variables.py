@@ -40,7 +40,7 @@ def sdk(tmp_path: Path) -> Site:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    """Another ROCm."""
+    """Return a library of another ROCm."""
     (tmp_path / "rocm/lib").mkdir(parents=True)
     return compile_library(tmp_path / "rocm/lib/libother.so", "libother.so")
 
@@ -50,7 +50,7 @@ def command(site: Site, *words: str, **variables: str) -> subprocess.CompletedPr
 
 
 def seen_by_program(site: Site, name: str, **variables: str) -> tuple[str, str]:
-    """The variable in a program that `rocm-sdk run` starts ("unset" without it), and what the command says."""
+    """Return a variable's value in a program that `rocm-sdk run` starts, or "unset", and the command's messages."""
     done = command(site, "run", "sh", "-c", f'echo "${{{name}-unset}}"', **variables)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
@@ -143,7 +143,7 @@ exit $status
 
 @pytest.fixture
 def profiled(sdk: Site, other: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`profiled(settings, variable)`: as `rocprofv3 -- rocm-sdk run PROGRAM` does."""
+    """Return a function that shows a variable of a program, as `rocprofv3 -- rocm-sdk run PROGRAM` sets it."""
 
     def run(settings: str, name: str, **variables: str) -> subprocess.CompletedProcess[str]:
         rocprofv3 = tmp_path / "bin/rocprofv3"

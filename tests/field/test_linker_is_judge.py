@@ -1,4 +1,4 @@
-"""What "loads" means is what the dynamic linker does: reports of verdicts that were not its own."""
+"""The dynamic linker as the judge of "loads": reports of verdicts that differed from the linker's."""
 
 import os
 import subprocess
@@ -54,7 +54,7 @@ GPU = ("--gpu", "gfx1030")
 def test_random_sets(tmp_path: Path) -> None:
     """Each verdict of `check FILE`, `check DIR`, preload_for and `tree FILE` agrees with the linker.
 
-    One case, because only all sets together have each feature and each answer.
+    The sets are one case, because only all sets together have each feature and each answer.
     """
     counts: Counter[str] = Counter()
     for seed in range(SETS):
@@ -72,7 +72,7 @@ def program(path: Path, needed: tuple[Path, ...], *flags: str) -> Path:
 def test_a_program_with_a_library_of_another_release_beside_it(
     call: Call, tmp_path: Path, sdk: Site, tags: str
 ) -> None:
-    """It starts, whatever release the SDK is, and so `check` of it and of its directory says."""
+    """The program starts, with any release of the SDK, and so `check` of it and of its directory says."""
     shutil_name = sdk.path / CORE / "lib/libamdhip64.so.5"
     (sdk.path / CORE / "lib/libamdhip64.so.7").rename(shutil_name)
     files = tmp_path / "files"
@@ -171,7 +171,7 @@ def test_a_plug_in_that_rocm_sdk_serves(call: Call, tmp_path: Path, sdk: Site, r
 
 
 def test_the_linker_is_not_started_on_a_file(call: Call, tmp_path: Path) -> None:
-    """What DT_AUDIT names would run, in ldd, too; a FIFO in the place of a library would hang."""
+    """The linker, in ldd too, would run the library that DT_AUDIT names; a FIFO in place of a library would hang."""
     told = tmp_path / "ran"
     source = f"""
         #include <fcntl.h>

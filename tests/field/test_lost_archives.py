@@ -25,7 +25,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def unpacked(dist: Path, site: Path, target: str) -> Path:
-    """The packages as an installer unpacks them, with those for one target."""
+    """Unpack the packages as an installer does, with the device packages for one target."""
     for wheel in dist.glob("*.whl"):
         if "device" not in wheel.name or target in wheel.name:
             zipfile.ZipFile(wheel).extractall(site)
@@ -38,7 +38,7 @@ def site(dist: Path, tmp_path: Path) -> Path:
 
 
 def found(site: Path, gpu: str = "") -> dict[str, dict[str, Any]]:
-    """Code -> the problem, of those about packages, files and code for GPUs. gpu: that of the machine."""
+    """Return the problems about packages, files and code for GPUs, by their codes; `gpu` is the GPU of the machine."""
     root = machine_of(site.parent / f"machine-{gpu}", *([gpu] if gpu else [])).root
     environment = clean_environment() | {"PYTHONPATH": str(site), "ROCM_SDK_ROOTFS": str(root)}
     command = [sys.executable, "-m", "rocm_sdk", "test", "--only", "packages,files,gpus", "--json"]
@@ -50,7 +50,7 @@ def found(site: Path, gpu: str = "") -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("gpu", ["", "gfx942"])
 def test_a_fault_of_the_packages(site: Path, gpu: str) -> None:
-    """One problem, which names the library, the archive, the package that is to have it, and who can repair it."""
+    """A problem names the library, the archive, the package that is to have it, and the one who can repair it."""
     problems = found(site, gpu)
     assert list(problems) == ["E-CODE-019"]
     lost = problems["E-CODE-019"]

@@ -18,7 +18,7 @@ int answer(void) {{
 
 
 class Row(NamedTuple):
-    """A row of the table of names: its number, what is asked for, and what that, or what it needs, opens."""
+    """A row of the table of names: its number, the requested name, and the names that it or its needs open."""
 
     number: str
     shortname: str
@@ -60,7 +60,7 @@ LINES = """\
 
 
 def row_of(line: str) -> Row:
-    """The row that a line says."""
+    """Return the row that a line says."""
     number, shortname, opened, name, variable, version, answer = line.split()
     variables = dict([variable.replace("rootfs", "ROCM_SDK_ROOTFS").split("=")]) if variable != "-" else {}
     return Row(number, shortname, opened, name, variables, version, answer == "found")
@@ -71,12 +71,12 @@ OF_LIBRARIES = ("librccl", "librocsolver", "librocsparse")
 
 
 def package_of(name: str) -> str:
-    """The package that has a library."""
+    """Return the package that has a library."""
     return LIBRARIES if name.startswith(OF_LIBRARIES) else CORE
 
 
 def site_of(path: Path, row: Row, rpath: str) -> Site:
-    """An SDK of that version with opener and opened, and HIP, which needs the HSA runtime."""
+    """Make an SDK of the row's version with opener and opened, and HIP, which needs the HSA runtime."""
     site = Site(path / "site", rpath=rpath)
     site.write("rocm_sdk_core/_dist_info.py", DIST_INFO.replace("7.10.0", row.version))
     opened = "int own(void) { return 42; }"
@@ -120,7 +120,7 @@ def test_what_is_opened_by_that_name(tmp_path: Path, row: Row, rpath: str) -> No
     ],
 )
 def test_what_a_plug_in_needs(tmp_path: Path, number: str, shortname: str, opener: str, plug_in: str) -> None:
-    """Its opener finds it, by its path; nothing leads from it to another package."""
+    """The opener finds a plug-in by its path; nothing leads from the plug-in to another package."""
     site = Site(tmp_path / "site")
     site.write("rocm_sdk_core/_dist_info.py", DIST_INFO.replace("7.10.0", "7.14.0"))
     kpack = site.library("librocm_kpack.so.0", "int own(void) { return 42; }")

@@ -1,4 +1,4 @@
-"""Who opens a name without version that no file has, and what answers: in check FILE, tree, test and the builder."""
+"""The openers of a name without version that no file has, and the words of check FILE, tree, test and the builder."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ ANSWERS = {
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """Libraries under names with a version; RCCL opens one without."""
+    """Return an SDK whose libraries have names with a version; RCCL opens a name without one."""
     hsa = site.library("libhsa-runtime64.so.1")
     site.library("libamdhip64.so.7", needed=(hsa,))
     site.library("libamd_smi.so.26")
@@ -40,7 +40,7 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def call(sdk: Site) -> Call:
-    """`call("check", "binding.so")`."""
+    """Return a function that runs `rocm-sdk` with the words; keywords are environment variables."""
 
     def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         variables = clean_environment() | {"PYTHONPATH": str(sdk.path)} | environment
@@ -50,12 +50,12 @@ def call(sdk: Site) -> Call:
 
 
 def opens(name: str) -> str:
-    """The source of a library that opens another by name."""
+    """Return the source of a library that opens another by name."""
     return f'#include <dlfcn.h>\nvoid *opened(void) {{ return dlopen("{name}", RTLD_NOW); }}'
 
 
 def is_found_by_a_plain_dlopen(binding: Path, **environment: str) -> bool:
-    """The judge: the linker, in a process that has loaded nothing else."""
+    """Return whether the judge, the linker, finds the name in a process that has loaded nothing else."""
     code = f"import ctypes; own = ctypes.CDLL({str(binding)!r}); own.opened.restype = ctypes.c_void_p"
     return "True" in run_interpreter("-c", f"{code}; print(bool(own.opened()))", **environment).stdout
 
@@ -98,7 +98,7 @@ def test_a_link_answers(call: Call, sdk: Site, tmp_path: Path, place: str) -> No
 
 
 def test_a_package_of_pure_python(call: Call, sdk: Site) -> None:
-    """amdsmi has no library: its Python opens the name."""
+    """The package amdsmi has no library: its Python opens the name."""
     sdk.write("amdsmi-7.0.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: amdsmi\nVersion: 7.0.2\n")
     sdk.write("amdsmi-7.0.2.dist-info/RECORD", "amdsmi/__init__.py,,\n")
     sdk.write("amdsmi/__init__.py")

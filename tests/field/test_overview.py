@@ -11,7 +11,7 @@ from sample_site import CORE, Site, run_interpreter
 @pytest.mark.parametrize("gpus", [(), ("gfx942",)], ids=["no GPU", "a GPU"])
 @pytest.mark.parametrize("deleted", [True, False])
 def test_an_sdk_whose_libamdhip64_was_deleted(tmp_path: Path, gpus: tuple[str, ...], *, deleted: bool) -> None:
-    """It looks at no library, so it does not say that libraries load; the next command does look."""
+    """The overview looks at no library, so it does not say that libraries load; the next command does look."""
     site = Site(tmp_path / "site")
     site.write(f"{CORE}/share/therock/dist_info.json", '{"dist_amdgpu_targets": "gfx942"}')
     hip = site.library("libamdhip64.so.7")

@@ -10,7 +10,7 @@ from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.prefix_versions import release_of
 
 
-# What a prefix with other software has -> whether it is a ROCm. conda's stands for the system's.
+# Files of other software in a prefix -> whether the prefix is a ROCm. conda's stands for the system's.
 @pytest.mark.parametrize(
     ("path", "is_there"),
     [

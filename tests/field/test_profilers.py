@@ -12,7 +12,7 @@ PROFILER = "librocprofiler-sdk.so.1"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    """An SDK with a librocprofiler-sdk and the rocprofv3 that belongs to it."""
+    """Return an SDK with a librocprofiler-sdk and the rocprofv3 that belongs to it."""
     site = Site(tmp_path / "site", rpath="rpath")
     site.library(PROFILER, "int rocprofiler_start;")
     site.library("libamdhip64.so.7")
@@ -24,7 +24,7 @@ def site(tmp_path: Path) -> Site:
 
 
 def other_rocm(directory: Path, tag: str = "--disable-new-dtags") -> tuple[Path, Path]:
-    """A profiler of another ROCm: its tool, whose search path leads to its own librocprofiler-sdk."""
+    """Make a profiler of another ROCm: its tool, whose search path leads to its own librocprofiler-sdk."""
     for name in ("lib", "tools"):
         (directory / name).mkdir(parents=True)
     library = compile_library(directory / "lib" / PROFILER, PROFILER, "int rocprofiler_start;")

@@ -1,4 +1,4 @@
-"""What a reader finds in the pages, and how far he has to look."""
+"""The way of a reader through the pages: the things that a reader finds, and the distance to them."""
 
 import re
 from functools import cache
@@ -13,7 +13,7 @@ SCHEMES = ("light", "dark")
 LINKS = 2  # from the front page to the answer
 WORDS = 2000
 READERS = ("a user with one GPU", "a framework developer", "a packager", "a cluster administrator")
-# All words of a page count, also those of its tables and blocks: a reader scrolls past them, too. Nobody reads these
+# All words of a page count, also words of its tables and blocks: a reader scrolls past them, too. Nobody reads these
 # two from the beginning to the end.
 LONG = {
     "dependencies.md": "a row for each dependency, which a search for its name finds",
@@ -120,7 +120,7 @@ def test_a_page_is_not_too_long(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *PAGES], ids=lambda page: page.name)
 def test_a_link_leads_to_a_heading(page: Path) -> None:
-    """Sphinx looks at the links of its pages alone, and not at those of the README and the changelog."""
+    """Sphinx looks at the links of its pages alone, and not at links of the README and the changelog."""
     lost = []
     for target, place in links(page):
         if target.is_relative_to(ROOT / "docs/codes"):
@@ -131,7 +131,10 @@ def test_a_link_leads_to_a_heading(page: Path) -> None:
 
 
 def test_the_picture_is_the_same_in_light_and_dark() -> None:
-    """But for its colours. It has words for a screen reader, and letters that can be read where a page is 420 wide."""
+    """The pictures differ in their colours alone.
+
+    A picture has words for a screen reader, and letters that can be read where a page is 420 wide.
+    """
     light, dark = ((ROOT / f"docs/_static/idea-{scheme}.svg").read_text(encoding="utf-8") for scheme in SCHEMES)
     assert light != dark
     assert re.sub("#[0-9a-f]{6}", "", light) == re.sub("#[0-9a-f]{6}", "", dark)

@@ -40,7 +40,10 @@ int main(int count, char **words) {
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """libamd_smi needs a private library by its RPATH, HIP is needed by RCCL; no file has a name without version."""
+    """Return an SDK in which no file has a name without version.
+
+    The library libamd_smi needs a private library by its RPATH, and RCCL needs HIP.
+    """
     drm = site.library("librocm_sysdeps_drm.so.2", "int drm(void) { return 2; }", directory="lib/rocm_sysdeps/lib")
     flags = ("-Wl,-rpath,$ORIGIN/rocm_sysdeps/lib",)
     site.library("libamd_smi.so.26", "int drm(void); int answer(void) { return 40 + drm(); }", (drm,), flags=flags)
@@ -55,13 +58,13 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Opens each of its arguments, and prints what that answers."""
+    """Return a program that opens each of its arguments, and prints the answer of each."""
     return compile_file(["cc", "-x", "c", "-"], tmp_path / "opens", PROGRAM)
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """The directory of temporary files, which is empty when the run has ended."""
+    """Yield the directory of temporary files, which is empty when the run has ended."""
     made = tmp_path / "temporary"
     made.mkdir()
     yield made
@@ -70,7 +73,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def run(sdk: Site, place: Path) -> Run:
-    """`run("sh", "-c", "...", NAME="value")`: `rocm-sdk run sh -c ...`."""
+    """Return a function that runs `rocm-sdk run` with the words; keywords are environment variables."""
 
     def call(*words: str | Path, **environment: str) -> Result:
         return completed([SCRIPT, "run", *words], env=variables(sdk, place) | environment)
@@ -79,12 +82,15 @@ def run(sdk: Site, place: Path) -> Run:
 
 
 def variables(sdk: Site, place: Path) -> dict[str, str]:
-    """The environment of a run."""
+    """Return the environment of a run."""
     return clean_environment() | {"PYTHONPATH": str(sdk.path), "TMPDIR": str(place)}
 
 
 def assert_emptied(directory: Path) -> None:
-    """The process that removes the links has a moment after the program's end."""
+    """Check that a directory becomes empty.
+
+    The process that removes the links has a moment after the program's end.
+    """
     end = time.monotonic() + 20
     while list(directory.iterdir()) and time.monotonic() < end:
         time.sleep(0.01)
@@ -170,7 +176,7 @@ def test_the_process_that_removes_is_killed(sdk: Site, place: Path) -> None:
 
 
 def keeper_of(place: Path) -> int:
-    """The process that has locked the directory of links."""
+    """Return the process that has locked the directory of links."""
     lock = next(place.glob("rocm-sdk-run-*/lock")).stat().st_ino
     lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[4]) for line in lines if line.split()[5].endswith(f":{lock}"))

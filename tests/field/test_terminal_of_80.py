@@ -1,4 +1,4 @@
-"""What newcomers saw on a terminal of 80 columns: words that were broken, pages of dashes, one reason eight times."""
+"""The faults that newcomers saw on a terminal of 80 columns: broken words, pages of dashes, one reason eight times."""
 
 import fcntl
 import os
@@ -39,7 +39,7 @@ class Terminal:
         os.close(self._master)
 
     def _read(self) -> tuple[float, str]:
-        """Seconds until something is shown, and all of it."""
+        """Return the seconds until something is shown, and the whole text."""
         shown, first = b"", -1.0
         while True:
             try:
@@ -54,14 +54,14 @@ class Terminal:
 
     @property
     def lines(self) -> list[str]:
-        """Without colours, and without lines that were erased."""
+        """The lines without colours, and without lines that were erased."""
         text = re.sub(r"\x1b\[[0-9;]*m", "", self.raw)
         return [line.rpartition("\x1b[K")[2] for line in text.splitlines()]
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """Eight MI300X whose render nodes a container lacks."""
+    """Return a machine with eight MI300X whose render nodes a container lacks."""
     machine = Machine(tmp_path / "machine")
     machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n74A1,\t00,\tAMD Instinct MI300X\n")
     for node in range(1, 9):
@@ -80,7 +80,7 @@ def machine(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def show(script: Path, sdk: Site, machine: Machine) -> Callable[..., Terminal]:
-    """`show("gpus")` runs `rocm-sdk gpus` on such a terminal, on the machine of eight GPUs."""
+    """Return a function that runs `rocm-sdk` on such a terminal, on the machine of eight GPUs."""
     install(sdk)
 
     def run(*words: str, **environment: str) -> Terminal:
@@ -94,7 +94,10 @@ Show = Callable[..., Terminal]
 
 
 def _broken(line: str) -> list[str]:
-    """The words of a line without the label in front of it, which stays beside its value: "place    /a/path"."""
+    """Return the words of a line without the label in front of it.
+
+    The label stays beside its value: "place    /a/path".
+    """
     return re.sub(r"^[a-z]+ {2,}(?=\S)", "", line).split()
 
 
@@ -129,7 +132,7 @@ def test_eight_gpus_are_eight_rows(show: Show, command: str) -> None:
 
 
 def test_the_health_of_eight_gpus_says_once_what_they_share(show: Show) -> None:
-    """It was a row for each check of each GPU: 42."""
+    """The report is short: a row for each check of each GPU made 42."""
     lines = show("gpus", "--health").lines
     assert len(lines) < 24
     assert [line.split()[:2] for line in lines if line.startswith("each ")] == [

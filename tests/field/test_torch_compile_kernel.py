@@ -22,25 +22,25 @@ except Exception as error:
 
 
 def absent(site: Site) -> dict[str, str]:
-    """The file of a library is not there."""
+    """Remove the file of a library."""
     (site.path / CORE / "lib/libhiprtc.so.7").unlink()
     return {}
 
 
 def not_installed(site: Site) -> dict[str, str]:
-    """A package is not there."""
+    """Remove a package."""
     (site.path / LIBRARIES / "__init__.py").unlink()
     (site.path / LIBRARIES).rmdir()
     return {}
 
 
 def damaged_override(site: Site) -> dict[str, str]:
-    """A variable names a file that is no library."""
+    """Return a variable that names a file which is no library."""
     return {"ROCM_SDK_LIBRARY_hiprtc": str(site.write("libhiprtc.so.7", "text"))}
 
 
 def absent_override(site: Site) -> dict[str, str]:
-    """A variable names a file that is not there."""
+    """Return a variable that names a file which is not there."""
     return {"ROCM_SDK_LIBRARY_hiprtc": str(site.path / "libhiprtc.so.7")}
 
 

@@ -24,14 +24,14 @@ def site(tmp_path: Path) -> DevelSite:
 
 
 def problems(site: DevelSite, *words: str) -> list[tuple[str, str, str]]:
-    """Code, cause and fix of what `test` says of the tree, notes left out."""
+    """Return code, cause and fix of the problems that `test` finds in the tree, notes left out."""
     done = site.command("test", "--only", "devel", "--json", *words, check=False)
     found = json.loads(done.stdout)["problems"]
     return [(each["code"], each["cause"], each["fix"]) for each in found if each["severity"] != "note"]
 
 
 def checked(site: DevelSite) -> tuple[int, str]:
-    """Status and standard error of `init --check`."""
+    """Return status and standard error of `init --check`."""
     done = site.command("init", "--check", check=False)
     return done.returncode, done.stderr
 
@@ -121,7 +121,7 @@ def test_copies_where_links_belong(site: DevelSite) -> None:
 
 @pytest.fixture
 def dist(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All packages of an SDK for two targets."""
+    """Return all packages of an SDK for two targets."""
     made = stored(tmp_path_factory.mktemp("whole") / "whole", "packages of whole trees", make_packages)
     shutil.copytree(made / "dist", tmp_path / "dist")
     return tmp_path / "dist"

@@ -1,4 +1,4 @@
-"""What `rocm-sdk install` says where no index answers, as on a machine behind a firewall."""
+"""The words of `rocm-sdk install` where no index answers, as on a machine behind a firewall."""
 
 import os
 import sys

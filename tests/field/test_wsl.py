@@ -15,7 +15,7 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def call(site: Site, tmp_path: Path) -> Call:
-    """`call("gpus")` on a machine with WSL2's device and no GPU that the kernel knows."""
+    """Return a function that runs `rocm-sdk` on a machine with WSL2's device and no GPU that the kernel knows."""
     machine = tmp_path / "machine"
     (machine / "dev").mkdir(parents=True)
     (machine / "dev/dxg").touch()
@@ -27,7 +27,7 @@ def call(site: Site, tmp_path: Path) -> Call:
     return run
 
 
-# What the SDK has -> what is said, and what to do.
+# The SDK's state -> the statement, and the fix.
 @pytest.mark.parametrize(
     ("kind", "said", "fix"),
     [

@@ -58,7 +58,7 @@ MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 
 
 class CheckFailedError(Exception):
-    """Something is not as it should be."""
+    """The error for a result that is not as it should be."""
 
 
 def require(holds: object, words: str) -> None:
@@ -91,7 +91,7 @@ def present() -> list[str]:
 
 
 def each_name() -> str:
-    """Each short name alone, in a new process."""
+    """Load each short name alone, in a new process."""
     names = present()
     times = {}
     for name in names:
@@ -108,7 +108,7 @@ def names_of_torch() -> str:
 
 
 def names_of_torch_cold() -> str:
-    """In turn with and without a page list, from a disk whose files are not in memory."""
+    """Load the names of torch in turn with and without a page list, from a disk whose files are not in memory."""
     if not os.access(CACHES, os.W_OK):
         return f"not tried: {CACHES} cannot be written to here"
     run(COMMAND, "init", "--record-pages")
@@ -138,7 +138,7 @@ def self_test(*options: str) -> str:
 
 
 def gpus() -> str:
-    """Each library has a verdict for each GPU, and the exit status follows from them."""
+    """Check that each library has a verdict for each GPU, and that the exit status follows from the verdicts."""
     verdicts: dict[str, int] = {}
     for gpu in GPUS:
         found = rocm_sdk.coverage([gpu])
@@ -196,7 +196,7 @@ int main() {
 
 
 def compile_hip(work: Path, clang: str) -> str:
-    """By the release's own clang, and read by our own reader."""
+    """Compile HIP by the release's own clang, and read the result by our own reader."""
     (work / "add.hip").write_text(SOURCE)
     flags = json.loads(run(COMMAND, "env", "--json", "--compiler", clang, "--targets", "gfx1030"))["set"]
     command = [
@@ -281,7 +281,7 @@ def count_of_magic(path: Path) -> int:
 
 
 def smaller(work: Path) -> str:
-    """Libraries with the code of one GPU, rocBLAS with its data; the command loads each result itself."""
+    """Make libraries with the code of one GPU, rocBLAS with its data; the command loads each result itself."""
     shown = []
     for name in REWRITTEN:
         path = next((each for each in libraries_with_code() if each.name.startswith(name)), None)

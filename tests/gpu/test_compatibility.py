@@ -1,4 +1,4 @@
-"""Which code runs on which GPU, held against a model that is written from LLVM's and ROCm's rules."""
+"""The compatibility of code and GPUs, held against a model that is written from LLVM's and ROCm's rules."""
 
 from itertools import product
 
@@ -52,7 +52,7 @@ def target_of(processor: str, mode: dict[str, str]) -> str:
 
 
 def runs(code: str, processor: str, mode: dict[str, str]) -> str:
-    """How the GPU runs the code: "same", "generic", "SPIR-V", a name of PATCHES, or ""."""
+    """Return the way in which the GPU runs the code: "same", "generic", "SPIR-V", a name of PATCHES, or ""."""
     wanted_processor, wanted = split(code)
     if code == "amdgcnspirv":
         return "SPIR-V"

@@ -1,4 +1,4 @@
-"""Which target family a machine gets, in `rocm_sdk._dist_info` and for the libraries that are loaded."""
+"""The target family that a machine gets, in `rocm_sdk._dist_info` and for the libraries that are loaded."""
 
 import warnings
 from pathlib import Path

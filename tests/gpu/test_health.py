@@ -35,7 +35,7 @@ def add_device(machine: Machine, address: str, **memory: int) -> Path:
 
 
 def item(machine: Machine, check: str) -> tuple[str, str, Problem | None]:
-    """State, text and problem of the only item of a check."""
+    """Return state, text and problem of the only item of a check."""
     ((state, text, problem),) = [rest for name, _, *rest in gpu_health(root=machine.root) if name == check]
     assert (problem is not None) == (state == "bad")
     return state, text, problem

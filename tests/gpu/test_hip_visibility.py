@@ -1,4 +1,4 @@
-"""Which GPUs we say that HIP shows, against what HIP showed: `hip_visibility.tsv` has what real HIP answered."""
+"""The GPUs that HIP shows, by our answer and by HIP's: `hip_visibility.tsv` has the answers of real HIP."""
 
 import re
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def site_of_debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(machine: Machine) -> str:
-    """Our answer as the file writes HIP's."""
+    """Return our answer as the file writes HIP's."""
     if ABORTS in (found.code for found in rocm_sdk.check_gpu_access(root=machine.root)):
         return "aborts"
     seen = sorted((gpu.hip_index, gpu) for gpu in rocm_sdk.gpus(root=machine.root) if gpu.hip_index is not None)

@@ -1,4 +1,4 @@
-"""By which rules the installed runtime reads the variables: its file shows it, and where it does not, that is said."""
+"""The rules by which the installed runtime reads the variables: its file shows them, or their lack there is said."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How the SDK was installed, read from what installers leave: the command of a fix follows from it."""
+"""The way in which the SDK was installed, read from traces of installers: the command of a fix follows from it."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from rocm_sdk.problems.fixes import install_fix, reinstall_fix
 
 @pytest.fixture(autouse=True)
 def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither variables nor files of installers, and only the tools that a test puts into PATH."""
+    """Leave out variables and files of installers; PATH has only the tools that a test puts there."""
     for name in os.environ:
         if name.startswith(("PIP_", "UV_")):
             monkeypatch.delenv(name)
@@ -37,7 +37,7 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Callable[[str], None]:
-    """`tool("uv")` puts a program of this name into PATH."""
+    """Return a function that puts a program of this name into PATH."""
 
     def put(name: str) -> None:
         path = tmp_path / "tools" / name

@@ -18,37 +18,37 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(autouse=True)
 def _programs_in_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The installers of the environment that runs the tests: nothing says that its programs are in PATH."""
+    """Put the installers of the tests' environment into PATH: nothing says that its programs are there."""
     monkeypatch.setenv("PATH", os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]]))
 
 
 @pytest.fixture(scope="session")
 def whl_next(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An index where the user chooses the packages for GPUs."""
+    """Yield the address of an index where the user chooses the packages for GPUs."""
     yield from index_of(tmp_path_factory.mktemp("whl-next"), split=True)
 
 
 @pytest.fixture(scope="session")
 def whl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An index where those of all GPUs come along."""
+    """Yield the address of an index where the packages for all GPUs come along."""
     yield from index_of(tmp_path_factory.mktemp("whl"), split=False)
 
 
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
-    """The interpreter of an empty environment, with the pip that Python brings."""
+    """Return the interpreter of an empty environment, with the pip that Python brings."""
     return environment_with_pip(tmp_path / "environment")
 
 
 @pytest.fixture(scope="session")
 def shared_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for tests that only ask."""
+    """Return the interpreter of such an environment for tests that only ask."""
     return environment_with_pip(tmp_path_factory.mktemp("shared") / "environment")
 
 
 @pytest.fixture(autouse=True)
 def _no_further_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the machine that runs the tests."""
+    """Leave out the places of packages that the machine which runs the tests has."""
     for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "UV_INDEX", "UV_FIND_LINKS", "VIRTUAL_ENV"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
@@ -58,7 +58,10 @@ def _no_further_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
-    """Runs `rocm-sdk install`; variables are keyword arguments. The machine has a gfx1100."""
+    """Return a function that runs `rocm-sdk install`; variables are keyword arguments.
+
+    The machine has a gfx1100.
+    """
     machine = machine_of(tmp_path / "machine", "gfx1100")
 
     def run(

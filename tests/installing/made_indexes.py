@@ -57,7 +57,7 @@ def _split_for_one(directory: Path) -> None:
 
 
 def _sdk_of_amd(directory: Path, libraries: str, more: tuple[str, ...] = (), extras: str = "") -> None:
-    """rocm as a source distribution of another packager, core and libraries."""
+    """Write rocm as a source distribution of another packager, core and libraries."""
     directory.mkdir(parents=True, exist_ok=True)
     for name in ("rocm-sdk-core", libraries):
         write_wheel(directory, name, VERSION)
@@ -113,7 +113,10 @@ AMD: dict[str, tuple[Make, tuple[str, ...]]] = {
 
 
 def write_shape(directory: Path, shape: str, *, with_loader: bool = True) -> Path:
-    """Makes an index of a shape; returns the directory that has `simple/`. Its files are in `directory`."""
+    """Make an index of a shape, and return the directory that has `simple/`.
+
+    The files of the index are in `directory`.
+    """
     make, places = (OWN | AMD)[shape]
 
     def make_packages(place: Path) -> None:

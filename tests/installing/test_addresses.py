@@ -1,4 +1,4 @@
-"""What is said of addresses, and where their passwords come from."""
+"""The words about addresses, and the sources of their passwords."""
 
 import subprocess
 

@@ -106,7 +106,10 @@ print('{{"install": []}}')
 
 
 def test_pip_starts_in_an_empty_directory(install: Run, tmp_path: Path) -> None:
-    """Its children import from the current directory. What its variables name stays the same."""
+    """The children of pip import from the current directory.
+
+    Places that pip's variables name stay the same.
+    """
     environment = tmp_path / "environment"
     empty_environment(environment)
     (site,) = (environment / "lib").glob("python3*/site-packages")
@@ -135,7 +138,7 @@ def test_pip_starts_in_an_empty_directory(install: Run, tmp_path: Path) -> None:
 
 
 def test_no_place_for_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is said, and not that pip is missing."""
+    """The error names the missing place, and does not say that pip is missing."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     destination = Destination(sys.executable, str(tmp_path), 13, "pip", (sys.executable,), (), {})
     with pytest.raises(InstallRefusedError, match=f"none can be made: .*{tmp_path}/gone") as refused:
@@ -182,7 +185,7 @@ def test_the_nearest_can_be_asked_for(install: Run) -> None:
 
 @pytest.fixture
 def public(tmp_path: Path) -> Path:
-    """What the public index has: newer torch for CUDA, placeholders; as directory of an index and of files."""
+    """Return a directory like the public index: newer torch for CUDA, placeholders; as an index and as files."""
     directory = tmp_path / "public"
     directory.mkdir()
     write_wheel(directory, "torch", "2.99.0", extras="device-gfx1100")
@@ -247,7 +250,7 @@ def test_uv_looks_at_no_further_place(install: Run, python: Path, public: Path, 
 
 
 def _damaged(tmp_path: Path, kind: str) -> None:
-    """An index with a fault."""
+    """Write an index with a fault."""
     release = "0.1.0" if kind == "placeholder" else "10.0.0"
     extras = "device-gfx1100" if kind == "extra" else "libraries,device-gfx1100"
     needed = (f"rocm-sdk-core=={release}",) if kind != "two releases" else ("rocm-sdk-core==10.0.1",)
@@ -292,7 +295,7 @@ def test_what_the_installer_chose_is_read_back(
 
 
 def _write_pages(directory: Path) -> None:
-    """Plain pages: `rocm-sdk-build index` refuses an SDK with such faults."""
+    """Write plain pages: `rocm-sdk-build index` refuses an SDK with such faults."""
     for wheel in directory.glob("*.whl"):
         project = directory / "simple" / wheel.name.partition("-")[0].replace("_", "-")
         project.mkdir(parents=True, exist_ok=True)
@@ -304,7 +307,7 @@ def _write_pages(directory: Path) -> None:
 
 
 def test_a_project_of_uv_is_locked(install: Run, tmp_path: Path, whl_next: str) -> None:
-    """uv finds no rocm[libraries] behind an explicit index unless each package is a direct dependency with a source."""
+    """Behind an explicit index uv finds rocm[libraries] only if each package is a direct dependency with a source."""
     project = tmp_path / "project"
     project.mkdir()
     text = install("torch", "--print", "--installer", "uv", "--format", "pyproject").stdout
@@ -322,7 +325,7 @@ def test_a_project_of_uv_is_locked(install: Run, tmp_path: Path, whl_next: str) 
 
 
 def test_an_interpreter_in_this_directory(install: Run, tmp_path: Path, shared_python: Path, whl_next: str) -> None:
-    """uv locks in another one."""
+    """The installer uv locks in another directory."""
     (tmp_path / "here").symlink_to(shared_python.parents[1])
     words = ("torch", "--print", "--installer", "uv", "--format", "uv.lock")
     assert LOCKED in install(*words, python=Path("here/bin/python"), UV_DEFAULT_INDEX=whl_next).stdout
@@ -409,7 +412,7 @@ def test_a_password_is_not_printed(install: Run, whl_next: str) -> None:
 
 
 def fake_uv(directory: Path, script: str) -> str:
-    """PATH with a uv that does what the script says."""
+    """Return a PATH with a uv that does as the script says."""
     (directory / "bin").mkdir()
     (directory / "bin/uv").write_text(f"#!/bin/sh\n{script}\n")
     (directory / "bin/uv").chmod(0o755)
@@ -439,7 +442,7 @@ def test_reports_of_pip_that_are_none(report: str) -> None:
 
 @pytest.mark.parametrize("password", ["s3cret", "s3@cret", "s3:cret"])
 def test_a_password_in_what_an_installer_says(install: Run, tmp_path: Path, password: str) -> None:
-    """pip and uv mask it themselves, in most of their messages."""
+    """The installers pip and uv mask a password themselves, in most of their messages."""
     script = f'echo "error: failed to fetch https://user:{password}@127.0.0.1/simple/torch/" >&2; exit 2'
     said = install("torch", "--print", "--installer", "uv", status=1, PATH=fake_uv(tmp_path, script))
     assert "failed to fetch https://127.0.0.1/simple/torch/" in said.stderr

@@ -1,4 +1,4 @@
-"""What is said of an index that cannot be reached or lacks something, within seconds: a cause and a fix of its own."""
+"""Errors of an index that cannot be reached or lacks something, within seconds: a cause and a fix for each."""
 
 import ssl
 import subprocess
@@ -25,7 +25,10 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int, int]]:
-    """A directory, and the ports of its servers: without encryption, and with a certificate that nobody knows."""
+    """Yield a directory, and the ports of its servers.
+
+    The first server has no encryption, and the second a certificate that nobody knows.
+    """
     directory = tmp_path_factory.mktemp("served")
     words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
     words += ["-keyout", "key.pem", "-out", "certificate.pem"]
@@ -76,7 +79,7 @@ def test_what_only_the_installer_does_not_reach(install: Run, whl_next: str, ins
 
 
 def _index(directory: Path, *requires: str) -> Path:
-    """Of an SDK whose core requires something; the wheel of core."""
+    """Write an index of an SDK whose core has these requirements, and return the wheel of core."""
     directory.mkdir()
     needed = ("rocm-sdk-core==10.0.0", 'rocm-sdk-device-gfx1100==10.0.0; extra == "device-gfx1100"')
     write_wheel(directory, "rocm", "10.0.0", needed, "libraries,device-gfx1100")

@@ -1,4 +1,4 @@
-"""What the packages of an index say of their GPUs: read in small parts, and hostile."""
+"""The statements of an index's packages about their GPUs: read in small parts, and hostile."""
 
 import gzip
 import io
@@ -27,7 +27,7 @@ def ask(address: str) -> Offer | str:
 
 
 def archive(text: str | bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
-    """rocm's source distribution with this selector.json."""
+    """Return rocm's source distribution with this selector.json."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as made:
         member = tarfile.TarInfo(f"rocm-{VERSION}/selector.json")
@@ -40,7 +40,7 @@ def archive(text: str | bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """Of an index in tmp_path, whose page of rocm has one file."""
+    """Yield the address of an index in tmp_path, whose page of rocm has one file."""
     (tmp_path / "simple/rocm").mkdir(parents=True)
     (tmp_path / "simple/rocm/index.html").write_text(f'<a href="../../rocm-{VERSION}.tar.gz">rocm-{VERSION}.tar.gz</a>')
     yield from serve(tmp_path)
@@ -93,7 +93,7 @@ def test_extras_that_are_none(address: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Iterator[Pages]:
-    """An index with a large rocm-sdk-core, and with rocm as a wheel."""
+    """Yield an index with a large rocm-sdk-core, and with rocm as a wheel."""
     for name in ("rocm", "rocm_sdk_core"):
         with zipfile.ZipFile(tmp_path / f"{name}-{VERSION}-py3-none-any.whl", "w") as wheel:
             wheel.writestr(f"{name}-{VERSION}.dist-info/METADATA", "")

@@ -1,4 +1,4 @@
-"""Where the packages of a choice come from: each from the index, or it is a file that the user named."""
+"""The origins of the packages of a choice: each comes from the index, or is a file that the user named."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which settings of uv lead to further indexes: what we say beside what uv asks."""
+"""The settings of uv that lead to further indexes: our words beside the questions of uv."""
 
 import os
 import subprocess

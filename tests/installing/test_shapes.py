@@ -22,7 +22,7 @@ pytestmark = pytest.mark.built_wheel
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
-    """The address of an index of a shape, which is made when it is first asked for."""
+    """Yield a function for the address of an index of a shape, which is made when it is first asked for."""
     directory = tmp_path_factory.mktemp("shapes")
     server = serve(directory)
     root = next(server).removesuffix("simple/")
@@ -123,7 +123,7 @@ def test_it_installs_and_loads(
 
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_a_directory(install: Run, python: Path, tmp_path: Path, installer: str) -> None:
-    """pip takes no path: the fix is its address, with which the index is installed from."""
+    """The installer pip takes no path: the fix is the address of the directory, from which packages are installed."""
     place = write_shape(tmp_path / "an index", "prefix")
     words = ("sdk", "--gpu", "gfx942", "--yes", "--installer", installer)
     for named in (str(place.relative_to(tmp_path)), str(place), place.as_uri(), f"{place}/simple"):

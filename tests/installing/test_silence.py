@@ -34,7 +34,7 @@ TITLE = "asking {} for the versions that {} has"
 
 @pytest.fixture(autouse=True)
 def _no_limits_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the machine that runs the tests."""
+    """Leave out the limits of the machine that runs the tests."""
     for name in (*OF_USERS, "PIP_DISABLE_PIP_VERSION_CHECK"):
         monkeypatch.delenv(name, raising=False)
 
@@ -46,9 +46,10 @@ def _short(installer: str, seconds: int) -> dict[str, str]:
 
 @contextmanager
 def _silent(answer: bytes, pause: float = 0, then: bytes = b"") -> Iterator[tuple[int, list[str]]]:
-    """A server that takes connections, sends an answer, and then nothing. pause: between single bytes of `then`.
+    """Yield the port of a server that answers and falls silent, and the requests that the server gets.
 
-    Its port, and the requests that it gets.
+    The server takes connections, sends `answer`, and then nothing, or single bytes of `then` with a pause in seconds
+    between them.
     """
     requests: list[str] = []
     ended = threading.Event()
@@ -119,7 +120,7 @@ def test_a_slow_index_is_not_cut(install: Run, installer: str) -> None:
 
 
 class _Stalling(SimpleHTTPRequestHandler):
-    """Answers for pages, and is silent where a file is asked for."""
+    """A server that answers for pages, and is silent where a file is asked for."""
 
     ended = threading.Event()
 
@@ -155,7 +156,7 @@ def test_silent_files_are_given_up(install: Run, tmp_path: Path, installer: str)
 
 
 def _recording(directory: Path, target: str) -> tuple[Path, Path]:
-    """A program that writes its variables, and then is another one; the program, and what it writes."""
+    """Make a program that writes its variables and then becomes another one; return it, and the file that it writes."""
     directory.mkdir()
     program, written = directory / Path(target).name, directory / "variables"
     program.write_text(f"#!/bin/sh\n{{ env; echo; }} >> '{written}'\nexec '{target}' \"$@\"\n")
@@ -164,7 +165,7 @@ def _recording(directory: Path, target: str) -> tuple[Path, Path]:
 
 
 def _values(written: Path, *names: str) -> set[tuple[str, ...]]:
-    """What each process had of variables, without those that had none."""
+    """Return the values of variables in each process, without processes that had none."""
     blocks = [
         dict(line.split("=", 1) for line in each.split("\n")) for each in written.read_text().split("\n\n") if each
     ]
@@ -174,7 +175,10 @@ def _values(written: Path, *names: str) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize("installer", INSTALLERS)
 @pytest.mark.parametrize("form", ["--print", "--yes"], ids=["question", "installation"])
 def test_the_limit_of_those_who_set_none(install: Run, tmp_path: Path, python: Path, installer: str, form: str) -> None:
-    """All tries together are silent for less than the limit. What a user has set counts."""
+    """All tries together are silent for less than the limit.
+
+    A limit that a user has set counts.
+    """
     real = str(python) if installer == "pip" else str(shutil.which("uv"))
     program, written = _recording(tmp_path / "recording", real)
     path = os.pathsep.join([str(program.parent), os.environ["PATH"]])

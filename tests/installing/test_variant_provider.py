@@ -1,4 +1,4 @@
-"""The provider of wheel variants, as variantlib loads and asks it, beside that of rocm-bootstrap."""
+"""The provider of wheel variants, as variantlib loads and asks it, beside the provider of rocm-bootstrap."""
 
 import json
 import os
@@ -37,7 +37,7 @@ print(json.dumps([[(each.name, each.multi_value, each.values) for each in suppor
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The provider as pip installs it."""
+    """Return the directory with the provider as pip installs it."""
     directory = tmp_path_factory.mktemp("provider")
     shutil.copytree(ROOT / "variant_provider", directory / "source")
     shutil.copytree(ROOT / "csrc/include", directory / "csrc/include")  # has the version
@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with variantlib and the provider, without rocm-bootstrap."""
+    """Return an environment with variantlib and the provider, without rocm-bootstrap."""
     directory = tmp_path_factory.mktemp("environment") / "environment"
     empty_environment(directory)
     packages = next(directory.glob("lib/python3*/site-packages"))

@@ -1,4 +1,4 @@
-"""When an environment counts as having what is asked for: nothing is installed then."""
+"""The environment that counts as having all that is asked for: nothing is installed then."""
 
 import subprocess
 from collections.abc import Callable

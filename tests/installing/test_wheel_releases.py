@@ -15,7 +15,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def wheel(directory: Path, name: str, *sonames: str) -> str:
-    """A wheel with a library that needs these."""
+    """Make a wheel with a library that needs these, and return its path."""
     stubs = directory / f"stubs-{name}"
     stubs.mkdir(parents=True)
     needed = tuple(compile_library(stubs / soname, soname) for soname in sonames)

@@ -1,4 +1,4 @@
-"""For which GPU `rocm-sdk install` chooses packages: of the driver, of the bus, or named."""
+"""The GPU for which `rocm-sdk install` chooses packages: of the driver, of the bus, or named."""
 
 import subprocess
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def test_discrete_or_integrated(install: Run, tmp_path: Path) -> None:
 
 
 def on_bus(root: Path, device: str, version: tuple[int, int, int] | None) -> str:
-    """A machine whose GPU is on the PCI bus alone."""
+    """Make a machine whose GPU is on the PCI bus alone, and return its root."""
     place = root / "sys/bus/pci/devices/0000:03:00.0"
     place.mkdir(parents=True)
     for name, text in (("vendor", "0x1002"), ("class", "0x030000"), ("device", device)):
@@ -67,7 +67,7 @@ def test_names_of_gpus_are_checked(install: Run) -> None:
 
 
 def test_an_integrated_gpu_without_packages_is_left_out(install: Run, tmp_path: Path) -> None:
-    """It does not count beside a GPU that has them; alone it does."""
+    """An integrated GPU does not count beside a GPU that has packages; alone it does."""
     root = str(machine_of(tmp_path / "both", "gfx1103", "gfx1100").root)
     said = install("sdk", "--print", ROCM_SDK_ROOTFS=root)
     assert "device-gfx1100" in said.stdout

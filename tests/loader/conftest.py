@@ -6,7 +6,10 @@ from sample_site import LIBRARIES, Site
 
 @pytest.fixture
 def chain(site: Site) -> Site:
-    """hipsparse needs rocsparse and amdhip64, rocsparse needs amdhip64, that needs hsa-runtime64; no RPATH anywhere."""
+    """Return an SDK whose libraries form a chain, without RPATHs.
+
+    The library hipsparse needs rocsparse and amdhip64, rocsparse needs amdhip64, and amdhip64 needs hsa-runtime64.
+    """
     hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
     hip = site.library("libamdhip64.so.7", "int hsa(void); int hipGetVersion(void) { return 6 + hsa(); }", (hsa,))
     roc = site.library(

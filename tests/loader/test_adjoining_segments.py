@@ -15,7 +15,7 @@ LOAD, NOTE = 1, 4
 
 
 def split_first_segment(path: Path, place: int) -> None:
-    """Makes two segments of the one that the file begins with; its note gives its header."""
+    """Make two segments of the one that the file begins with; the header of a note becomes the second's."""
     data = bytearray(path.read_bytes())
     (count,) = struct.unpack_from("<H", data, 56)
     headers = [HEADER.unpack_from(data, HEADERS + i * HEADER.size) for i in range(count)]
@@ -45,7 +45,7 @@ def test_symbols_in_two_segments(tmp_path: Path) -> None:
 
 
 def test_a_gap_is_damage(tmp_path: Path) -> None:
-    """What the file does not have behind the first segment is not read as if it went on."""
+    """Bytes that the file does not have behind the first segment are not read as if it went on."""
     source = "".join(f"int function_{number:03}(void) {{ return 7; }}" for number in range(600))
     path = compile_library(tmp_path / "libmany.so", "libmany.so", source)
     split_first_segment(path, PAGE)

@@ -1,4 +1,4 @@
-"""Which file each symbol binds to, foreseen and read; tests/attack/foreseen.py has random libraries."""
+"""The file that each symbol binds to, foreseen and read; tests/attack/foreseen.py has random libraries."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ for each in {bindings}.references:
 
 @pytest.fixture
 def twins(tmp_path: Path) -> Site:
-    """Two libraries that both have, and call, the same function."""
+    """Return an SDK with two libraries that both have, and call, the same function."""
     site = Site(tmp_path)
     site.library("librocm_smi64.so.7", WHO % ("rocm_smi64", "ask_rocm_smi64"))
     site.library("libroctx64.so.4", WHO % ("roctx64", "ask_roctx64"))
@@ -151,7 +151,10 @@ def test_a_weak_variable_whose_guard_both_have_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_the_runtime_of_c_plus_plus_in_two_files(tmp_path: Path, definition: str, verdict: str) -> None:
-    """As a library that has the runtime linked in. What is no name of the runtime, and strong, is of somebody else."""
+    """The library has the runtime linked in.
+
+    A strong symbol that is no name of the runtime is somebody else's.
+    """
     site = Site(tmp_path)
     name = definition.partition("(void)")[0].rpartition(" ")[2]
     source = f"{definition} {{ return 1; }} int use_%s(void) {{ return {name}(); }}"
@@ -188,7 +191,7 @@ int own_%s(void) { return 1; }
 
 
 def test_a_unique_symbol_is_not_asked_for(tmp_path: Path) -> None:
-    """dlsym would note it, and its library could never be unloaded again."""
+    """A lookup by dlsym would note the symbol, and its library could never be unloaded again."""
     site = Site(tmp_path)
     site.library("libroctx64.so.4", "extern int unique; int *use(void) { return &unique; }")
     first, second = (
@@ -404,7 +407,10 @@ BIND = "from rocm_sdk import _native; print(_native.bindings(files=({paths})).re
 
 @pytest.mark.parametrize("kind", ["filter", "auxiliary"])
 def test_libraries_that_are_their_own_filters(tmp_path: Path, kind: str) -> None:
-    """One names itself, which glibc takes; two name each other, which it cannot load, but files may say it."""
+    """A library that is its own filter is taken by glibc.
+
+    Two libraries that name each other cannot be loaded by glibc, but files may say it.
+    """
     names = ("libself.so", "libone.so", "libother.so")
     for name, filtee in zip(names, ("libself.so", "libother.so", "libone.so"), strict=True):
         source = f"int from_{name[3:-3]}(void) {{ return 1; }}"

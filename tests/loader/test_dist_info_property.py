@@ -25,7 +25,7 @@ PREAMBLE = "".join(f"{name}: list[str] = []\n" for name in LISTS)
 
 @st.composite
 def literals(draw: st.DrawFn, words: st.SearchStrategy[str] = WORDS) -> str:
-    """A string literal in one of the ways in which Python lets it be written."""
+    """Draw a string literal in one of the ways in which Python lets it be written."""
     word = draw(words)
     half = len(word) // 2
     escaped = "".join(f"\\x{ord(c):02x}" if draw(st.booleans()) else c for c in word)
@@ -43,7 +43,7 @@ def literals(draw: st.DrawFn, words: st.SearchStrategy[str] = WORDS) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn) -> str:
-    """One line of a text, or a block: facts, and what must not be mistaken for them."""
+    """Draw a line or a block of a text: facts, and lines that must not be mistaken for facts."""
     kind = draw(st.sampled_from(["text", "list", "append", "noise"]))
     if kind == "text":
         name = draw(st.sampled_from([name for name in FACTS if name not in LISTS]))

@@ -19,7 +19,7 @@ except rocm_sdk.RocmSdkError as error:
 
 
 def make_rocm(prefix: Path, version: str | None, library_directory: str = "lib") -> Path:
-    """A ROCm below one directory; its libraries have no RPATH."""
+    """Make a ROCm below one directory; its libraries have no RPATH."""
     directory = prefix / library_directory
     directory.mkdir(parents=True)
     hip = compile_library(directory / "libamdhip64.so.6", "libamdhip64.so.6")
@@ -35,7 +35,7 @@ def make_rocm(prefix: Path, version: str | None, library_directory: str = "lib")
 
 @pytest.fixture
 def empty(site: Site) -> Site:
-    """A site-packages directory without an SDK."""
+    """Return a site-packages directory without an SDK."""
     shutil.rmtree(site.path)
     site.path.mkdir()
     return site

@@ -18,7 +18,7 @@ ESTABLISHED = """
     hipsparselt rccl miopen origami hipdnn
 """
 
-# What AMD's own bindings ask for beyond it, and what the loader adds.
+# The names that AMD's own bindings ask for beyond this list, and the names that the loader adds.
 ADDED = """
     hiprtc-builtins rocblas rocfft rocrand rocsolver rocsparse hsa-runtime64 LLVM clang hsa-amd-aqlprofile64
     rocprofiler-register amdocl64 OpenCL
@@ -26,7 +26,7 @@ ADDED = """
 
 
 def ask(site: Site, expression: str, **environment: str) -> str:
-    """The value of an expression, or the exception: class names it can be caught by, message."""
+    """Return the value of an expression, or the exception: class names it can be caught by, message."""
     program = f"""
         import rocm_sdk
         try:
@@ -121,7 +121,7 @@ def test_names_must_be_text(argument: str) -> None:
 
 @pytest.mark.parametrize("function", ["bindings", "load_plan"])
 def test_one_path_is_no_list_of_paths(function: str) -> None:
-    """Its letters would be looked for."""
+    """The letters of the path would be looked for."""
     for path in ("/bin/true", b"/bin/true"):
         with pytest.raises(TypeError, match=re.escape(f"files is a list of paths, not {path!r}: write [{path!r}]")):
             getattr(_native, function)(files=path)
@@ -162,7 +162,7 @@ def test_the_detail_of_an_error_that_begins_with_no_path() -> None:
 
 
 def test_a_loop_over_the_table_works_on_an_sdk_with_the_established_libraries(site: Site) -> None:
-    """What only other callers ask for (LLVM, OpenCL, ...) is optional."""
+    """Libraries that only other callers ask for (LLVM, OpenCL, ...) are optional."""
     established = ESTABLISHED.split()
     for name in established:
         row = rocm_sdk._dist_info.ALL_LIBRARIES[name]

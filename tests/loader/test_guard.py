@@ -1,5 +1,8 @@
-"""Libraries that define the same functions, and call them by name: each calls its own, in whatever order they are asked
-for. The stand-ins have what rocm_smi64 and amd_smi have: amd_smi contains rocm_smi's functions."""
+"""Libraries that define the same functions, and call them by name.
+
+Each library calls its own functions, in any order of requests. The stand-ins are like rocm_smi64 and amd_smi: amd_smi
+contains rocm_smi's functions.
+"""
 
 from itertools import permutations
 from pathlib import Path
@@ -59,7 +62,10 @@ def smi(site: Site, number: int, more: str = "") -> Path:
 
 @pytest.fixture(params=["none", "rpath"])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
-    """rocm_smi64 and amd_smi; rccl needs the former, rocprofiler-sdk the latter; amdhip64 neither."""
+    """Return an SDK with rocm_smi64 and amd_smi.
+
+    The library rccl needs the former, and rocprofiler-sdk the latter; amdhip64 needs neither.
+    """
     site = Site(tmp_path / "site", rpath=request.param)
     hip = site.library("libamdhip64.so.7", "int hipInit(void) { return 0; }")
     site.library("librccl.so.1", "int rccl;", (smi(site, 1), hip), LIBRARIES)
@@ -76,7 +82,7 @@ def test_each_calls_its_own_in_any_order_and_scope(both: Site) -> None:
 
 
 def test_plain_dlopen_calls_the_others(both: Site) -> None:
-    """What the guard is for: this shows that the test above can fail."""
+    """The reason for the guard is shown here: the test above can fail."""
     lib = both.path / CORE / "lib"
     program = f"""
         import ctypes
@@ -159,7 +165,7 @@ def test_a_row_that_true_overrides_is_told(both: Site) -> None:
 
 
 def test_a_later_request_keeps_local_what_an_earlier_one_did(both: Site) -> None:
-    """rccl needs a library that is in the process already: opening it globally would make that global, too."""
+    """The library rccl needs a library that is in the process: a global opening would make that global, too."""
     program = """
         import ctypes, rocm_sdk
         rocm_sdk.preload_libraries("rocm_smi64")
@@ -198,7 +204,7 @@ def test_a_library_in_the_global_scope_before_us_is_passed_by(both: Site, tmp_pa
 
 
 def test_torch_opens_all_again_with_rtld_global(both: Site) -> None:
-    """torch 2.14 preloads by patterns of its own after `_rocm_init`: nothing is bound a second time."""
+    """A preload of torch 2.14 by its own patterns after `_rocm_init` binds nothing a second time."""
     program = """
         import ctypes, glob, os, rocm_sdk
         rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "rocm_smi64", "rccl", "amd_smi"])

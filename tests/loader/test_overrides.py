@@ -13,7 +13,10 @@ SAYS = 'const char *hip(void) {{ return "{0}"; }}'
 
 @pytest.fixture
 def sdk(site: Site) -> Site:
-    """hipsparse needs rocsparse, which needs amdhip64, which opens amd_comgr at run time."""
+    """Return an SDK whose libraries form a chain.
+
+    The library hipsparse needs rocsparse, rocsparse needs amdhip64, and amdhip64 opens amd_comgr at run time.
+    """
     hip = site.library("libamdhip64.so.7", SAYS.format("the SDK's"))
     roc = site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
     site.library("libhipsparse.so.4", SPARSE, (roc, hip), LIBRARIES)
@@ -152,7 +155,7 @@ def test_programs_of_the_command_get_it_too(sdk: Site, other: Path) -> None:
 
 
 def test_one_with_another_file_name_is_among_the_loaded_libraries(sdk: Site, tmp_path: Path) -> None:
-    """Whether it was asked for or needed, and seen from another process."""
+    """The library is found as an override, asked for or needed, and seen from another process."""
     other = compile_library(tmp_path / "other_name.so", "libamdhip64.so.7", SAYS.format("another"))
     hip = sdk.library("libamdhip64.so.7", SAYS.format("the SDK's"))
     sdk.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)

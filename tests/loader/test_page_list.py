@@ -11,7 +11,7 @@ LOAD = "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['roctx6
 
 @pytest.fixture
 def path(site: Site) -> Path:
-    """The list of a site with one library."""
+    """Return the list of a site with one library."""
     site.library("libroctx64.so.4")
     path = site.path / CORE / "lib/rocm-sdk.pages"
     assert site.run(LOAD, ROCM_SDK_RECORD_PAGES=str(path)).stderr == ""

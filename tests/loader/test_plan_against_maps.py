@@ -21,7 +21,7 @@ COMPARE = """
 
 
 def compare(site: Site, *names: str, cwd: Path | None = None) -> tuple[str, str]:
-    """Which files only one of the two has, and the methods of the steps."""
+    """Return the files that only one of the plan and the maps has, and the methods of the steps."""
     move = f"import os; os.chdir({str(cwd)!r})" if cwd else ""
     program = f"{move}\nimport sys; sys.path.insert(1, {str(site.path)!r})\n"
     lines = [line.removeprefix("    ") for line in COMPARE.format(names=names).splitlines()]
@@ -34,7 +34,7 @@ def rpath(text: str) -> tuple[str, ...]:
 
 
 def decoy(directory: Path) -> None:
-    """A library of the same name somewhere else."""
+    """Make a library of the same name somewhere else."""
     directory.mkdir(parents=True, exist_ok=True)
     compile_library(directory / DEPENDENCY, DEPENDENCY, "int decoy;")
 

@@ -39,7 +39,7 @@ def test_results_keep_the_order_and_are_told_later(chain: Site) -> None:
 
 
 def test_loaded_libraries_are_all_that_are_in_the_process(chain: Site, tmp_path: Path) -> None:
-    """What others need, what they open at run time, what came by itself, and what another program part has brought."""
+    """All are there: needed libraries, libraries opened at run time, and libraries of another part of the program."""
     foreign = compile_library(tmp_path / "librccl.so.1", "librccl.so.1")
     llvm = chain.library("libLLVM.so.20.0", "int llvm;", directory="lib/llvm/lib")
     chain.library("libamd_comgr.so.3", needed=(llvm,), flags=("-Wl,-rpath,$ORIGIN/llvm/lib",))
@@ -155,7 +155,7 @@ def test_unversioned_names(chain: Site, argument: str, variable: str | None, fou
 
 
 def test_an_unversioned_name_brings_no_second_copy(chain: Site, tmp_path: Path) -> None:
-    """A file of that name, on the linker's own path, stays out; the scope is that of the library."""
+    """A file of the name on the linker's own path stays out; the scope is the library's."""
     compile_library(tmp_path / "libamdhip64.so", "libamdhip64.so.7", "int hipGetVersion(void) { return 1; }")
     for scope in (True, False):
         program = f"""

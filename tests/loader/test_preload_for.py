@@ -8,7 +8,7 @@ from sample_site import CORE, LIBRARIES, Site, compile_library
 
 @pytest.fixture
 def extension(site: Site, tmp_path: Path) -> Path:
-    """A file that needs rocsparse through a library beside it, which its RPATH leads to, and amdhip64 itself."""
+    """Return a file that needs rocsparse through a library beside it, which its RPATH leads to, and amdhip64 itself."""
     hip = site.library("libamdhip64.so.7", "int hip(void) { return 7; }")
     roc = site.library("librocsparse.so.1", "int hip(void); int roc(void) { return hip(); }", (hip,), LIBRARIES)
     site.library("libamd_comgr.so.3")

@@ -1,4 +1,4 @@
-"""Before the loader reads a library that lies on a file server, it asks the kernel for the whole blocks around."""
+"""The reading of a library on a file server: before, the loader asks the kernel for the whole blocks around."""
 
 import os
 import re
@@ -24,7 +24,7 @@ SPREAD = "const char filling[1 << 20] = {1}; int hip(void) { return 1; }"  # its
 
 
 def blocks(site: Site, record: Path) -> dict[str, tuple[list[int], set[int]]]:
-    """By the name of a library: blocks that were asked for, in this order, and those that the loader read."""
+    """Return blocks by the name of a library: asked-for ones in their order, and ones that the loader read."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not on this system: make setup")
     found: dict[str, tuple[list[int], set[int]]] = {}
@@ -55,7 +55,7 @@ def has_block_device(path: Path) -> bool:
 
 @pytest.fixture
 def memory() -> Iterator[Path]:
-    """A directory on a file system without a block device, as those of file servers are."""
+    """Yield a directory on a file system without a block device, as file servers have."""
     place = Path("/dev/shm")
     if not os.access(place, os.W_OK) or has_block_device(place):
         pytest.skip("/dev/shm is not a writable tmpfs")
@@ -85,7 +85,10 @@ def test_a_local_disk_is_read_as_it_is(tmp_path: Path) -> None:
 def opens(
     site: Site, code: str, environment: dict[str, str], directory: Path
 ) -> tuple[list[tuple[str, Path, bool]], str]:
-    """Opens of libraries of the SDK: thread, path, whether there is such a file. And the thread that loads."""
+    """Return the opens of libraries of the SDK, and the thread that loads.
+
+    An open has its thread, the path, and whether there is such a file.
+    """
     if shutil.which("strace") is None:
         pytest.skip("strace is not on this system: make setup")
     lines = traced([sys.executable, "-c", code], "openat", directory / "strace", environment)
@@ -95,7 +98,7 @@ def opens(
 
 
 def write_tree(directory: Path, rpath: str) -> Site:
-    """Libraries that find each other by their RPATHs, in two directories."""
+    """Write libraries that find each other by their RPATHs, in two directories."""
     site = Site(directory, rpath=rpath)
     hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
     hip = site.library("libamdhip64.so.7", "int hip(void) { return 1; }", (hsa,))

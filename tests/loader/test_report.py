@@ -30,7 +30,7 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
-    """An empty directory."""
+    """Return an empty directory."""
     (tmp_path / "reports").mkdir()
     return tmp_path / "reports"
 

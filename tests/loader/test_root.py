@@ -33,13 +33,13 @@ def fill(site: Site, version: str) -> Site:
 
 @pytest.fixture
 def installed(site: Site) -> Site:
-    """The SDK on sys.path, of another version."""
+    """Return the SDK on sys.path, which is of another version."""
     return fill(site, "7.10.0")
 
 
 @pytest.fixture
 def image(tmp_path: Path) -> Site:
-    """The SDK in a directory of its own."""
+    """Return the SDK in a directory of its own."""
     return fill(Site(tmp_path / "my image"), "7.11.0")
 
 

@@ -40,7 +40,10 @@ MEASURE_MEMORY = """
 
 @pytest.fixture
 def write(benchmarks_parent: Path, site: Site) -> Callable[..., None]:
-    """write(soname, needed, rpath): a library of the core package."""
+    """Return a function that writes a library of the core package.
+
+    The arguments are the SONAME, the needed SONAMEs, and the RPATH or None.
+    """
     assert benchmarks_parent.is_dir()
     minimal_library = importlib.import_module("benchmarks.minimal_library").minimal_library
     directory = site.path / CORE / "lib"
@@ -76,7 +79,7 @@ def missing_needs(write: Callable[..., None], count: int, root: str) -> None:
 
 
 def instructions(site: Site) -> int:
-    """What the plans take, and the interpreter that makes them."""
+    """Return the instructions of the plans, and of the interpreter that makes them."""
     assert shutil.which("valgrind"), "valgrind is needed: make setup"
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable]
     fixed = {"PYTHONPATH": str(site.path), "PYTHONHASHSEED": "0", "ROCM_SDK_READ_AHEAD": "0"}
@@ -123,7 +126,7 @@ OTHERS = 200  # calls of the interpreter
 def test_a_library_that_needs_a_thousand(
     site: Site, write: Callable[..., None], tmp_path: Path, rpath: str | None
 ) -> None:
-    """One dlopen loads them all, and the linker opens each of them once: through an anchor too."""
+    """A single dlopen loads them all, and the linker opens each library once: through an anchor too."""
     fan(write, 1000, rpath=rpath)
     assert site.output(LOAD) == "1"
     command = [sys.executable, "-c", textwrap.dedent(LOAD)]

@@ -178,5 +178,5 @@ print(pages() - before)
 
 
 def test_questions_leave_no_memory(sdk: Site) -> None:
-    """What a plan reads is freed with it, and not with the SDK."""
+    """The memory of a plan is freed with the plan, and not with the SDK."""
     assert int(sdk.output(ASK_AGAIN)) < 100

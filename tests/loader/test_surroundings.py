@@ -1,4 +1,4 @@
-"""What a process may find around it: odd names of directories, options of the interpreter, no home, no directory.
+"""The surroundings of a process: odd names of directories, options of the interpreter, no home, no directory.
 
 The packages and the loader are used in each, as a library and as the command.
 """
@@ -36,7 +36,7 @@ sys.exit(rocm_sdk.cli.main(["version"]) or rocm_sdk.cli.main(["test", "--only", 
 
 @pytest.fixture
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The path of a library that needs another, in a directory with an odd name if a test gives one."""
+    """Return the path of a library that needs another, in a directory with an odd name if a test gives one."""
     site = Site(tmp_path / getattr(request, "param", "site-packages"))
     hip = site.library("libamdhip64.so.7", "int hip(void) { return 42; }")
     source = "int hip(void); int sparse(void) { return hip(); }"
@@ -44,7 +44,7 @@ def library(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def use(library: str, *options: str, first: str = "", **environment: str | None) -> None:
-    """Runs the program. environment: variables; None: without that one."""
+    """Run the program with these variables, without a variable that is None."""
     paths = [os.fsencode(path) for path in (Path(library).parents[2], LOADER)]
     program = Path(library).parents[3] / "program.py"
     program.write_text(PROGRAM.format(paths=paths, first=first, library=os.fsencode(library)), encoding="utf-8")

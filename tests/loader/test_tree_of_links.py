@@ -25,7 +25,7 @@ NAMES = {  # prefix: file, and the prefixes that it needs
 
 
 def make_store(store: Path, *, has_search_paths: bool) -> None:
-    """The prefixes, which nobody may write."""
+    """Make the prefixes, which nobody may write."""
     made: dict[str, Path] = {}
     for name, (file, needs) in NAMES.items():
         rpath = ":".join(f"{store}/{each}/lib" for each in needs)

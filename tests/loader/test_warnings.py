@@ -20,7 +20,7 @@ CALLS = {
 
 @pytest.fixture
 def warned(site: Site, tmp_path: Path) -> str:
-    """Another libamdhip64 to load, in an SDK with two versions of libhipsparse."""
+    """Return another libamdhip64 to load, in an SDK with two versions of libhipsparse."""
     site.library("libamdhip64.so.7")
     site.library("libhipsparse.so.1", package=LIBRARIES)
     site.library("libhipsparse.so.2", package=LIBRARIES)

@@ -55,7 +55,7 @@ class Copy:
         self.directory = directory
 
     def compile(self, tests: Sequence[str], variant: str = "gcc") -> bool:
-        """Whether it compiles, as far as the tests need."""
+        """Return whether the copy compiles, as far as the tests need."""
         programs = [f"build/c/{variant}/tests/c/{test}" for test in tests if not test.startswith("tests/")]
         develop = ["develop"] if len(programs) < len(tests) else []
         wheel = ["wheel"] if any(test.startswith("tests/adoption") for test in tests) else []
@@ -125,7 +125,7 @@ class Copy:
 
 
 def rows(words: Sequence[str]) -> Iterator[Mutant]:
-    """The chosen rows of the table."""
+    """Yield the chosen rows of the table."""
     for row in MUTATIONS:
         if all(word in f"{row.file} {row.before} {row.after}" for word in words):
             text = (ROOT / row.file).read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ def rows(words: Sequence[str]) -> Iterator[Mutant]:
 
 
 def generated(words: Sequence[str], count: int, seed: str) -> Iterator[Mutant]:
-    """`count` mutations of each chosen module."""
+    """Yield `count` mutations of each chosen module."""
     for file, tests in MODULES.items():
         if not all(word in file for word in words):
             continue
@@ -150,7 +150,7 @@ def generated(words: Sequence[str], count: int, seed: str) -> Iterator[Mutant]:
 
 
 def main() -> int:
-    """Tries the chosen mutations and prints one line for each."""
+    """Try the chosen mutations and print one line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--generated", type=int, default=0, metavar="N")
     parser.add_argument("--seed", default="1")

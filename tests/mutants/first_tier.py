@@ -1,4 +1,4 @@
-"""What the first tier has of the tests that should notice a mutation, and what noticed it."""
+"""The first tier's share in the tests that should notice a mutation, and the tests that noticed it."""
 
 from collections.abc import Sequence
 

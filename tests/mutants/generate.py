@@ -1,7 +1,7 @@
-"""Makes small mutations of a source file: of Python by its syntax tree, of C by a table of tokens.
+"""The maker of small mutations of a source file: of Python by its syntax tree, of C by a table of tokens.
 
-Comparisons, limits that are off by one, conditions that are negated, values of truth, statements that are dropped.
-Texts and comments are left alone: a message that reads otherwise is not a fault that this looks for.
+Mutations are comparisons, limits that are off by one, conditions that are negated, values of truth, and statements that
+are dropped. Texts and comments are left alone: a message that reads otherwise is no fault here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """`text[start:end]` becomes `after`; `line` counts from 1."""
+    """A change: `text[start:end]` becomes `after`; `line` counts from 1."""
 
     start: int
     end: int
@@ -22,7 +22,7 @@ class Change(NamedTuple):
 
 
 def changes(name: str, text: str) -> list[Change]:
-    """All mutations of a file that this module can make, in the order of the text."""
+    """Return all mutations of a file that this module can make, in the order of the text."""
     found = _python(text) if name.endswith(".py") else _c(text)
     return sorted(set(found))
 
@@ -57,7 +57,7 @@ def _python(text: str) -> Iterator[Change]:
 
 
 def _mutations(node: ast.AST, text: str) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
-    """Parts of a node, and what may stand in their place."""
+    """Yield parts of a node, with the text that may stand in the place of each."""
 
     def source(part: ast.AST) -> str:
         return ast.get_source_segment(text, part) or ""
@@ -81,7 +81,7 @@ def _mutations(node: ast.AST, text: str) -> Iterator[tuple[ast.expr | ast.stmt, 
 
 
 def _comparisons(node: ast.Compare, text: str) -> Iterator[str]:
-    """The comparison with each of its signs changed."""
+    """Yield the comparison with each of its signs changed."""
     left, *others = [ast.get_source_segment(text, side) or "" for side in (node.left, *node.comparators)]
     for i, changed in enumerate(node.ops):
         signs = [_SIGNS[type(sign)] for sign in node.ops]
@@ -90,7 +90,10 @@ def _comparisons(node: ast.Compare, text: str) -> Iterator[str]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node but those of texts, annotations, default values of types and what only a type checker sees."""
+    """Yield the nodes of code that runs.
+
+    Texts, annotations, default values of types and code for type checkers alone are left out.
+    """
     if isinstance(node, (ast.JoinedStr, ast.arg)):
         return
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":

@@ -1,4 +1,4 @@
-"""What a row of the tables is."""
+"""The type of a row of the tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Mutation(NamedTuple):
-    """A text of a file (which has it once), what stands there instead, and the tests of which one must fail."""
+    """A text of a file (which has it once), its replacement, and the tests of which one must fail."""
 
     file: str
     before: str

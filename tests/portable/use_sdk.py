@@ -1,4 +1,4 @@
-"""What `make test-wheels` runs in a Debian system of its own: the loader from its wheel, with an SDK beside it.
+"""The program of `make test-wheels` in a Debian system of its own: the loader from its wheel, an SDK beside it.
 
 usage: use_sdk.py VERSION      the SDK's; prints what was loaded, and fails where something is not as it should be
 """

@@ -1,4 +1,6 @@
-"""Records what is public: `make promises`. Refuses, and records nothing, if the changelog does not name a difference.
+"""The recorder of public names: `make promises`.
+
+Nothing is recorded if the changelog does not name a difference.
 
 usage: python -m promised [--check]      --check: record nothing; fail if the tables are not what is public
 """
@@ -16,7 +18,10 @@ CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 
 
 def main(words: list[str]) -> int:
-    """0: recorded, or with --check equal; 1: not; 2: wrong usage."""
+    """Record or check the tables, and return the exit status.
+
+    The status is 0 if the tables were recorded, or are equal with --check; 1 if not; 2 for wrong usage.
+    """
     if words not in ([], ["--check"]):
         print("usage: python -m promised [--check]", file=sys.stderr)
         return 2

@@ -20,12 +20,12 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _STRUCTURE = re.compile(r"typedef struct (rsdk_\w+) \{(.*?)\} \1;", re.DOTALL)
 _ENUMERATION = re.compile(r"typedef enum (rsdk_\w+) \{(.*?)\} \1;", re.DOTALL)
 _MACRO = re.compile(r"^#define (RSDK_\w+) (\"[^\"]*\"|\(?~?\w+\)?)$", re.MULTILINE)
-# Their value is that of a release.
+# Names whose value is the value of a release.
 _OF_A_RELEASE = {"RSDK_VERSION"}
 
 
 def c_names() -> Table:
-    """All of them."""
+    """Return all public names of the C library."""
     text = "\n".join(
         _COMMENT.sub(" ", path.read_text(encoding="utf-8")).replace("\\\n", " ") for path in sorted(HEADERS.glob("*.h"))
     )
@@ -52,7 +52,7 @@ def c_names() -> Table:
 
 
 def _prototype(name: str, text: str) -> str:
-    """The declaration of a function; ValueError if the headers have none."""
+    """Return the declaration of a function; raise ValueError if the headers have none."""
     match = re.search(rf"^([\w *]+?\b{name}\([^;{{]*\))[^;{{]*;", text, re.MULTILINE)
     if match is None:
         raise ValueError(f"csrc/install/symbols: {name} is declared in no header")
@@ -60,12 +60,12 @@ def _prototype(name: str, text: str) -> str:
 
 
 def _declarations(body: str) -> list[str]:
-    """The members of a structure, one text for each declaration."""
+    """Return the members of a structure, one text for each declaration."""
     return [part.strip() for part in body.split(";") if part.strip()]
 
 
 def _names(declaration: str) -> list[str]:
-    """The names that a declaration of members gives."""
+    """Return the names that a declaration of members gives."""
     if match := re.search(r"\(\*(\w+)\)\(", declaration):  # a pointer to a function
         return [match[1]]
     plain = re.sub(r"__typeof__\([^)]*\)", "function", declaration)
@@ -73,7 +73,7 @@ def _names(declaration: str) -> list[str]:
 
 
 def _answers(questions: dict[str, str]) -> dict[str, str]:
-    """What the compiler says of expressions."""
+    """Return the values of expressions, by the compiler."""
     lines = "".join(f'    printf("%zu\\n", (size_t)({expression}));\n' for expression in questions.values())
     includes = "".join(f"#include <rocm_sdk/{path.name}>\n" for path in sorted(HEADERS.glob("*.h")))
     source = f"#include <stddef.h>\n#include <stdio.h>\n{includes}int main(void) {{\n{lines}    return 0;\n}}\n"

@@ -16,14 +16,14 @@ _HEADINGS = {
 
 
 class Item(NamedTuple):
-    """A line of the changelog, with those that continue it: its heading, and the words that it has in backquotes."""
+    """A line of the changelog, with the lines that continue it: its heading, and its words in backquotes."""
 
     heading: str
     words: frozenset[str]
 
 
 def newest_items(text: str) -> list[Item]:
-    """The items of the first `## ` section. ValueError if there is none."""
+    """Return the items of the first `## ` section; raise ValueError if there is none."""
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
     if len(sections) < 2:
         raise ValueError("CHANGELOG.md: no section `## [...]`")
@@ -37,13 +37,13 @@ def newest_items(text: str) -> list[Item]:
 
 
 def is_announced(difference: Difference, items: list[Item]) -> bool:
-    """Whether a line below a fitting heading has the words of the difference in backquotes."""
+    """Return whether a line below a fitting heading has the words of the difference in backquotes."""
     headings = _HEADINGS[difference.kind]
     return any(item.heading in headings and item.words.issuperset(difference.words) for item in items)
 
 
 def demand(difference: Difference) -> str:
-    """What to do about a difference that no line is about."""
+    """Return the demand for a line about a difference that no line is about."""
     values = {"added": difference.now, "removed": difference.was}
     value = values.get(difference.kind) or f"was {difference.was!r}, is {difference.now!r}"
     names = " and ".join(f"`{word}`" for word in difference.words)

@@ -1,6 +1,6 @@
 """The commands `rocm-sdk` and `rocm-sdk-build`: subcommands, arguments, options; exit statuses; environment variables.
 
-Exit statuses are those of the table in docs/commands.md, and a test compares that table with the programs.
+Exit statuses come from the table in docs/commands.md, and a test compares that table with the programs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OF_THE_TESTS = re.compile(r"ROCM_SDK_(TEST|CI)_|ROCM_SDK_ROOTFS$|_H$")
 
 
 def commands() -> Table:
-    """Both commands."""
+    """Return the rows of both commands."""
     builder = argparse.ArgumentParser(prog="rocm-sdk-build")
     builder.add_argument("--version", action="version")
     add_commands(builder)
@@ -35,7 +35,7 @@ def commands() -> Table:
 
 
 def _add(table: Table, parser: argparse.ArgumentParser) -> None:
-    """Adds the rows of a command and of its subcommands."""
+    """Add the rows of a command and of its subcommands."""
     table[parser.prog] = "command"
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -50,7 +50,7 @@ def _add(table: Table, parser: argparse.ArgumentParser) -> None:
 
 
 def _value(action: argparse.Action) -> str:
-    """What its help calls the value of an argument, or the values that it may have; "" if it takes none."""
+    """Return the name of an argument's value in the help, or its choices; "" if the argument takes no value."""
     if action.nargs == 0:
         return ""
     if action.choices is not None:
@@ -59,19 +59,19 @@ def _value(action: argparse.Action) -> str:
 
 
 def _count(action: argparse.Action) -> str:
-    """How many values it takes, where that is not one."""
+    """Return the number of values that an argument takes, where that is not one, and whether it is required."""
     needed = " required" if action.option_strings and action.required else ""
     return f"{action.nargs if action.nargs not in (None, 0) else ''}{needed}".strip()
 
 
 def exit_statuses() -> Table:
-    """The table of docs/commands.md: `rocm-sdk check 3` -> when."""
+    """Return the table of docs/commands.md: `rocm-sdk check 3` -> when."""
     text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
     return {f"{command} {status}": when for command, status, when in _STATUS.findall(text)}
 
 
 def returned_statuses() -> dict[str, set[int]]:
-    """The numbers that functions of each subcommand's module return, as `rocm-sdk check`."""
+    """Return the numbers that functions of each subcommand's module return, by command, as `rocm-sdk check`."""
     found: dict[str, set[int]] = {}
     for name in COMMANDS:
         stem = name.replace("-", "_")
@@ -89,14 +89,14 @@ def _numbers(value: ast.expr | None) -> list[int]:
 
 
 def problem_codes() -> Table:
-    """Codes with their severity, and those of earlier releases with what took their place."""
+    """Return codes with their severity, and codes of earlier releases with their replacements."""
     return {code: entry.severity for code, entry in ENTRIES.items()} | {
         code: f"replaced by {others}" for code, others in ALIASES.items()
     }
 
 
 def variables() -> Table:
-    """Environment variables that the pages name and the programs read."""
+    """Return the environment variables that the pages name and the programs read."""
     documented = {name for page in (ROOT / "docs").glob("*.md") for name in _VARIABLE.findall(page.read_text("utf-8"))}
     sources = [
         path.read_text(encoding="utf-8")

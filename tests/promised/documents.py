@@ -62,7 +62,7 @@ _KINDS = {bool: "true or false", int: "number", float: "number", str: "text", li
 
 
 def json_keys() -> Table:
-    """The keys of all documents: `rocm-sdk tree --json steps[].path`."""
+    """Return the keys of all documents: `rocm-sdk tree --json steps[].path`."""
     table: Table = {f"problem {key}": "key" for key in problem("E-PKG-014").as_document()}
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
@@ -93,7 +93,7 @@ def _answer(program: str, words: str, place: Path, variables: dict[str, str]) ->
 
 
 def _walk(value: object, path: str, found: dict[str, set[str]]) -> None:
-    """Notes the kinds of a value and of what it holds."""
+    """Note the kinds of a value and of its parts."""
     is_problem = isinstance(value, dict) and {"code", "severity", "fix", "breaks"} <= value.keys()
     if path and value is not None:
         found.setdefault(path, set()).add("problem" if is_problem else _KINDS[type(value)])

@@ -1,4 +1,4 @@
-"""What is public now: a table for each file of tests/promised/recorded."""
+"""The public names now: a table for each file of tests/promised/recorded."""
 
 from __future__ import annotations
 

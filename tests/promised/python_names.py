@@ -23,7 +23,7 @@ _CONSTANTS_OF_NOBODY = {"TYPE_CHECKING"}
 
 
 def python_names() -> Table:
-    """All of them."""
+    """Return all public names of the Python package."""
     table: Table = {}
     for name in _BESIDE:
         table[f"rocm_sdk.{name}"] = "value"
@@ -37,7 +37,7 @@ def python_names() -> Table:
 
 
 def _own_names(module: ModuleType) -> list[str]:
-    """What callers of a module of the established API find in it."""
+    """Return the names that callers of a module of the established API find in it."""
     own = [
         name
         for name, value in vars(module).items()
@@ -50,7 +50,10 @@ def _own_names(module: ModuleType) -> list[str]:
 
 
 def _add(table: Table, name: str, value: object) -> None:
-    """Adds the rows of one name. None: it exists for type checkers alone, or is made when it is asked for."""
+    """Add the rows of a name.
+
+    A value of None exists for type checkers alone, or is made when it is asked for.
+    """
     tree = _definition(value) if callable(value) else _stub().get(name.rpartition(".")[2]) if value is None else None
     if isinstance(tree, ast.ClassDef):
         bases = value.__mro__[1:-1] if isinstance(value, type) else ()
@@ -64,7 +67,7 @@ def _add(table: Table, name: str, value: object) -> None:
 
 
 def _members(tree: ast.ClassDef) -> list[tuple[str, str]]:
-    """Public fields, properties and methods that a class defines itself."""
+    """Return the public fields, properties and methods that a class defines itself."""
     rows = []
     for each in tree.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
@@ -76,12 +79,12 @@ def _members(tree: ast.ClassDef) -> list[tuple[str, str]]:
 
 
 def _arguments(tree: ast.FunctionDef) -> str:
-    """The arguments and the result of a function, as its definition has them."""
+    """Return the arguments and the result of a function, as its definition has them."""
     return f"({_plain(tree.args)}){f' -> {_plain(tree.returns)}' if tree.returns else ''}"
 
 
 def _plain(tree: ast.AST | None) -> str:
-    """The text of a definition; types in quotes lose these."""
+    """Return the text of a definition; types in quotes lose their quotes."""
 
     class Unquoted(ast.NodeTransformer):
         def visit_arg(self, node: ast.arg) -> ast.arg:
@@ -98,7 +101,7 @@ def _plain(tree: ast.AST | None) -> str:
 
 
 def _definition(value: object) -> ast.stmt:
-    """The definition of a function or class: in its source, or, of the extension's, in the stub."""
+    """Return the definition of a function or class, from its source, or from the stub for names of the extension."""
     try:
         text = textwrap.dedent(inspect.getsource(value))
     except (OSError, TypeError):

@@ -19,7 +19,7 @@ _PLACES = {"", "rocm_sdk", "rocm-sdk", "rocm-sdk-build", "--json"}
 
 
 class Difference(NamedTuple):
-    """One row that is not as it was. `was` or `now` is None where the row is not there."""
+    """A row that is not as it was; `was` or `now` is None where the row is not there."""
 
     name: str
     was: str | None
@@ -27,17 +27,17 @@ class Difference(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """`added`, `removed` or `changed`."""
+        """The kind of the difference: `added`, `removed` or `changed`."""
         return "added" if self.was is None else "removed" if self.now is None else "changed"
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The last two parts of the name, or the only one: what a line about it names."""
+        """The last two parts of the name, or the only one, which a line about the difference names."""
         return tuple(part for part in re.split(r"[ .]|\[\]", self.name) if part not in _PLACES)[-2:]
 
 
 def read_table(path: Path) -> Table:
-    """A recorded table. ValueError if it is not one."""
+    """Return a recorded table; raise ValueError if the file is not one."""
     table: Table = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         name, tab, what = line.partition("\t")
@@ -48,12 +48,12 @@ def read_table(path: Path) -> Table:
 
 
 def table_text(table: Table) -> str:
-    """The text of a table."""
+    """Return the text of a table."""
     return "".join(f"{name}\t{' '.join(what.split())}\n" for name, what in sorted(table.items()))
 
 
 def differences(was: Table, now: Table) -> list[Difference]:
-    """What differs. Parts of something that came or went as a whole are left out."""
+    """Return the differences; parts of something that came or went as a whole are left out."""
     found = [Difference(name, was.get(name), now.get(name)) for name in sorted({*was, *now})]
     found = [each for each in found if each.was != each.now]
     whole = {(each.name, each.kind) for each in found if each.kind != "changed"}
@@ -61,5 +61,5 @@ def differences(was: Table, now: Table) -> list[Difference]:
 
 
 def _around(name: str) -> list[str]:
-    """The names of what a name is a part of."""
+    """Return the names of all that a name is a part of."""
     return [name[: match.start()] for match in re.finditer(r" |\.|\[\]", name)]

@@ -14,9 +14,10 @@ from rocm_sdk_build.code.patchelf import Shape
 
 @pytest.fixture(scope="session")
 def debian_sdk() -> Callable[[str], Path]:
-    """`debian_sdk(shape)`, shape `none`, `rpath` or `runpath`: a directory like site-packages, for reading only.
+    """Return a function that returns an SDK of a shape (`none`, `rpath` or `runpath`), for reading only.
 
-    Other shapes and runs share its files; a test that changes some takes `copy_of_debian_sdk`.
+    The SDK is a directory like site-packages. Other shapes and runs share its files; a test that changes some takes
+    `copy_of_debian_sdk`.
     """
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
@@ -25,13 +26,16 @@ def debian_sdk() -> Callable[[str], Path]:
 
 @pytest.fixture(params=[shape.value for shape in Shape])
 def each_debian_sdk(request: pytest.FixtureRequest, debian_sdk: Callable[[str], Path]) -> Path:
-    """The SDK in each shape in turn."""
+    """Return the SDK in each shape in turn."""
     return debian_sdk(request.param)
 
 
 @pytest.fixture
 def copy_of_debian_sdk(debian_sdk: Callable[[str], Path]) -> Iterator[Callable[[str], Path]]:
-    """`copy_of_debian_sdk(shape)`: hard links, files may be removed, renamed, replaced, but not written into."""
+    """Yield a function that copies an SDK of a shape by hard links.
+
+    Files of the copy may be removed, renamed, replaced, but not written into.
+    """
     with tempfile.TemporaryDirectory(prefix="sdk-", dir=BUILD) as directory:
 
         def copy(shape: str) -> Path:

@@ -1,5 +1,6 @@
-"""`rocm-sdk gpus --arch` beside rocm_agent_enumerator, an independent judge that Debian packages: both look where the
-kernel has its files, in a mount namespace with a tree of ours there.
+"""The answers of `rocm-sdk gpus --arch` beside rocm_agent_enumerator, an independent judge that Debian packages.
+
+Both programs look where the kernel has its files, in a mount namespace with a tree of ours there.
 """
 
 import shutil
@@ -31,7 +32,7 @@ exec "$@"
 
 
 def in_place(machine: Machine, *command: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command with the machine's files where the kernel has them."""
+    """Run a command with the machine's files where the kernel has them."""
     return completed(
         ["unshare", "-m", "sh", "-c", _MOUNT, "sh", str(machine.root), *command], env=clean_environment(), timeout=120
     )

@@ -1,4 +1,4 @@
-"""Which symbol binds to which file: what is foreseen of AMD's libraries is what the dynamic linker then does."""
+"""The file that each symbol binds to: the foreseen bindings of AMD's libraries are the dynamic linker's."""
 
 import json
 import os

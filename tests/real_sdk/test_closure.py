@@ -31,7 +31,7 @@ def initialize():
 
 @pytest.fixture
 def torch(tmp_path: Path) -> Iterator[Path]:
-    """PyTorch for CPUs with the list of a build for ROCm, in links."""
+    """Yield PyTorch for CPUs with the list of a build for ROCm, in links."""
     directory, problem = install_torch()
     if problem:
         pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")
@@ -92,7 +92,7 @@ def test_a_distribution(debian_sdk: Callable[[str], Path], tmp_path: Path, gpu: 
 
 
 def test_a_traced_run_finds_what_the_rules_find(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
-    """hipsparseCreate fails without a GPU; what it and HIP open until then is in the closure."""
+    """A call of hipsparseCreate fails without a GPU; all that it and HIP open until then is in the closure."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
     sdk = debian_sdk("none")

@@ -80,14 +80,17 @@ DEBIAN = "libhiprand,librocm-smi64"  # what they require comes with them
 
 
 def blocks(kind: str) -> list[str]:
-    """The blocks of a kind in the part of the page that shows a project."""
+    """Return the blocks of a kind in the part of the page that shows a project."""
     part = PAGE.read_text().partition("## A project,")[2].partition("\n## ")[0]
     return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
 
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[[str], str]:
-    """Runs lines of the page in a project's directory, where Debian's packages are installed by pip."""
+    """Return a function that runs lines of the page in a project's directory.
+
+    Debian's packages are installed there by pip.
+    """
     (tmp_path / "project").mkdir()
     python = installed_debian(tmp_path)
     variables = clean_environment()
@@ -104,7 +107,7 @@ def shell(tmp_path: Path) -> Callable[[str], str]:
 
 
 def installed_debian(directory: Path) -> Path:
-    """The interpreter of an environment with some of Debian's packages and the loader, which comes with them."""
+    """Return the interpreter of an environment with some of Debian's packages and the loader, which comes with them."""
     rocm()
     command = [SCRIPTS / "rocm-sdk-build", "debian", "--packages", DEBIAN, "--shape", "none", "--no-wheel-compression"]
     succeeded([*command, "--cache", SOURCE.cache, "--output", directory / "wheels"], timeout=1200)

@@ -1,4 +1,4 @@
-"""The rules of compatibility beside those of AMD's comgr, which looks bundles through without a GPU."""
+"""The rules of compatibility beside the rules of AMD's comgr, which looks bundles through without a GPU."""
 
 import json
 import subprocess
@@ -11,8 +11,8 @@ from sample_site import clean_environment
 
 from rocm_sdk import targets
 
-# Prints, for each target of code, the GPUs for which comgr finds it in a bundle that holds nothing else. One GPU is
-# asked for at a time: comgr gives an entry to the first of several.
+# A program that prints, for each target of code, the GPUs for which comgr finds it in a bundle that holds nothing else.
+# A question names a single GPU: comgr gives an entry to the first of several.
 _PROGRAM = """
 import ctypes, json, struct, sys
 import rocm_sdk
@@ -62,7 +62,7 @@ def features_of(name: str) -> list[str]:
 
 
 def variants(name: str, signs: str) -> list[str]:
-    """The target with each feature in each of the modes; '?' leaves it out."""
+    """Return the target with each feature in each of the modes; '?' leaves a feature out."""
     features = features_of(name)
     return [
         ":".join([name, *(f + sign for f, sign in zip(features, modes, strict=True) if sign != "?")])

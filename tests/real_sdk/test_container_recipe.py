@@ -34,7 +34,7 @@ pytestmark = [as_root, pytest.mark.built_wheel]
 
 @pytest.fixture
 def buildah(tmp_path: Path) -> Iterator[list[str]]:
-    """The command, with a storage of its own."""
+    """Yield the command, with a storage of its own."""
     if shutil.which("buildah") is None or shutil.which("debootstrap") is None:
         pytest.skip("buildah or debootstrap is not on this system")
     possible = [ROOT / "scripts/debian-system", "possible"]
@@ -52,7 +52,7 @@ def buildah(tmp_path: Path) -> Iterator[list[str]]:
 
 @pytest.fixture
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory of the Containerfile, with all wheels."""
+    """Return the directory of the Containerfile, with all wheels."""
     directory = tmp_path / "context"
     directory.mkdir()
     monkeypatch.setattr(sample_closure, "CODE_SIZE", CODE_SIZE)
@@ -91,7 +91,7 @@ def write_application(directory: Path) -> None:
 
 
 def make_base() -> None:
-    """A Debian with Python, made once per machine."""
+    """Make a Debian with Python, once per machine."""
     if BASE.is_dir():
         return
     command = [ROOT / "scripts/debian-system", "make", BASE, "bookworm", "python3-venv,libelf1"]
@@ -101,7 +101,7 @@ def make_base() -> None:
 
 
 def size_of(run: Callable[..., str], image: str) -> int:
-    """The bytes of the files of an image."""
+    """Return the bytes of the files of an image."""
     container = run("from", image)
     root = run("mount", container)
     size = sum(path.lstat().st_size for path in Path(root).rglob("*") if path.is_symlink() or path.is_file())

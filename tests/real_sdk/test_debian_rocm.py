@@ -141,7 +141,7 @@ def test_rocm_smi_beside_a_library_with_its_functions(
 
 
 def test_catalog_and_declaration_agree(debian_sdk: Callable[[str], Path]) -> None:
-    """What is neither there nor declared absent would break a framework's fixed list."""
+    """A library that is neither there nor declared absent would break a framework's fixed list."""
     program = """
 import rocm_sdk
 from rocm_sdk import _native

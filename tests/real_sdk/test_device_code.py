@@ -57,7 +57,10 @@ def test_comgr_is_not_patched(debian_sdk: Callable[[str], Path]) -> None:
 
 
 def test_comgr_translates_no_spirv(debian_sdk: Callable[[str], Path]) -> None:
-    """Debian 12's is older than that. It does not unpack bundles either, so nothing is wrong with its cache."""
+    """The comgr of Debian 12 is older than the translation of SPIR-V.
+
+    The same comgr does not unpack bundles either, so nothing is wrong with its cache.
+    """
     assert ask_comgr(debian_sdk("none"), "comgr_translates_spirv") == str(rocm().comgr_translates_spirv)
     assert ask_comgr(debian_sdk("none"), "cache_problem") == "()"
 

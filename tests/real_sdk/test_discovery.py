@@ -1,6 +1,6 @@
-"""Where other tools find ROCm by themselves: their own unmodified code, on an SDK with a development tree.
+"""The places where other tools find ROCm by themselves: their own unmodified code, on an SDK with a development tree.
 
-The table in docs/devel.md says the same. Those that have to be downloaded are skipped where that is impossible.
+The table in docs/devel.md says the same. Tools that have to be downloaded are skipped where that is impossible.
 """
 
 import os
@@ -39,7 +39,7 @@ print(module._find_rocm_home())
 
 @pytest.fixture
 def site(copy_of_debian_sdk: Callable[[str], Path]) -> Path:
-    """An SDK whose development tree is not extracted."""
+    """Return an SDK whose development tree is not extracted."""
     return copy_of_debian_sdk("none")
 
 
@@ -50,7 +50,7 @@ def rocm_sdk(site: Path, *words: str) -> str:
 
 
 def variables_for_extensions(site: Path) -> dict[str, str]:
-    """What a shell makes of `rocm-sdk env --for torch-extension`."""
+    """Return the variables that a shell makes of `rocm-sdk env --for torch-extension`."""
     words = shlex.split(rocm_sdk(site, "env", "--for", "torch-extension"))
     return dict(word.split("=", 1) for word in words if word != "export")
 
@@ -67,7 +67,10 @@ def torch() -> Path:
 
 
 def discovery_of(release: str, torch: Path) -> Path:
-    """The file of a release of torch that looks for ROCm: the same in its wheels for every system."""
+    """Return the file of a release of torch that looks for ROCm.
+
+    The file is the same in torch's wheels for every system.
+    """
     if release == "2.13.0":
         return torch / DISCOVERY
     directory = BUILD / f"torch-discovery-{release}"
@@ -87,7 +90,7 @@ def discovery_of(release: str, torch: Path) -> Path:
 
 
 def home_of_torch(release: str, torch: Path, site: Path, **variables: str) -> tuple[Path, str]:
-    """What a release of torch takes for ROCm's root, and what it says about it."""
+    """Return the directory that a release of torch takes for ROCm's root, and its messages about the directory."""
     environment = clean_environment() | {"PYTHONPATH": f"{site}:{torch}"} | variables
     done = succeeded([sys.executable, "-c", FIND_ROCM_HOME, str(discovery_of(release, torch))], env=environment)
     return Path(done.stdout.splitlines()[-1]), done.stderr
@@ -155,7 +158,7 @@ def test_find_hip_of_cmake(site: Path, tmp_path: Path) -> None:
 
 
 def test_triton(site: Path) -> None:
-    """Its driver for AMD asks rocm_sdk for the library, and needs no root."""
+    """The AMD driver of Triton asks rocm_sdk for the library, and needs no root."""
     triton = BUILD / f"triton-{tag()}"
     if problem := install(triton, *TRITON):
         pytest.skip(f"triton cannot be installed for this Python: {problem}")

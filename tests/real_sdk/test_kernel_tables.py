@@ -27,7 +27,10 @@ GPUS = (
 
 
 def kernels_of(suite: str, package: str) -> Iterator[Path]:
-    """The directory of a package's kernels. What is unpacked takes gigabytes, and goes afterwards."""
+    """Yield the directory of a package's kernels.
+
+    The unpacked files take gigabytes, and go afterwards.
+    """
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to read")
     apt = Apt(BUILD / suite, suite)
@@ -44,18 +47,18 @@ def kernels_of(suite: str, package: str) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def merged() -> Iterator[Path]:
-    """One index for all processors, with all kernels in it: rocBLAS 5."""
+    """Yield a directory with a single index for all processors, with all kernels in it: rocBLAS 5."""
     yield from kernels_of("trixie", "librocblas0")
 
 
 @pytest.fixture(scope="module", params=["librocblas4", "libhipblaslt1"])
 def lazy(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """An index for each processor."""
+    """Yield a directory with an index for each processor."""
     yield from kernels_of("sid", request.param)
 
 
 def conditions(predicate: object) -> Iterator[str]:
-    """The processors that a predicate names."""
+    """Yield the processors that a predicate names."""
     if isinstance(predicate, list):
         for each in predicate:
             yield from conditions(each)
@@ -79,7 +82,7 @@ def tables(value: object) -> Iterator[str]:
 
 
 def rows(index: Path) -> list[tuple[list[str], object]]:
-    """The processors of each row, and the library with its tables."""
+    """Return the processors of each row, and the library with its tables."""
     content = msgpack.unpackb(index.read_bytes())
     assert isinstance(content, dict)
     return [(list(conditions(row["predicate"])), row["library"]) for row in content["library"]["rows"]]

@@ -1,6 +1,6 @@
-"""The neighbours, as they are released: AMD's bindings, torch and what starts processes with it, a notebook's kernel.
+"""The neighbours, as they are released: AMD's bindings, torch, its ways to start processes, a notebook's kernel.
 
-Those that have to be downloaded are skipped where that is impossible; a run in which none was tried fails.
+Neighbours that have to be downloaded are skipped where that is impossible; a run in which none was tried fails.
 """
 
 import ast
@@ -74,7 +74,7 @@ def amdsmi() -> Path:
 
 
 def torch_with_hook(torch: Path, directory: Path, names: tuple[str, ...], version: str) -> Path:
-    """A directory with torch, whose `_rocm_init.py` is that of a build for ROCm."""
+    """Return a directory with torch, whose `_rocm_init.py` is as in a build for ROCm."""
     package = directory / "torch"
     package.mkdir()
     for entry in (torch / "torch").iterdir():
@@ -88,7 +88,7 @@ def torch_with_hook(torch: Path, directory: Path, names: tuple[str, ...], versio
 
 @pytest.fixture
 def whole_site(site: Site) -> Site:
-    """An SDK that has every library of the catalog."""
+    """Return an SDK that has every library of the catalog."""
     for entry in ALL_LIBRARIES.values():
         package = LIBRARIES if entry.package.logical_name == "libraries" else CORE
         name = entry.so_pattern.replace("[-.]", ".").replace("*", ".1", 1).replace("*", "").replace("..", ".")
@@ -159,7 +159,7 @@ int {name}_asks(void) {{ return 10 * rsmi_init() + rsmi_count(); }}
 
 
 def add_both_smi(site: Site, more: str = "") -> None:
-    """rocm_smi64 with one device, and amd_smi, which contains its functions, with two; rccl needs the former."""
+    """Add rocm_smi64 with one device, and amd_smi, which contains its functions, with two; rccl needs the former."""
     rocm_smi = site.library("librocm_smi64.so.7", SMI.format(number=1, name="smi"))
     site.library("libamd_smi.so.26", SMI.format(number=2, name="amdsmi") + more)
     site.library(
@@ -188,7 +188,7 @@ print(process.amdsmi_asks(), ctypes.CDLL({str(needing)!r}).ask(), hasattr(proces
 
 
 def test_amdsmi_uses_the_sdks_library(whole_site: Site, torch: Path, amdsmi: Path, tmp_path: Path) -> None:
-    """It opens libamd_smi.so, which no wheel has, and finds two devices: after `import torch` too."""
+    """The package opens libamd_smi.so, which no wheel has, and finds two devices: after `import torch` too."""
     wrapper = (amdsmi / "amdsmi/amdsmi_wrapper.py").read_text()
     functions = {*re.findall(r"_libraries\['libamd_smi.so'\]\.(amdsmi_\w+)", wrapper)} - {"amdsmi_get_socket_handles"}
     source = "".join(f"int {name}(void) {{ return 0; }}\n" for name in sorted(functions))

@@ -1,5 +1,6 @@
-"""What a clang of today makes of HIP sources: compressed bundles, generic targets, version 6. It comes from Debian's
-packages, unpacked and not installed.
+"""The output of a clang of today for HIP sources: compressed bundles, generic targets, version 6.
+
+The compiler comes from Debian's packages, unpacked and not installed.
 """
 
 import os
@@ -44,7 +45,10 @@ TARGETS = [
 
 @pytest.fixture(scope="module")
 def tools() -> Iterator[dict[str, str]]:
-    """The environment in which the compiler and its tools find each other. What is unpacked goes afterwards."""
+    """Yield the environment in which the compiler and its tools find each other.
+
+    The unpacked packages go afterwards.
+    """
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no packages to take the compiler from")
     apt = Apt(BUILD / "newest-clang")
@@ -61,7 +65,10 @@ def tools() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def compiled(tools: dict[str, str], tmp_path: Path) -> Callable[..., Path]:
-    """`compiled("name", "-flag", FORMAT="2")`: an object file with a kernel for all targets."""
+    """Return a function that compiles an object file with a kernel for all targets.
+
+    The arguments are the name and flags; keywords are environment variables.
+    """
 
     def compile_one(name: str, *flags: str, **environment: str) -> Path:
         path = tmp_path / f"{name}.o"

@@ -29,7 +29,7 @@ PACKAGES = (
 )
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
-# What is wrong in Debian 12: other packages have files that these name.
+# The faults of Debian 12: other packages have files that these name.
 CLANG = {"ClangTargets-release.cmake", "PollyExports-all.cmake"}
 
 
@@ -44,7 +44,7 @@ def unpacked() -> list[Path]:
 
 @pytest.fixture
 def destdir(unpacked: list[Path], tmp_path: Path) -> Path:
-    """Links to the files of all packages: removed or replaced, never written into."""
+    """Return links to the files of all packages: a test may remove or replace them, and never write into them."""
     for package in unpacked:
         shutil.copytree(package, tmp_path / "stage", symlinks=True, dirs_exist_ok=True, copy_function=link_or_copy)
     return tmp_path / "stage"
@@ -87,7 +87,7 @@ def test_a_real_library_that_is_lost(destdir: Path) -> None:
 
 
 def test_a_real_clang_of_another_version_of_its_files(destdir: Path) -> None:
-    """The directory of the headers is that of another version, as after a rebuild with a newer LLVM."""
+    """The directory of the headers has another version, as after a rebuild with a newer LLVM."""
     place = destdir / "usr/lib/llvm-15/lib/clang"
     (place / "15.0.6").rename(place / "15.0.7")
     found = run(destdir, "--only", "devel").only("E-DEVEL-004")

@@ -37,9 +37,9 @@ int main() {
 
 @pytest.fixture(scope="module")
 def tools() -> Iterator[dict[str, str]]:
-    """The environment in which the compiler and its tools find each other. RESOURCES: the directory of its headers.
+    """Yield the environment in which the compiler and its tools find each other.
 
-    What is unpacked goes afterwards.
+    The variable RESOURCES is the directory of the compiler's headers. The unpacked packages go afterwards.
     """
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no packages to take the compiler from")

@@ -29,7 +29,7 @@ WHEELS = [
 
 @cache
 def wheel_of(requirement: str, platform: str) -> Path:
-    """The wheel, from PyPI, once per checkout."""
+    """Return the wheel, from PyPI, once per checkout."""
     name = requirement.partition("==")[0].replace("-", "_")
     if not (found := list(BUILD.glob(f"{name}-*.whl"))):
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
@@ -66,7 +66,7 @@ def test_a_wheel(requirement: str, platform: str, count: int, targets: set[str],
 
 
 def test_a_wheel_that_patchelf_has_changed(tmp_path: Path) -> None:
-    """Its libraries end in a byte of padding, have a TLS segment without bytes, and code that is not compressed."""
+    """The libraries of the wheel end in a byte of padding, have a TLS segment without bytes, and plain code."""
     wheel = wheel_of("torch-scatter-rocm==2.1.2.post7", "manylinux_2_32_x86_64")
     output = tmp_path / wheel.name
     made = rewrite_wheel(str(wheel), str(output), Wish(("gfx1030",)))

@@ -1,4 +1,4 @@
-"""What takes bundles apart trusts nothing that the extension has told about them: the file may be another by now."""
+"""The reader of bundles trusts nothing that the extension has told: the file may be another by now."""
 
 import struct
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ PLAIN = bundle(objects("gfx1030", "gfx942"))
 
 
 def header(*entries: tuple[int, int, bytes]) -> bytes:
-    """Of a bundle: offset, size and name of each entry."""
+    """Return the header of a bundle from offset, size and name of each entry."""
     rows = (struct.pack("<QQQ", offset, size, len(name)) + name for offset, size, name in entries)
     return BUNDLE_MAGIC + struct.pack("<Q", len(entries)) + b"".join(rows)
 
 
 def read(tmp_path: Path, content: bytes, found_in: bytes = PLAIN, **changes: int) -> Bundle:
-    """Takes `content` apart after the extension has looked at another file."""
+    """Take `content` apart after the extension has looked at another file."""
     path = tmp_path / "x.co"
     path.write_bytes(found_in)
     (found,) = device_code(path).bundles
@@ -36,7 +36,7 @@ def read(tmp_path: Path, content: bytes, found_in: bytes = PLAIN, **changes: int
 
 
 def both(content: bytes) -> tuple[tuple[bytes, bytes], ...]:
-    """A bundle and the file that it takes the place of: as it is, and compressed."""
+    """Return a bundle and the file that the bundle takes the place of: as it is, and compressed."""
     return (content, PLAIN), (compressed(content, 3), compressed(PLAIN, 3))
 
 

@@ -19,7 +19,7 @@ TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
 
 
 def rocm_sdk(*words: object, status: int = 0, **variables: str) -> str:
-    """What `rocm-sdk code WORDS` prints."""
+    """Run `rocm-sdk code WORDS`, and return its output, or its errors where `status` is not 0."""
     command = [sys.executable, "-m", "rocm_sdk", "code", *map(str, words)]
     done = completed(command, env={**os.environ, **variables})
     assert done.returncode == status, done
@@ -48,7 +48,7 @@ GENERIC = {"hipv4-amdgcn-amd-amdhsa--gfx11-generic": code_object(0x54 | 1 << 24,
 
 
 def test_what_drops_nothing_leaves_the_file_as_it_is(tmp_path: Path) -> None:
-    """It grew: by the note, and what the new place of the code takes."""
+    """The file stays as it is: a rewrite would add the note, and the new place of the code."""
     path = library(tmp_path / "libx.so", [bundle(objects("gfx1100", size=5000) | GENERIC)])
     output = tmp_path / "new.so"
     told = rocm_sdk(path, "--keep", "gfx1100", "--output", output)
@@ -156,7 +156,7 @@ def test_what_is_no_file(tmp_path: Path, name: str, told: str, status: int) -> N
 
 
 def test_in_the_place_of_an_installed_file(path: Path, tmp_path: Path) -> None:
-    """What compares installed files with what was installed will tell the difference; that is said."""
+    """A comparison of installed files with their RECORD will tell the difference; that is said."""
     site = tmp_path / "site-packages"
     (site / "pkg/lib").mkdir(parents=True)
     (site / "pkg-1.0.dist-info").mkdir()
@@ -178,7 +178,7 @@ def test_a_file_of_a_system_package() -> None:
 
 
 def test_a_closed_pipe(path: Path) -> None:
-    """It ends as other commands do."""
+    """The command ends as other commands do."""
     for program in ("rocm_sdk", "rocm_sdk_build"):
         command = [sys.executable, "-m", program, "code", str(path), "--keep", "gfx1030", "--dry-run"]
         reader, writer = os.pipe()

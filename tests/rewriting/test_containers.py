@@ -103,7 +103,7 @@ def test_code_objects_by_themselves(tmp_path: Path) -> None:
 
 
 def test_code_objects_that_cannot_all_be_written(tmp_path: Path) -> None:
-    """Those that were written go: the next run would refuse the directory for them."""
+    """Code objects that were written go: the next run would refuse the directory for them."""
     source = str(library(tmp_path / "libx.so", [PLAIN]))
     *others, last = (Path(each.path) for each in extract_code(source, str(tmp_path / "out")))
     for path in others:

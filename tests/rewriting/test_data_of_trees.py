@@ -26,7 +26,7 @@ INFO = "rocm_sdk_libraries-7.0.dist-info"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A directory like site-packages, with a library of two targets and data of every form, and RECORD."""
+    """Return a directory like site-packages, with a library of two targets and data of every form, and RECORD."""
     forms = {**flat(BLAS), **by_directory(f"{LIB}/rocblas/library"), **hipblaslt(f"{LIB}/hipblaslt/library")}
     root = write(tmp_path / "site", {**forms, **merged(f"{LIB}/hipsparselt/library"), **OTHER_DATA})
     (root / LIB / "librocblas.so.5").unlink()
@@ -46,7 +46,7 @@ def write_record(root: Path) -> None:
 
 
 def assert_record(root: Path) -> None:
-    """Each row is a file with this content, and each file has a row."""
+    """Assert that each row of RECORD is a file with this content, and that each file has a row."""
     rows = {row.path: row for row in read_record(str(root / INFO / "RECORD")).rows}
     own = f"{INFO}/RECORD"
     assert rows.keys() == set(files_below(root))

@@ -20,7 +20,10 @@ PT_GNU_STACK = 0x6474E551
 
 
 def by_mistake(path: Path) -> Path:
-    """A library with an assembler file that has no .note.GNU-stack. Debian 13's linker wants the option, too."""
+    """Make a library with an assembler file that has no .note.GNU-stack.
+
+    Debian 13's linker wants the option, too.
+    """
     source = ".text\n.globl answer\nanswer: mov $42, %eax\nret\n"
     return compile_file(["gcc", "-shared", "-Wl,-z,execstack", "-x", "assembler", "-"], path, source)
 
@@ -31,7 +34,7 @@ def cleared(path: Path) -> bool:
 
 
 def stack_flags(path: Path) -> str:
-    """As readelf tells."""
+    """Return the flags of the stack's segment, as readelf tells them."""
     told = subprocess.check_output(["readelf", "-lW", str(path)], text=True)
     (line,) = (line for line in told.splitlines() if "GNU_STACK" in line)
     return "".join(line.split()[6:-1])

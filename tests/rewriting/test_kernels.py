@@ -48,7 +48,7 @@ def test_what_the_notes_say(tmp_path: Path, version: int) -> None:
 
 
 def test_version_2(tmp_path: Path) -> None:
-    """Its metadata is YAML, in which Y is a boolean for some readers; here it stays what it is."""
+    """The metadata of version 2 is YAML, in which Y is a boolean for some readers; here a name stays as it is."""
     (tmp_path / "k.co").write_bytes(compiled_kernel(tmp_path, "gfx900", 2))
     (kernel,) = kernels_in(str(tmp_path / "k.co"), str(tmp_path))
     assert (kernel.target, kernel.name, kernel.metadata) == ("gfx900:xnack+", "scale", {})
@@ -207,7 +207,7 @@ def test_values_in_each_other(tmp_path: Path, depth: int, is_read: bool) -> None
 
 
 def as_python_reads(description: bytes) -> list[tuple[str, object]] | None:
-    """None: damaged."""
+    """Return the kernels that the reader in Python finds, or None if the description is damaged."""
     try:
         document = unpack(description)
     except ValueError:
@@ -223,7 +223,7 @@ def place() -> Path:
 
 
 def assert_same(description: bytes) -> None:
-    """The two readers answer the same. NaN is no equal of itself, its text is."""
+    """Assert that the two readers answer the same; NaN is no equal of itself, but its text is."""
     try:
         found = [(each.name, each.metadata) for each in read(place(), described_object(description))]
     except BadLibraryError:
@@ -269,7 +269,7 @@ def test_the_reader_in_python_finds_the_same(parts: list[bytes]) -> None:
 
 
 def test_compressed_bundles_of_each_size(tmp_path: Path) -> None:
-    """Their hash is that of their last block, too, which is padded."""
+    """The hash of a bundle needs its last block, too, which is padded."""
     code = described_object(message({"amdhsa.kernels": [{".name": "k"}]}))
     sizes = [*range(64), (1 << 16) - 800, 1 << 16]
     bundles = [compressed(bundle({ID + "gfx1030": code + bytes(size)}, align=8), 3, "zlib") for size in sizes]
@@ -290,7 +290,7 @@ def test_a_compressed_bundle_that_is_another(tmp_path: Path, version: int, metho
 
 
 def claiming(size: int) -> bytes:
-    """A compressed bundle that says it has so many plain bytes."""
+    """Return a compressed bundle that says it has so many plain bytes."""
     data = bytearray(compressed(bundle({ID + "gfx1030": b""}), 3))
     data[16:24] = struct.pack("<Q", size)
     return bytes(data)
@@ -315,7 +315,7 @@ def test_the_largest_claim(tmp_path: Path) -> None:
 
 
 def shared(code: bytes, count: int) -> bytes:
-    """A bundle whose entries have the same bytes."""
+    """Return a bundle whose entries have the same bytes."""
     ids = [f"{ID}gfx1030{i:04}".encode() for i in range(count)]
     start = 32 + sum(24 + len(each) for each in ids)
     rows = b"".join(struct.pack("<QQQ", start, len(code), len(each)) + each for each in ids)

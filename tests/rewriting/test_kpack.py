@@ -26,7 +26,7 @@ KERNELS = {
 
 
 def zstd_kpack() -> bytes:
-    """The same archive with a zstd frame for each kernel."""
+    """Return the same archive with a zstd frame for each kernel."""
     plain = kpack(KERNELS)
     (start,) = struct.unpack_from("<Q", plain, 8)
     contents = unpack(plain[start:])

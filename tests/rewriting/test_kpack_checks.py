@@ -1,4 +1,4 @@
-"""What the reader of kpack archives refuses, and what the check of a new archive notices."""
+"""The refusals of the reader of kpack archives, and the findings of the check of a new archive."""
 
 import os
 import struct

@@ -27,7 +27,7 @@ assert all(start in (b"__CL", b"CCOB") for start in starts), starts
 
 
 def works(path: Path) -> None:
-    """It loads or runs, unwinds, has its thread-local data, and its wrappers lead to bundles."""
+    """Check that a file loads or runs, unwinds, has its thread-local data, and that its wrappers lead to bundles."""
     if path.name == "program":
         subprocess.run([str(path)], check=True)
     else:
@@ -99,7 +99,7 @@ def test_other_tools_take_what_is_made(tmp_path: Path, form: str, wish: str) -> 
 
 
 def dynamic(path: Path) -> dict[str, list[str]]:
-    """Tags of the dynamic section with their values, as readelf prints them."""
+    """Return tags of the dynamic section with their values, as readelf prints them."""
     found: dict[str, list[str]] = {}
     for line in subprocess.check_output(["readelf", "-dW", str(path)], text=True).splitlines():
         fields = line.split(None, 2)
@@ -156,7 +156,7 @@ def test_what_gets_no_search_path(tmp_path: Path) -> None:
 
 
 def test_zeros_behind_the_last_section(tmp_path: Path) -> None:
-    """patchelf aligns the end of what it writes."""
+    """The tool patchelf aligns the end of its output."""
     path = build(tmp_path, next(iter(FORMS)), PLAIN)
     with path.open("ab") as file:
         file.write(bytes(3_000_001))
@@ -167,7 +167,7 @@ def test_zeros_behind_the_last_section(tmp_path: Path) -> None:
 
 
 def test_thread_local_data_that_is_all_zero(tmp_path: Path) -> None:
-    """Its segment has no bytes in the file, and a place behind the code: librocblas and librocfft have one."""
+    """The segment has no bytes in the file, and a place behind the code, as in librocblas and librocfft."""
     zeros = '.section .tbss,"awT",@nobits\n.globl zeros\n.type zeros,@object\nzeros: .zero 8\n.size zeros, 8\n'
     path = library(tmp_path / "libx.so", [bundle(objects(*TARGETS, size=100_000))], more=zeros)
     output, made = rewritten(path, Wish(("gfx1030",)))

@@ -1,4 +1,4 @@
-"""What a hostile file costs: a refusal takes little time and memory, and so does the largest file that is accepted.
+"""The cost of a hostile file: a refusal takes little time and memory, and so does the largest accepted file.
 
 The table of limits is in docs/limits.md.
 """
@@ -47,7 +47,7 @@ print(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime, peak() - be
 
 
 class Cost(NamedTuple):
-    """What an attempt to keep the code for gfx1030 took, and how it ended."""
+    """The cost of an attempt to keep the code for gfx1030, and the way it ended."""
 
     seconds: float  # of the processor
     size: int  # bytes of memory
@@ -64,7 +64,7 @@ def cost_of(path: Path) -> Cost:
 
 
 def sparse(path: Path, size: int, *parts: tuple[int, bytes]) -> Path:
-    """A file of `size` bytes that has these bytes at these offsets."""
+    """Write a file of `size` bytes that has these bytes at these offsets."""
     with path.open("wb") as file:
         for offset, data in parts:
             file.seek(offset)
@@ -74,7 +74,7 @@ def sparse(path: Path, size: int, *parts: tuple[int, bytes]) -> Path:
 
 
 def header(contents_at: int) -> bytes:
-    """The header of a kpack archive."""
+    """Return the header of a kpack archive."""
     return b"KPAK" + struct.pack("<IQ", 1, contents_at) + bytes(48)
 
 
@@ -86,7 +86,10 @@ def table(ordinals: Sequence[int]) -> dict[str, object]:
 
 
 def write_kpack(path: Path, toc: object, blobs: object, more: bytes = b"", size: int = 0) -> Path:
-    """An archive with `size` bytes of blobs. more: what follows the fields, which are one more then."""
+    """Write an archive with `size` bytes of blobs.
+
+    `more` are the bytes of a further field behind the usual ones.
+    """
     contents = pack({"toc": toc, "blobs": blobs, "gfx_arches": ["gfx1030"]})
     data = header(64 + size) + os.urandom(size) + (b"\x84" if more else b"\x83")
     path.write_bytes(data + contents[1:] + more)
@@ -94,7 +97,7 @@ def write_kpack(path: Path, toc: object, blobs: object, more: bytes = b"", size:
 
 
 def kpack_of(path: Path, count: int) -> Path:
-    """An archive of so many kernels of 8 bytes."""
+    """Write an archive of so many kernels of 8 bytes."""
     return write_kpack(
         path, table(range(count)), [{"offset": 64 + 8 * i, "size": 8} for i in range(count)], size=8 * count
     )
@@ -119,7 +122,7 @@ def an_unknown_field_of_zeros(path: Path) -> Path:
 
 
 def an_entry_of_zeros(path: Path) -> Path:
-    """Below the limit of the table of contents: decoded, it would have hundreds of megabytes."""
+    """Write an archive below the limit of the table of contents: decoded, it would have hundreds of megabytes."""
     toc = b"\x81\xa1k\x81\xa7gfx1030\x82\xa7ordinal\x00\xa1x\xdd" + struct.pack(">I", 30_000_000) + bytes(30_000_000)
     path.write_bytes(
         header(65) + b"\x00" + b"\x82" + pack("blobs") + pack([{"offset": 64, "size": 1}]) + pack("toc") + toc
@@ -147,7 +150,7 @@ def contents_too_large(path: Path) -> Path:
 
 
 def packed(path: Path, plain: bytes, size: int, claim: int | None = None) -> Path:
-    """A compressed bundle of `size` bytes. claim: what its header says of its plain size."""
+    """Write a compressed bundle of `size` bytes; its header says `claim` as the plain size, or the true size."""
     content = zstd.compress(plain)
     digest = hashlib.md5(plain, usedforsecurity=False).digest()[:8]
     assert 32 + len(content) <= size
@@ -157,7 +160,7 @@ def packed(path: Path, plain: bytes, size: int, claim: int | None = None) -> Pat
 
 
 def of_size(size: int) -> bytes:
-    """A bundle, of so many bytes, that has 256 kB of code that cannot be compressed, and zeros."""
+    """Return a bundle, of so many bytes, that has 256 kB of code that cannot be compressed, and zeros."""
     target = "hipv4-amdgcn-amd-amdhsa--gfx1030"
     noise = code_object(FLAGS["gfx1030"], size=256 << 10)
     return bundle({target: noise.ljust(size - 4096, b"\0")})
@@ -182,7 +185,7 @@ def a_hole_of_20_gb(path: Path) -> Path:
 
 
 def with_a_hole(path: Path, size: int) -> Path:
-    """A library whose end is a hole."""
+    """Make a library whose end is a hole."""
     library(path, [PLAIN])
     data = path.stat().st_size
     block = path.stat().st_blksize
@@ -275,7 +278,7 @@ def test_a_library_with_the_largest_hole_is_rewritten(tmp_path: Path) -> None:
 
 
 def test_many_symbols_and_relocations(tmp_path: Path) -> None:
-    """They are compared one by one."""
+    """Symbols and relocations are compared one by one."""
     names = ".altmacro\n.macro name number\n.globl name\\number\nname\\number:\n.quad name\\number\n.endm\n"
     more = f'{names}.section .data,"aw",@progbits\n.set i, 0\n.rept 200000\nname %i\n.set i, i + 1\n.endr'
     cost = cost_of(library(tmp_path / "libx.so", [PLAIN], more=more))

@@ -1,4 +1,4 @@
-"""What new files are, and what they never are: rights, owners, names, and what lies where they go."""
+"""The properties of new files: rights, owners, names, and files that lie in their place."""
 
 import base64
 import csv
@@ -115,7 +115,7 @@ def test_rights_of_the_same_owner_stay(tree: Path, tmp_path: Path, caplog: pytes
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
 def test_a_file_that_is_no_copy_has_usual_rights(tree: Path, tmp_path: Path, umask: int, mode: int) -> None:
-    """Those that the umask leaves, as of every new file."""
+    """The file has the rights that the umask leaves, as every new file."""
     before = os.umask(umask)
     try:
         found = extract_code(str(tree / "lib/libx.so"), str(tmp_path / "code"))
@@ -125,7 +125,10 @@ def test_a_file_that_is_no_copy_has_usual_rights(tree: Path, tmp_path: Path, uma
 
 
 def test_directories_that_nobody_may_write_to() -> None:
-    """As those of Nix's store. What a failed run has made of them goes, too."""
+    """The directories are as in Nix's store.
+
+    Traces of a failed run in such directories go, too.
+    """
     program = (
         "import sys; from pathlib import Path; from rocm_sdk import RewriteError\n"
         "from rocm_sdk_build.code.rewrite import Wish; from rocm_sdk_build.code.trees import rewrite_directory\n"
@@ -162,7 +165,7 @@ def test_directories_that_nobody_may_write_to() -> None:
 
 
 def test_a_directory_in_which_nothing_can_be_made(tmp_path: Path) -> None:
-    """It is named, and no file that was to be in it."""
+    """The directory is named, and no file that was to be in it."""
     path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942"))])
     with pytest.raises(FileNotFoundError) as caught:
         rewrite_file(str(path), "/proc/new", Wish(("gfx1030",)))
@@ -326,7 +329,7 @@ def test_what_looks_like_damage_in_a_file_that_changes(tmp_path: Path) -> None:
 
 
 def wrong_rows(site: Path) -> list[str]:
-    """Rows of all RECORDs below a directory that do not fit their files."""
+    """Return the rows of all RECORDs below a directory that do not fit their files."""
     wrong = []
     for record in site.rglob("*.dist-info/RECORD"):
         with record.open(newline="") as file:

@@ -1,4 +1,4 @@
-"""What is refused: the error names the file and the cause, the original is unchanged, and nothing is left behind."""
+"""The refusals: the error names the file and the cause, the original is unchanged, and nothing is left behind."""
 
 import os
 import random
@@ -200,13 +200,13 @@ def test_a_library_that_does_not_load_here(tmp_path: Path) -> None:
 
 
 def with_code(directory: Path, code: str) -> Path:
-    """A library with GPU code and host code, which is linked into it."""
+    """Make a library with GPU code and host code, which is linked into it."""
     host = compile_file(["gcc", "-c", "-fPIC", "-x", "c", "-"], directory / "host.o", f"#include <unistd.h>\n{code}")
     return library(directory / "libx.so", [PLAIN], host, "-lc")
 
 
 def test_a_library_that_prints(tmp_path: Path) -> None:
-    """It may print before and behind the answer of the process that loads it, and a line without an end."""
+    """The library may print before and behind the answer of the process that loads it, and a line without an end."""
     begin = '__attribute__((constructor)) static void begin(void) { write(1, "begins", 6); }'
     end = '__attribute__((destructor)) static void end(void) { write(1, "ends\\n{}", 7); }'
     path = with_code(tmp_path, f"{begin}\n{end}\n")
@@ -261,7 +261,7 @@ def sound(directory: Path, kind: str) -> bytes:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_library_is_refused_or_rewritten_right(tmp_path: Path, kind: str, data: st.DataObject) -> None:
-    """What is made of it holds the very images that the damaged file has for the target, and is verified as any is."""
+    """A rewritten library has the very images that the damaged file has for the target, and is verified as any is."""
     content = bytearray(sound(tmp_path, kind))
     regions = st.one_of(
         st.integers(0, 1023),  # the ELF header and what follows it

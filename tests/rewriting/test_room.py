@@ -37,7 +37,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 def make_wheel(directory: Path, size: int) -> Path:
-    """A wheel whose members have so many bytes."""
+    """Make a wheel whose members have so many bytes."""
     path = directory / "pkg-1.0-py3-none-any.whl"
     code = bundle(objects("gfx1030", "gfx942"))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -31,7 +31,7 @@ def prefix(tmp_path: Path) -> Path:
 
 
 def split(path: Path, prefix: Path, is_compressed: bool = False) -> tuple[Path, list[Path]]:
-    """The new library, and the archives."""
+    """Split a library, and return the new library and the archives."""
     output = prefix / "lib" / path.name
     with CodeArchives(str(prefix / ".kpack"), "math", is_compressed) as archives:
         split_file(str(path), str(output), PLACE, archives)
@@ -41,7 +41,10 @@ def split(path: Path, prefix: Path, is_compressed: bool = False) -> tuple[Path, 
 
 
 def kernels(paths: Iterable[Path]) -> dict[tuple[str, str], bytes]:
-    """What archives hold: (key, target) -> code object. Our writer and reader have no part in it."""
+    """Return the content of archives: (key, target) -> code object.
+
+    Our writer and reader have no part in it.
+    """
     found = {}
     for path in paths:
         data = path.read_bytes()
@@ -94,7 +97,7 @@ for number, wrapper in enumerate((Wrapper * 3).in_dll(library, "wrappers")):
 
 
 def works(path: Path) -> None:
-    """It loads, unwinds, has its thread-local data, and its wrappers lead to the marker."""
+    """Check that a library loads, unwinds, has its thread-local data, and that its wrappers lead to the marker."""
     subprocess.run([sys.executable, "-c", CHECK, str(path), PLACE.marker().hex()], check=True)
 
 
@@ -168,7 +171,7 @@ def test_several_libraries(tmp_path: Path, prefix: Path) -> None:
 
 
 def refused(prefix: Path, path: Path, why: str, is_compressed: bool = False) -> None:
-    """Nothing is written, and nothing is added to archives."""
+    """Check that a split is refused: nothing is written, and nothing is added to archives."""
     with CodeArchives(str(prefix / ".kpack"), "math", is_compressed) as archives:
         with pytest.raises(RewriteError, match=why) as raised:
             split_file(str(path), str(prefix / "lib/libx.so.1"), PLACE, archives)

@@ -21,7 +21,7 @@ KEEP = Wish(("gfx1030",))
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """An unpacked wheel, with a library that needs another one beside it."""
+    """Return an unpacked wheel, with a library that needs another one beside it."""
     scratch, root = tmp_path / "scratch", tmp_path / "tree"
     (root / "pkg/lib").mkdir(parents=True)
     (root / "pkg-1.0.dist-info").mkdir()
@@ -79,7 +79,10 @@ def test_a_directory(tree: Path, tmp_path: Path) -> None:
 
 
 def test_a_wheel(wheel: Path, tmp_path: Path) -> None:
-    """pip installs it, and finds RECORD as it should be; members keep their order, times and attributes."""
+    """The installer pip takes the wheel, and finds RECORD as it should be.
+
+    Members keep their order, times and attributes.
+    """
     output = tmp_path / "slim" / wheel.name
     output.parent.mkdir()
     made = rewrite_wheel(str(wheel), str(output), KEEP)

@@ -1,4 +1,4 @@
-"""How `rocm-sdk code --keep` starts rocm-sdk-build, and what it says where that is not installed."""
+"""The start of rocm-sdk-build by `rocm-sdk code --keep`, and the words where the builder is not installed."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from rocm_sdk.gpu_code.options import add_rewrite_arguments, words_of
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """A directory that has the loader alone."""
+    """Return a directory that has the loader alone."""
     packages = tmp_path / "packages"
     packages.mkdir()
     (packages / "rocm_sdk").symlink_to(Path(rocm_sdk.__file__).parent)
@@ -109,7 +109,10 @@ def test_interrupted(tmp_path: Path) -> None:
 
 
 def is_quiet(process: int) -> bool:
-    """Whether a process has a child that has slept for half a second: nothing but the library lets it sleep."""
+    """Return whether a process has a child that has slept for half a second.
+
+    Nothing but the library lets the child sleep.
+    """
     for _ in range(5):
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
         states = [Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] for child in children]

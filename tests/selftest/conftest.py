@@ -21,7 +21,7 @@ from rocm_sdk_build.demo.sample import write_sample_wheels
 
 @pytest.fixture
 def sdk(tmp_path: Path) -> Site:
-    """Three libraries that find each other, with the metadata of their packages."""
+    """Return an SDK of three libraries that find each other, with the metadata of their packages."""
     site = Site(tmp_path / "site-packages", rpath="rpath")
     hip = site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }")
     sparse = site.library("librocsparse.so.1", "int rocsparse_create_handle;", (hip,), LIBRARIES)
@@ -32,7 +32,7 @@ def sdk(tmp_path: Path) -> Site:
 
 @pytest.fixture(scope="session")
 def pristine_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample SDK as pip installs it; not to be changed."""
+    """Return the sample SDK as pip installs it; not to be changed."""
     return stored(tmp_path_factory.mktemp("sample") / "site-packages", "the sample SDK", install_sample)
 
 
@@ -46,19 +46,22 @@ def install_sample(target: Path) -> None:
 
 @pytest.fixture
 def sample(pristine_sample: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """Return a copy of the sample SDK."""
     return Path(shutil.copytree(pristine_sample, tmp_path / "site-packages", symlinks=True))
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
-    """A sound ROCm below a staging directory."""
+    """Return a sound ROCm below a staging directory."""
     return sound_stage(tmp_path / "stage")
 
 
 @pytest.fixture(scope="session")
 def offered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The wheels of an index, and a directory in which pip has installed them from there. Not to be changed."""
+    """Return the wheels of an index, and a directory in which pip has installed them from there.
+
+    Neither is to be changed.
+    """
     wheels, target = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("installed") / "site-packages"
     make_wheel(wheels, "rocm-sdk-core", core_files())
     make_wheel(wheels, "rocm-sdk-libraries", libraries_files())
@@ -70,12 +73,12 @@ def offered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def fetched(offered: tuple[Path, Path], tmp_path: Path) -> Path:
-    """A copy of what pip has installed from the index."""
+    """Return a copy of the packages that pip has installed from the index."""
     return Path(shutil.copytree(offered[1], tmp_path / "site-packages"))
 
 
 @pytest.fixture
 def index(offered: tuple[Path, Path], tmp_path: Path) -> Iterator[Index]:
-    """The index, with a copy of the wheels."""
+    """Yield the index, with a copy of the wheels."""
     with indexed(Path(shutil.copytree(offered[0], tmp_path / "wheels"))) as found:
         yield found

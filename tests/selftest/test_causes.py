@@ -1,4 +1,4 @@
-"""How a cause is established: what is tried, in which order, and what is looked at."""
+"""The way in which a cause is established: the tries, their order, and the things that are looked at."""
 
 import os
 import time

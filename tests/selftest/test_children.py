@@ -64,7 +64,10 @@ def _is_running(process: int) -> bool:
 
 @pytest.mark.parametrize("leaving", LEAVING.values(), ids=LEAVING)
 def test_a_tool_that_leaves_its_session(sdk: Site, tmp_path: Path, leaving: str) -> None:
-    """What it has started is killed, whatever session it is in. What the caller has started before is not."""
+    """Processes that the tool has started are killed, in any session.
+
+    Processes that the caller has started before stay.
+    """
     pid, bystander = tmp_path / "pid", tmp_path / "bystander"
     metadata = sdk.path / "rocm_sdk_core-7.10.0.dist-info"
     (metadata / "RECORD").write_text((metadata / "RECORD").read_text() + "bin/rocm-smi,,\n")
@@ -85,7 +88,7 @@ def test_a_tool_that_leaves_its_session(sdk: Site, tmp_path: Path, leaving: str)
 
 @pytest.mark.parametrize("is_before", [True, False], ids=["before", "meanwhile, in another thread"])
 def test_processes_of_the_caller_stay(is_before: bool) -> None:
-    """Those in sessions of their own: `rocm_sdk` may be a part of a larger program."""
+    """Processes in sessions of their own stay: `rocm_sdk` may be a part of a larger program."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> None:

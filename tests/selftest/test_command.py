@@ -335,7 +335,7 @@ def test_colour(sdk: Site, variables: dict[str, str], is_painted: bool) -> None:
 
 
 def test_a_crash_is_one_problem(sdk: Site) -> None:
-    """What needs the library crashes with it, and so does each preload."""
+    """Libraries that need the crashing one crash with it, and so does each preload."""
     source = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }"
     hsa = sdk.library("libhsa-runtime64.so.1", source)
     sdk.library("libamdhip64.so.7", needed=(hsa,))

@@ -180,7 +180,7 @@ def test_cmake_garbage_takes_no_time(text: str) -> None:
     ],
 )
 def test_the_clang_of_the_tree_takes_its_device_libraries(tmp_path: Path, answer: str, codes: set[str]) -> None:
-    """As that of a prefix is to do; without bitcode in the tree, another place may have it."""
+    """The clang of a tree is tested as a prefix's is; without bitcode in the tree, another place may have it."""
     site = DevelSite(tmp_path / "site-packages")
     llvm, bitcode = "_rocm_sdk_devel/lib/llvm", "lib/llvm/amdgcn/bitcode/ocml.bc"
     said = answer.format(tree=site.tree)

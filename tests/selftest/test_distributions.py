@@ -13,7 +13,7 @@ INFO = "rocm_sdk_core-7.10.0.dist-info"
 
 @pytest.fixture
 def info(tmp_path: Path) -> Path:
-    """The dist-info directory of a sound distribution."""
+    """Return the dist-info directory of a sound distribution."""
     directory = tmp_path / INFO
     directory.mkdir()
     (directory / "METADATA").write_text("Metadata-Version: 2.1\nName: ROCm_SDK.core\nVersion: 7.10.0\n\nName: text\n")

@@ -49,7 +49,7 @@ def parts(body: bytes, said: str) -> bytes:
 
 
 def bomb(wheel: Path, member_name: str, size: int) -> bytes:
-    """The wheel with a member that becomes much."""
+    """Return the wheel with a member that becomes large when it is decompressed."""
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(wheel.with_suffix(".new"), "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
             is_it = info.filename.endswith(member_name)
@@ -141,7 +141,7 @@ def test_a_slow_server_has_a_time_limit(fetched: Path, index: Index) -> None:
 
 
 def test_a_wheel_of_a_million_members(fetched: Path, index: Index) -> None:
-    """Its list is read in parts, and refused before an object is made of each."""
+    """The list of the wheel is read in parts, and refused before an object is made of each member."""
     entry = b"PK\x01\x02" + bytes(24) + (0).to_bytes(2, "little") + bytes(16)
     data = entry * 700_000
     end = b"PK\x05\x06" + bytes(8) + len(data).to_bytes(4, "little") + bytes(6)

@@ -17,7 +17,7 @@ from rocm_sdk.problems import problem
 
 @pytest.fixture
 def page(sdk: Site, tmp_path: Path) -> Path:
-    """The report about a damaged library, with a name that would be markup."""
+    """Return the report about a damaged library, with a name that would be markup."""
     damaged = sdk.path / CORE / "lib/libamdhip64.so.7"
     damaged.write_bytes(damaged.read_bytes()[:100])
     (sdk.path / CORE / "lib/lib<b>bold&.so").write_bytes(b"nothing")

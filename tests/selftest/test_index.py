@@ -26,7 +26,7 @@ LIBRARY = "_rocm_sdk_core/lib/libamdhip64.so.7"
 
 
 def rewrite_record(site: Path, path: str) -> None:
-    """Changes a file, and RECORD with it."""
+    """Change a file, and RECORD with it."""
     file = site / path
     file.write_bytes(file.read_bytes()[::-1])
     (record,) = site.glob("rocm_sdk_core-*.dist-info/RECORD")

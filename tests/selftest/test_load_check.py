@@ -41,7 +41,7 @@ Build = Callable[..., str]
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    """Compiles a library whose constructor does something; its path."""
+    """Return a function that compiles a library whose constructor does something, and returns its path."""
 
     def compile_one(code: str, name: str = "libx.so") -> str:
         source = f"{HEADERS}__attribute__((constructor)) static void construct(void) {{ {code} }}"
@@ -55,7 +55,7 @@ def load(*paths: str, seconds: int = 30, parallel: int = 2) -> list[LoadResult]:
 
 
 def is_alive(process: int) -> bool:
-    """Whether it runs: a zombie does not."""
+    """Return whether a process runs: a zombie does not."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -85,7 +85,7 @@ def test_loaded_and_refused(build: Build, tmp_path: Path) -> None:
 
 
 def test_a_library_that_kills_load_check(build: Build) -> None:
-    """What was in hand is named; the rest is loaded by another one."""
+    """The library in hand is named; the rest is loaded by another load_check."""
     paths = [build("", "liba.so"), build("kill(getppid(), SIGKILL);", "libb.so")]
     paths += [build("", f"libc{number}.so") for number in range(5)]
     results = load(*paths, parallel=1)
@@ -176,7 +176,7 @@ def test_a_constructor_that_does_not_return(build: Build) -> None:
 
 
 def test_a_flood_of_output_is_bounded(build: Build) -> None:
-    """It neither blocks the library nor fills our memory, and ends at the limit if it does not end by itself."""
+    """The output neither blocks the library nor fills our memory, and an endless output ends at the limit."""
     ends, endless = load(
         build('for (int i = 0; i < 300000; i++) fputs("0123456789", stderr);', "liba.so"),
         build('for (;;) write(1, "x", 1);', "libb.so"),
@@ -192,7 +192,7 @@ def test_output_of_any_bytes(build: Build) -> None:
 
 
 def test_a_daemon_does_not_outlive_the_test(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has left the session of the library that started it, and holds its output open."""
+    """The daemon has left the session of the library that started it, and holds its output open."""
     monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
     wait = 'while (access(getenv("PID_FILE"), R_OK)) usleep(1000);'
     (result,) = load(build(DAEMON + wait))
@@ -294,7 +294,7 @@ raise SystemExit(main(sys.argv[1:]))
 
 @pytest.fixture
 def hanging(tmp_path: Path) -> str:
-    """A library for LD_PRELOAD that load_check never gets beyond."""
+    """Return a library for LD_PRELOAD that load_check never gets beyond."""
     source = (
         f"#include <errno.h>\n#include <string.h>\n{HEADERS}__attribute__((constructor)) static void construct(void)"
     )

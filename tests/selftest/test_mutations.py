@@ -29,7 +29,7 @@ def codes_of(site: Path) -> Counter[str]:
 
 
 def hashed_files(site: Path) -> Iterator[Path]:
-    """The files that RECORD hashes and that are not empty."""
+    """Yield the files that RECORD hashes and that are not empty."""
     for distribution in at(str(site)).distributions:
         for file in distribution.files:
             path = site / file.path
@@ -46,7 +46,7 @@ def truncate(path: Path) -> None:
 
 
 def swap(path: Path) -> None:
-    """Another content of the same length."""
+    """Give a file another content of the same length."""
     data = path.read_bytes()
     path.write_bytes(bytes(byte ^ 1 for byte in data[:1]) + data[1:])
 
@@ -61,7 +61,7 @@ def hide(path: Path) -> None:
 
 
 def lock_out(path: Path) -> None:
-    """Puts a directory in its place."""
+    """Put a directory in the place of a file."""
     path.unlink()
     path.mkdir()
 

@@ -111,7 +111,7 @@ def test_what_a_report_says_of_its_node(sdk: Site, tmp_path: Path) -> None:
 
 
 def test_the_firmware_of_gpus(sdk: Site, tmp_path: Path) -> None:
-    """That of processors, which have no cores for it, is none."""
+    """The firmware of processors, which have no cores for it, does not count."""
     for node, version in (("n1", 41), ("n2", 41), ("n3", 42)):
         machine = machine_of(tmp_path / node)
         machine.gpu(1, "gfx942", fw_version=version, sdma_fw_version=7)
@@ -200,7 +200,7 @@ def test_ten_thousand_reports(sdk: Site, tmp_path: Path) -> None:
 
 
 def test_hostile_reports_among_honest_ones(sdk: Site, tmp_path: Path) -> None:
-    """What is too large is refused by its name; values, facts and problems without end do not fill memory or page."""
+    """A report that is too large is refused by its name; endless values, facts and problems fill no memory or page."""
     document = write_report(sdk, tmp_path, "a")
     place = tmp_path / "all"
     place.mkdir()

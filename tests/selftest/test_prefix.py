@@ -18,7 +18,7 @@ from rocm_sdk.installed.prefix_versions import Said, agree
 
 
 def state_of(root: Path) -> dict[str, tuple[int, int, bytes | str]]:
-    """Everything below a directory."""
+    """Return mode, time and content of everything below a directory."""
     found: dict[str, tuple[int, int, bytes | str]] = {}
     for path in root.rglob("*"):
         facts = path.lstat()
@@ -73,7 +73,7 @@ def test_another_sdk_of_the_machine_is_left_out(stage: Stage, tmp_path: Path) ->
 
 
 def test_a_package_alone_takes_what_it_needs_from_the_build_root(stage: Stage, tmp_path: Path) -> None:
-    """librocrand without HIP: the build root has it where the dynamic linker is told to look."""
+    """A prefix has librocrand without HIP: the build root has HIP where the dynamic linker is told to look."""
     system = tmp_path / "system"
     system.mkdir()
     for name in ("libhsa-runtime64.so.1", "libamdhip64.so.7"):
@@ -120,7 +120,7 @@ def test_another_rocm_in_the_search_path_is_named(tmp_path: Path) -> None:
 
 
 def test_without_a_staging_directory(tmp_path: Path) -> None:
-    """A prefix where it will be, as those of Nix and conda: what names it is right."""
+    """The prefix is where it will be, as prefixes of Nix and conda are: texts that name it are right."""
     stage = sound_stage(tmp_path / "store")
     stage.file("lib/pkgconfig/hip.pc", f"prefix={stage.root}\n")
     subprocess.run(["patchelf", "--set-rpath", stage.root / "lib", stage.root / "lib/librocrand.so.1.1"], check=True)
@@ -353,7 +353,7 @@ def stage(tmp_path: Path) -> Stage:
     ],
 )
 def test_a_variable_is_the_cause(stage: Stage, name: str, value: str, broken: str) -> None:
-    """What programs of a prefix fail by comes from the shell: they run again without it, and it is named."""
+    """The failures of a prefix's programs come from a variable: they run again without it, and it is named."""
     assert stage.test().status == 0
     said = stage.test(**{name: value})
     found = said.only("E-ENV-010")

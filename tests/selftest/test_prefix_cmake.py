@@ -1,4 +1,4 @@
-"""What `rocm-sdk test --sdk` says of packages that CMake has written, and what find_package says of them."""
+"""The verdict of `rocm-sdk test --sdk` on packages that CMake has written, beside the verdict of find_package."""
 
 import os
 import shutil
@@ -48,7 +48,7 @@ def cmake(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[s
 
 @pytest.fixture(params=["lib", "lib/x86_64-linux-gnu"])
 def destdir(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A library with its package, configured for /opt/rocm-7.1 and installed with DESTDIR."""
+    """Return the directory with a library and its package, configured for /opt/rocm-7.1 and installed with DESTDIR."""
     (tmp_path / "source").mkdir()
     (tmp_path / "source/CMakeLists.txt").write_text(PROJECT)
     words = ["-DCMAKE_INSTALL_PREFIX=/opt/rocm-7.1", f"-DLIBRARIES={request.param}", "-DCMAKE_BUILD_TYPE=Release"]
@@ -62,7 +62,7 @@ def destdir(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def is_found(destdir: Path) -> bool:
-    """Whether CMake takes the package, at the place where it is now."""
+    """Return whether CMake takes the package, at the place where it is now."""
     user = destdir.parent / "user"
     shutil.rmtree(user, ignore_errors=True)
     user.mkdir()

@@ -1,4 +1,4 @@
-"""What `rocm-sdk test --sdk` says of a prefix with one fault."""
+"""The report of `rocm-sdk test --sdk` about a prefix with one fault."""
 
 import os
 import shlex

@@ -29,7 +29,7 @@ def test_codes_that_are_used_and_entries_are_the_same() -> None:
 
 
 def test_the_types_know_the_codes() -> None:
-    """mypy takes the codes from the stub, the compiler from the header."""
+    """The type checker takes the codes from the stub, the compiler from the header."""
     for name in ("rocm_sdk/_native.pyi", "csrc/include/rocm_sdk/code.h"):
         text = (ROOT / name).read_text(encoding="utf-8")
         named = re.findall(r"^    (?:RSDK_|\")([EWN])[-_]([A-Z]+)[-_](\d{3})(?:\"| = \d+),$", text, re.MULTILINE)
@@ -93,7 +93,7 @@ _NOT_IN_SENTENCES = re.compile(
 
 @pytest.mark.parametrize("code", ENTRIES)
 def test_a_title_is_a_sentence(code: "_native.Code") -> None:
-    """It is the same on each machine, and has no words that stand for something else."""
+    """The title is the same on each machine, and has no words that stand for something else."""
     for text in (in_general(code).title, in_general(code).cause):
         assert not _NOT_IN_SENTENCES.search(text)
     assert "\n" not in text_of(code)[0]
@@ -150,7 +150,7 @@ def test_explain() -> None:
     "name", ["two  blanks", "a\nline", "a tab\t", " ends ", "it's", "$HOME", "`id`", "\u202eright to left", "\udcff"]
 )
 def test_a_fix_names_the_very_file(tmp_path: Path, name: str) -> None:
-    """What `rm` is to remove is that, or nothing; never another file."""
+    """The command `rm` removes the very file, or nothing; never another file."""
     wrong, right = tmp_path / " ".join(name.split()), tmp_path / name
     wrong.mkdir(exist_ok=True)
     right.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ SIZE = 20 * BLOCK
 
 
 class Shelf:
-    """What a server has, and how it answers."""
+    """The file of a server, and the ways in which the server answers."""
 
     def __init__(self) -> None:
         self.address = ""

@@ -1,4 +1,4 @@
-"""Where reports are written: a file gets its name when it is complete; a pipe, terminal or device is written to."""
+"""The places of reports: a file gets its name when it is complete; a pipe, terminal or device is written to."""
 
 import os
 import pty
@@ -57,7 +57,7 @@ def test_a_link_to_a_terminal_is_written_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
 def test_a_standard_stream(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """What was written before comes first, also if the stream is a file; pytest's is one."""
+    """Earlier output of the stream comes first, also if the stream is a file; pytest's is one."""
     stream = getattr(sys, name)
     (tmp_path / "link").symlink_to(f"/dev/{name}")
     stream.write("before, ")

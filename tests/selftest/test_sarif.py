@@ -22,7 +22,10 @@ SCHEMA_SHA256 = "d9ae9a4394e29ad68cea57a3f7ec4ec0f283887edba0c8f8f2999c890340763
 
 @pytest.fixture(scope="session")
 def sarif_schema() -> Draft4Validator:
-    """The validator of SARIF 2.1.0 by OASIS' schema; without an index, and not fetched before, tests are skipped."""
+    """Return the validator of SARIF 2.1.0 by OASIS' schema.
+
+    Tests are skipped where the schema was not fetched before, and no index has it.
+    """
     place = BUILD / "sarif-schema"
     if (why := install_package(place, SCHEMA_PACKAGE)) is not None:
         pytest.skip(f"{SCHEMA_PACKAGE}, which has the schema, cannot be had: {why}")
@@ -54,7 +57,7 @@ def test_sarif_is_valid_by_the_schema(sdk: Site, tmp_path: Path, sarif_schema: D
 
 
 def sarif_of(sdk: Site, target: Path, *words: str) -> dict[str, Any]:
-    """The run of the log, whose parts refer to each other as section 3 of SARIF demands."""
+    """Return the run of the log, whose parts refer to each other as section 3 of SARIF demands."""
     command(sdk, *words, "--sarif", str(target))
     document = json.loads(target.read_text())
     assert document["version"] == "2.1.0"

@@ -1,4 +1,4 @@
-"""What single subjects find, beyond the corpus of tests/failures."""
+"""The findings of single subjects, beyond the corpus of tests/failures."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
 
 
 def test_what_is_in_the_way_goes_to_a_free_name(tmp_path: Path) -> None:
-    """What an earlier fix has put aside stays."""
+    """A file that an earlier fix has put aside stays."""
     path, taken = tmp_path / "lib.so", tmp_path / "lib.so.rocm-sdk-old"
     taken.symlink_to("/nowhere")
     assert put_aside(str(path)) == {"aside": f"mv {path} {taken}2", "removal": f"rm {taken}2"}
@@ -123,7 +123,10 @@ def test_without_rpaths_they_are_loaded_after_what_they_need(site: Site) -> None
 
 @pytest.mark.parametrize(("is_linked", "code"), [(False, "N-LIB-019"), (True, "E-LIB-004")])
 def test_an_rpath_of_upstream_that_stays_in_its_package(site: Site, is_linked: bool, code: str) -> None:
-    """Debian's hipBLASLt has one. It is a fault only if the packager's RPATHs lead to the other packages."""
+    """Debian's hipBLASLt has such an RPATH.
+
+    The RPATH is a fault only if the packager's RPATHs lead to the other packages.
+    """
     hip = site.library("libamdhip64.so.7")
     upstream = ("-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib",)
     site.library("libhipblaslt.so.1", needed=(hip,), flags=upstream, package=LIBRARIES)
@@ -164,7 +167,7 @@ def test_a_library_that_is_another(sdk: Site) -> None:
     ids=["right", "for another GPU", "no code", "an error", "a crash"],
 )
 def test_run_time_compilation(sdk: Site, compile: str, code: bytes, cause: str | None) -> None:  # noqa: A002
-    """What hiprtc compiled is read by our own reader."""
+    """The code that hiprtc compiled is read by our own reader."""
     sdk.library("libhiprtc.so.7", hiprtc(compile, code))
     install(sdk)
     said = run_test(sdk.path, "--only", "api")
@@ -253,7 +256,7 @@ def test_programs_start_or_do_not(sdk: Site) -> None:
         "hipconfig": "echo HIP 7.10.0",
         "rocminfo": "echo there is no driver >&2; exit 1",  # as the real one does without a GPU
         "hipcc": "sleep 60",
-        "rocm_agent_enumerator": "echo \"FileNotFoundError: '/sys/class/kfd'\" >&2; exit 1",  # that of ROCm 5.2 too
+        "rocm_agent_enumerator": "echo \"FileNotFoundError: '/sys/class/kfd'\" >&2; exit 1",  # as ROCm 5.2's does, too
         "rocm-smi": "kill -SEGV $$",
         "rocgdb": "echo rocgdb: no such option; exit 2",
         "offload-arch": None,

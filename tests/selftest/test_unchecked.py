@@ -1,4 +1,4 @@
-"""What could not be checked is a problem, and never passes."""
+"""Things that could not be checked: each is a problem, and never passes."""
 
 import os
 import resource

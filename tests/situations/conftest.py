@@ -9,7 +9,7 @@ from sdk_environment import Environment, served
 from situations import User
 
 # A compiler that crashes without comgr, as HIP does, and writes 64 kB to a temporary file, a comgr, and a library that
-# variables make fail, and that needs of a system what those of ROCm need.
+# variables make fail, and that needs the same libraries of a system as ROCm's.
 COMPILES = """
     extern char *getenv(const char *); extern int mkstemp(char *), close(int), unlink(const char *);
     extern long write(int, const void *, unsigned long); extern int snprintf(char *, unsigned long, const char *, ...);
@@ -69,7 +69,7 @@ def user(sound: Environment) -> User:
 
 @pytest.fixture(scope="session")
 def without_rpaths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
-    """Its libraries do not find each other by themselves, as those of some distributions."""
+    """Yield an environment whose libraries do not find each other by themselves, as in some distributions."""
     with served(tmp_path_factory.mktemp("index"), FURTHER, has_rpaths=False) as index:
         yield Environment(tmp_path_factory.mktemp("without-rpaths"), "uv", index)
 

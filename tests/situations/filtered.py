@@ -1,4 +1,4 @@
-"""Runs a program below a filter of system calls (seccomp(2)): filtered.py NUMBER... -- PROGRAM WORD...
+"""A program below a filter of system calls (seccomp(2)): filtered.py NUMBER... -- PROGRAM WORD...
 
 A container's filter refuses with EPERM.
 """
@@ -22,7 +22,7 @@ def _statement(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 
 def main() -> None:
-    """Never returns."""
+    """Become the program behind `--`, and never return."""
     end = sys.argv.index("--")
     statements = [_statement(_LOAD, 0)]
     for number in sys.argv[1:end]:

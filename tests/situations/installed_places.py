@@ -25,7 +25,7 @@ NOWHERE = "http://127.0.0.1:9/simple/"  # no server listens there
 
 
 class Asked(NamedTuple):
-    """What `rocm-sdk test` has said: errors and warnings, and how many libraries load."""
+    """The answer of `rocm-sdk test`: errors and warnings, and the number of libraries that load."""
 
     problems: list[dict[str, Any]]
     loaded: int
@@ -35,7 +35,10 @@ class Place:
     """A directory that has the packages of an SDK, and the interpreter that imports them."""
 
     def __init__(self, python: Path, top: Path, site: Path, variables: dict[str, str], user: int | None = None) -> None:
-        """top: what an installer changes. user: who owns it and runs everything; None: who runs the tests."""
+        """Take the place of an installation; `top` is the directory that an installer changes.
+
+        `user` owns the place and runs everything; None is the user who runs the tests.
+        """
         self.python, self.top, self.site = python, top, site
         self._user = user
         self._variables = clean_environment() | {
@@ -54,7 +57,7 @@ class Place:
         self._kept = top.parent / "kept"
 
     def keep(self) -> "Place":
-        """What it is set back to."""
+        """Keep a copy of the place, which is set back to it."""
         for path in self.site.glob("_rocm_sdk_*/bin/*"):
             path.chmod(0o755)  # make_wheel keeps no modes
         self.be_owned()
@@ -62,7 +65,7 @@ class Place:
         return self
 
     def be_owned(self) -> None:
-        """All of it belongs to its user."""
+        """Give all of the place to its user."""
         if self._user is not None:
             places = [self.top.parent / "home", self.top]
             subprocess.run(["chown", "-Rh", f"{self._user}:{self._user}", *places], check=True)
@@ -78,7 +81,7 @@ class Place:
         return completed(words, env=self._variables | variables, cwd=self.top.parent, timeout=120, **become)
 
     def test(self) -> Asked:
-        """Its packages would come from nowhere."""
+        """Ask `rocm-sdk test` about the place; an index is not reached, as packages would come from nowhere."""
         words = [str(self.python), "-m", "rocm_sdk", "test", "--json", "--only", "packages,files,libraries"]
         words += ["--skip", "E-PKG-006"]  # of where this package itself is installed
         done = self.run(words, ROCM_SDK_INDEX=NOWHERE)
@@ -89,13 +92,13 @@ class Place:
         return Asked([each for each in problems if each["code"] not in OF_THIS_MACHINE], sum(counts))
 
     def contents(self) -> set[str]:
-        """The digests of all files."""
+        """Return the digests of all files."""
         files = (path for path in self.top.rglob("*") if path.is_file() and not path.is_symlink())
         return {sha256(path.read_bytes()).hexdigest() for path in files if path.suffix != ".pyc"}
 
 
 def _tools(folder: Path) -> str:
-    """A directory with this package alone."""
+    """Make a directory with this package alone, and return its path."""
     tools = folder / "tools"
     tools.mkdir()
     (tools / "rocm_sdk").symlink_to(Path(rocm_sdk.__file__).parent)
@@ -123,7 +126,7 @@ def venv_of_uv(folder: Path, index: str) -> Place:
 
 
 def user_site(folder: Path, index: str) -> Place:
-    """Of the interpreter itself, which is no virtual environment."""
+    """Return a place in the user's site of the interpreter itself, which is no virtual environment."""
     base = Path(sys.base_prefix, "bin", _MINOR)
     python = str(base)
     if completed([python, "-c", "import pip"]).returncode != 0:
@@ -161,7 +164,7 @@ def prefix_of_pip(folder: Path, index: str) -> Place:
 
 
 def unpacked_zipapp(folder: Path, index: str) -> Place:
-    """The directory that a zipapp (shiv) unpacks its site-packages into."""
+    """Return the directory that a zipapp (shiv) unpacks its site-packages into."""
     python = environment_with_pip(folder / "venv")
     site = folder / "cache/app_0123/site-packages"
     site.mkdir(parents=True)

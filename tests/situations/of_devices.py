@@ -20,7 +20,10 @@ def _machine(environment: Environment, *targets: str) -> Machine:
 def _of(
     *targets: str, change: Callable[[Machine], object] = lambda _: None, packages: tuple[str, ...] | None = None
 ) -> Callable[[Environment], object]:
-    """packages: the targets whose code is installed, by default that of all."""
+    """Return a function that makes a machine with these GPUs.
+
+    `packages` are the targets whose code is installed, by default all targets.
+    """
 
     def build(environment: Environment) -> None:
         for target in dict.fromkeys(targets if packages is None else packages):
@@ -38,7 +41,7 @@ _HERE = ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=1",)
 
 
 def _here(name: str, value: str) -> tuple[str, ...]:
-    """What is typed on the machine, with a variable."""
+    """Return the lines that are typed on the machine, with a variable."""
     return (*_HERE, *set_variable(name, value))
 
 
@@ -46,7 +49,7 @@ _NODES = tuple(f"dev/dri/renderD{128 + node}" for node in range(1, 9))
 
 
 def _on_the_bus(environment: Environment, state: str | None = None, *, has_topology: bool = False) -> None:
-    """A GPU that the bus has. state: of the driver."""
+    """Make a GPU that the bus has; `state` is the state of the driver."""
     machine = Machine(environment.root / "machine")
     if not has_topology:
         shutil.rmtree(machine.root / "sys/class")

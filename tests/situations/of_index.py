@@ -1,4 +1,4 @@
-"""Situations: what an index says of the installed packages."""
+"""Situations: statements of an index about the installed packages."""
 
 from sample_site import CORE
 from sdk_environment import Environment
@@ -8,7 +8,7 @@ _ASKED = "--index-digests {index}"
 
 
 def _rewritten(environment: Environment) -> None:
-    """A file was changed, and RECORD with it."""
+    """Change a file, and RECORD with it."""
     record = environment.site / METADATA["core"] / "RECORD"
     name = f"{CORE}/bin/rocm-smi"
     (environment.site / name).write_text("#!/bin/sh\n")

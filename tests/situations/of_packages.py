@@ -69,7 +69,7 @@ def _killed_extraction(environment: Environment) -> None:
 
 
 def _zipped(environment: Environment) -> None:
-    """The packages of core in an archive, and nowhere else."""
+    """Put the packages of core into an archive, and nowhere else."""
     with zipfile.ZipFile(environment.root / "sdk.zip", "w") as archive:
         for path in sorted(environment.site.rglob("*")):
             name = path.relative_to(environment.site)
@@ -79,14 +79,17 @@ def _zipped(environment: Environment) -> None:
 
 
 def _moved_behind_a_link(environment: Environment) -> None:
-    """To another disk, say."""
+    """Move core behind a link, to another disk, say."""
     other = environment.root / "elsewhere"
     (environment.site / CORE).rename(other)
     (environment.site / CORE).symlink_to(other)
 
 
 def _second_spelling(environment: Environment) -> None:
-    """As an older installer spells the name; its RECORD lists the metadata of the other."""
+    """Copy the metadata under the spelling of an older installer.
+
+    The RECORD there lists the metadata of the other spelling.
+    """
     shutil.copytree(environment.site / METADATA["core"], environment.site / "rocm-sdk-core-7.10.0.dist-info")
 
 

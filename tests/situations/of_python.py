@@ -1,4 +1,4 @@
-"""Situations: what Python finds first, before or beside what is installed."""
+"""Situations: things that Python finds first, before or beside the installed packages."""
 
 import shutil
 from pathlib import Path
@@ -29,14 +29,14 @@ def _moved_apart(environment: Environment) -> None:
 
 
 def _moved_environment(environment: Environment) -> None:
-    """What a script names as its interpreter is gone."""
+    """Let a script name an interpreter that is gone."""
     script = environment.root / "bin/rocm-smi"
     lines = script.read_text().splitlines(keepends=True)
     script.write_text("".join(["#!/nowhere/venv/bin/python\n", *lines[1:]]))
 
 
 def links_to_cache(environment: Environment) -> None:
-    """As uv does with --link-mode symlink."""
+    """Replace files by links to a cache, as uv does with --link-mode symlink."""
     cache = environment.root / "cache"
     cache.mkdir()
     for path in sorted((environment.site / LIBRARIES).rglob("*")):
@@ -47,7 +47,7 @@ def links_to_cache(environment: Environment) -> None:
 
 
 def _stale(environment: Environment) -> None:
-    """An unchecked .pyc of a module of core that is not what the source says."""
+    """Make an unchecked .pyc of a module of core that differs from the source."""
     import py_compile
 
     place = environment.site / "rocm_sdk_core/_cli.py"

@@ -1,4 +1,4 @@
-"""Situations: what programs get from the shell, and fail by."""
+"""Situations: variables and settings that programs get from the shell, and fail by."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Situations: what the system refuses, lacks or limits: another user, mounts, filters, limits."""
+"""Situations: refusals, lacks and limits of the system: another user, mounts, filters, limits."""
 
 import os
 import sys
@@ -72,7 +72,7 @@ def _closed_device(environment: Environment) -> None:
 
 
 def _refused(what: str, says: str, breaks: Callable[[Environment], object]) -> Situation:
-    """Another user may not read something of the installation."""
+    """Return a situation in which another user may not read something of the installation."""
     return by_hand(f"another user, {what}", "E-FILE-007", says, breaks, shell=OTHER_USER)
 
 

@@ -22,11 +22,11 @@ METADATA = {name: f"rocm_sdk_{name}-7.10.0.dist-info" for name in ("core", "libr
 
 
 def nothing(_environment: Environment) -> None:
-    """What breaks is in the shell."""
+    """Break nothing: the fault is in the shell."""
 
 
 class Situation(NamedTuple):
-    """What is broken, and what `rocm-sdk test` has to say of it."""
+    """A fault, and the answer that `rocm-sdk test` has to give."""
 
     name: str
     code: str | None  # of the one problem; None: there is none
@@ -45,7 +45,7 @@ by_hand = partial(Situation, is_mended=False)
 
 
 def on(name: str, change: Callable[..., object], *arguments: object) -> Callable[[Environment], object]:
-    """What changes a file or directory among the packages."""
+    """Return a function that changes a file or directory among the packages."""
     return lambda environment: change(environment.site / name, *arguments)
 
 
@@ -79,28 +79,28 @@ def link_to(path: Path, target: str) -> None:
 
 
 def extracted_tree(environment: Environment) -> Path:
-    """The development tree, extracted."""
+    """Extract the development tree, and return it."""
     environment.run("rocm-sdk init")
     return environment.site / "_rocm_sdk_devel"
 
 
 def flip(path: Path, place: int = -1) -> None:
-    """Changes a byte of a file, which keeps its size."""
+    """Change a byte of a file, which keeps its size."""
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)
 
 
 class Asked(NamedTuple):
-    """What `rocm-sdk test --json` has said."""
+    """The answer of `rocm-sdk test --json`."""
 
     status: int
-    problems: list[dict[str, Any]]  # errors and warnings, but for those of this machine
+    problems: list[dict[str, Any]]  # errors and warnings, except problems of this machine
     stderr: str
 
 
 class User:
-    """Types lines into a shell, then `rocm-sdk test`."""
+    """A user who types lines into a shell, then `rocm-sdk test`."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -109,7 +109,7 @@ class User:
         } | {"HOME": str(environment.root)}
 
     def become(self, other: OtherUser) -> None:
-        """Lets another user enter the environment, with an interpreter and a package that he can read."""
+        """Let another user enter the environment, with an interpreter and a package that he can read."""
         root = self.environment.root
         for each in [*self.environment.site.parents][:-2]:
             each.chmod(0o755)
@@ -128,7 +128,7 @@ class User:
         self._variables["PYTHONPATH"] = str(root / "tools")
 
     def ask(self, situation: Situation, *fixes: str) -> Asked:
-        """fixes: lines that he types before."""
+        """Ask about a situation; `fixes` are lines that the user types before."""
         root = self.environment.root
         names = {"root": root, "site": self.environment.site, "folder": root.parent, "index": self.environment.index}
         words = situation.words.format(**names)

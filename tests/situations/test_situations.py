@@ -39,7 +39,7 @@ def test_one_problem_with_its_cause_and_a_fix_that_works(situation: Situation, r
 
 
 def _ask_in(user: User, directory: Path, *, by_variable: bool) -> subprocess.CompletedProcess[str]:
-    """`python -m rocm_sdk test` with a directory before the standard library."""
+    """Run `python -m rocm_sdk test` with a directory before the standard library."""
     before = {"PYTHONPATH": f"{directory}:{user.environment.variables['PYTHONPATH']}"} if by_variable else {}
     return completed(
         [str(user.environment.python), "-m", "rocm_sdk", "test"],
@@ -75,7 +75,7 @@ def test_a_file_in_the_place_of_a_module_of_python_is_named(
 
 @pytest.mark.parametrize("text", ["raise RuntimeError('old')", "", "def check(): return 1"])
 def test_a_stale_pyc_of_the_loader_is_named(user: User, text: str) -> None:
-    """It was made of another release, and Python is told not to compare it."""
+    """The bytecode was made of another release, and Python is told not to compare it with the source."""
     root = user.environment.root
     shutil.copytree(
         Path(rocm_sdk.__file__).parent, root / "loader/rocm_sdk", ignore=shutil.ignore_patterns("__pycache__")

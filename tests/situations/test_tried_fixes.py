@@ -41,7 +41,7 @@ def _works(*command: str) -> bool:
 
 
 def _is_root_a_mount() -> bool:
-    """In a chroot it is not, and then nothing can make it read-only."""
+    """Return whether the root is a mount: in a chroot it is none, and then nothing can make it read-only."""
     return any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
@@ -66,7 +66,7 @@ def _names(environment: Environment) -> dict[str, tuple[int, ...]]:
 
 
 def _asked(environment: Environment, *before: str) -> dict[str, Any]:
-    """What `rocm-sdk test` says of the left directory. before: a command that starts it."""
+    """Return the report of `rocm-sdk test` on the left directory; `before` is a command that starts the test."""
     result = completed(
         [*before, str(environment.python), "-m", "rocm_sdk", "test", "--json"],
         env=environment.variables | {"PYTHONDONTWRITEBYTECODE": "1"},
@@ -124,7 +124,7 @@ def test_a_deletion_is_tried_in_a_copy_by_links(user: User) -> None:
 
 @pytest.fixture
 def readable(user: User) -> Iterator[Environment]:
-    """An environment that every user reads."""
+    """Yield an environment that every user reads."""
     closed = {each: each.stat().st_mode for each in user.environment.root.parents if not each.stat().st_mode & 0o5}
     for each in closed:
         each.chmod(0o755)
@@ -157,7 +157,7 @@ def test_a_user_without_rights(readable: Environment, other_user: OtherUser, *, 
 def test_the_mode_of_another_users_file(
     readable: Environment, other_user: OtherUser, name: str, mode: int, right: str
 ) -> None:
-    """Its owner can change it, this user cannot."""
+    """The owner of the file can change it, this user cannot."""
     path = readable.site / name
     path.chmod(mode)
     ended = other_user.run("-m", "rocm_sdk", "test", "--json", PYTHONPATH=str(readable.site))
@@ -201,7 +201,7 @@ def test_what_leaves_another_problem_is_no_fix(user: User) -> None:
 
 @pytest.fixture
 def place_of_others() -> Iterator[Path]:
-    """A directory on another file system than the root's."""
+    """Yield a directory on another file system than the root's."""
     memory = Path("/dev/shm")
     if not os.access(memory, os.W_OK) or not memory.is_mount():
         pytest.skip("no file system is mounted at /dev/shm, or it cannot be written to")
@@ -265,7 +265,7 @@ def test_nothing_stays_of_a_killed_test(user: User) -> None:
 
 
 def _mentions(place: str) -> bool:
-    """Whether a process has a mount there."""
+    """Return whether a process has a mount at a place."""
     for path in Path("/proc").glob("[0-9]*/mountinfo"):
         with suppress(OSError):
             if place in path.read_text():
@@ -274,7 +274,7 @@ def _mentions(place: str) -> bool:
 
 
 def _proved(environment: Environment, *words: str) -> tuple[dict[str, str], str]:
-    """What --prove has tried, by code, and what it says beside the report."""
+    """Return the results of --prove, by code, and its messages beside the report."""
     result = completed(
         [str(environment.python), "-m", "rocm_sdk", "test", "--json", *words],
         env=environment.variables | {"PYTHONDONTWRITEBYTECODE": "1"},
@@ -386,7 +386,7 @@ def test_nothing_is_changed_outside(tmp_path: Path, line: str, refusal: str) -> 
     ],
 )
 def test_a_command_of_a_copy(tmp_path: Path, line: str, there: str) -> None:
-    """It is run in the copy alone: what is asked is what is there then."""
+    """The command is run in the copy alone, and later questions are about the copy then."""
     site = tmp_path / "site"
     for name in ("_rocm_one", "_rocm_two", "rocm_three"):
         (site / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Choose the rows of the first tier: what reaches most for its processor seconds, within a limit."""
+"""The choice of the rows of the first tier: cases that reach most for their processor seconds, within a limit."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The pytest plugin of a measured run (`--reach DIRECTORY`): a row for each case, with what it reached and cost."""
+"""The pytest plugin of a measured run (`--reach DIRECTORY`): a row for each case, with its reach and its cost."""
 
 import base64
 import ctypes
@@ -15,7 +15,7 @@ _NATIVE = "rocm_sdk/_native.abi3.so"
 
 
 class Measuring:
-    """In a worker: gives each case a map, and writes what it has when the case ends."""
+    """A worker's hooks: each case gets a map, and its results are written when the case ends."""
 
     def __init__(self, directory: Path, root: Path) -> None:
         import reach_recorder  # tests/tier/recorder.py, which the measured run puts into the environment

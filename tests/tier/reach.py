@@ -1,4 +1,4 @@
-"""Read what a measured run wrote: for each case its processor seconds, and the elements that it reached.
+"""The results of a measured run: for each case its processor seconds, and the elements that it reached.
 
 An element is a number: of a branch or a line of Python, as in the maps of `recorder.py`, or of a block of C, which is
 a place of the source (`places.tsv`), so that a program and the extension have the same ones, and a later build too.
@@ -18,7 +18,7 @@ BINARIES = ("rocm_sdk", "rocm_sdk/doctor", *(f"build/c/reach/{place}" for place 
 
 
 class Case(NamedTuple):
-    """A case of a measured run. reached: a bit for each element."""
+    """A case of a measured run; `reached` has a bit for each element."""
 
     name: str
     seconds: float

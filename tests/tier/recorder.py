@@ -1,4 +1,4 @@
-"""Record which lines and branches of the measured packages a case reaches, in each process that the case starts.
+"""The recorder of the lines and branches of measured packages that a case reaches, in each process of the case.
 
 `make tier` puts this module into the environment of a measured run, by a `.pth` file. A process looks for the case that
 started it: the nearest ancestor whose number is a file in `current/`, which names the map of its case. A map has the
@@ -72,7 +72,7 @@ class Recorder:
         return sys.monitoring.DISABLE
 
     def _branch(self, code: CodeType, offset: int, target: int) -> object:
-        """Both ways of a branch count, so it is listened to until both were taken."""
+        """Note a way of a branch; the event stays on until both ways were taken, because both count."""
         before = self.seen.setdefault((code, offset), target)
         if self.map is not None:
             start = self.bases[code.co_filename] + code.co_firstlineno

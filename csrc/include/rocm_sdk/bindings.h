@@ -1,5 +1,5 @@
-/* Which file each symbol reference binds to: of libraries that would be loaded, as the dynamic linker would bind it,
- * and of a process, as it has bound it. Nothing is loaded, and no code runs. */
+/* The file that each symbol reference binds to: for libraries that would be loaded, as the dynamic linker would bind
+ * it; for a process, as the linker has bound it. Nothing is loaded, and no code runs. */
 #ifndef ROCM_SDK_BINDINGS_H
 #define ROCM_SDK_BINDINGS_H
 
@@ -16,13 +16,13 @@ extern "C" {
 #endif
 
 typedef enum rsdk_binding_verdict {
-    RSDK_BINDING_MEANT,   /* to the library itself, to what it needs, or to the only file that has it */
+    RSDK_BINDING_MEANT,   /* to the library itself, to one that it needs, or to the only file that has it */
     RSDK_BINDING_NOTHING, /* a weak reference that nobody answers */
     RSDK_BINDING_MISSING, /* a reference that nobody answers and that must be: the library cannot be loaded */
     RSDK_BINDING_LAZY,    /* of a process: bound at the first call */
-    RSDK_BINDING_UNKNOWN, /* of a process: what is stored leads into no file, as a function's that is chosen at run time
-                             (STT_GNU_IFUNC) may; or into thread-local data */
-    /* elsewhere than in the library or what it needs, though one of them defines it, and that is no fault: */
+    RSDK_BINDING_UNKNOWN, /* of a process: the stored address leads into no file, as a function's that is chosen at run
+                             time (STT_GNU_IFUNC) may; or into thread-local data */
+    /* elsewhere than in the library or its needs, though one of them defines it, and that is no fault: */
     RSDK_BINDING_VAGUE,       /* weak or unique C++ code or data that each library has a copy of */
     RSDK_BINDING_WEAK,        /* another weak definition */
     RSDK_BINDING_CXX_RUNTIME, /* a name of the C++ runtime, between a library and libstdc++ or libgcc */
@@ -36,24 +36,24 @@ typedef enum rsdk_binding_verdict {
 
 enum { RSDK_BINDING_VERDICT_COUNT = RSDK_BINDING_OTHER_OBJECT + 1 };
 
-/* "meant", "vague", "other-function", ...; NULL for a number that is no verdict. */
+/* Return the word for a verdict: "meant", "vague", "other-function", ...; NULL for a number outside the enum. */
 const char *rsdk_binding_verdict_name(rsdk_binding_verdict verdict);
 
-/* The verdict says that the reference binds to another file than the library was built for. */
+/* Return whether a verdict says that the reference binds to another file than the library was built for. */
 static inline bool rsdk_binding_is_elsewhere(rsdk_binding_verdict verdict) {
     return verdict >= RSDK_BINDING_VAGUE;
 }
 
-/* It binds elsewhere, and that is a fault. */
+/* Return whether a verdict says that the reference binds elsewhere, and that this is a fault. */
 static inline bool rsdk_binding_is_finding(rsdk_binding_verdict verdict) {
     return verdict >= RSDK_BINDING_OTHER_FUNCTION;
 }
 
-/* A symbol that a library refers to. One that it refers to as a function and by its address may bind to two files, and
- * is here twice then. */
+/* A symbol that a library refers to. A library may refer to a symbol both as a function and by its address; the two
+ * references may bind to two files, and then there are two such entries. */
 typedef struct rsdk_binding {
     const char *from;    /* the library's path */
-    const char *symbol;  /* as in the file: mangled */
+    const char *symbol;  /* the name as in the file: mangled */
     const char *version; /* NULL: none */
     const char *to;      /* the path of the file that answers; NULL: none, or not known */
     const char *instead; /* elsewhere: the file that would have answered if the library were alone; NULL otherwise */
@@ -63,42 +63,45 @@ typedef struct rsdk_binding {
 /* All references of one library to one file. */
 typedef struct rsdk_binding_pair {
     const char *from, *to;
-    size_t count;                              /* of references */
-    size_t counts[RSDK_BINDING_VERDICT_COUNT]; /* of references of each verdict */
-    const char *examples[3];                   /* symbols, those of the worst verdict; NULL behind the last */
+    size_t count;                              /* the number of references */
+    size_t counts[RSDK_BINDING_VERDICT_COUNT]; /* the number of references of each verdict */
+    const char *examples[3];                   /* symbols with the worst verdict; NULL behind the last */
     rsdk_binding_verdict verdict;              /* the worst */
 } rsdk_binding_pair;
 
 typedef struct rsdk_bindings rsdk_bindings;
 
-/* A dlopen that is to be followed. `mode` is of dlopen(3): RTLD_GLOBAL and RTLD_DEEPBIND count. RTLD_NOW is assumed. A
- * program, which dlopen refuses, is followed as the first thing in its own process: it is global. */
+/* A dlopen to be followed. `mode` is of dlopen(3): RTLD_GLOBAL and RTLD_DEEPBIND count. RTLD_NOW is assumed. A program,
+ * which dlopen refuses, is followed as the first thing in its own process: it is global. */
 typedef struct rsdk_opening {
     const char *path;
     int mode;
 } rsdk_opening;
 
-/* What loading would bind, in this process as it is: `plan` first (NULL: none; is_new_process does not count), then
- * `openings`. Only the new libraries are judged. RSDK_BAD_ELF for a file that is damaged; other errors are those of
- * rsdk_plan_new. The result borrows texts from the SDK: free it first. */
+/* Compute the bindings that loading would make in this process as it is: `plan` first (NULL: none; is_new_process does
+ * not count), then `openings`. Only the new libraries are judged. RSDK_BAD_ELF for a file that is damaged; other errors
+ * are the errors of rsdk_plan_new. The result borrows texts from the SDK: free the result first. */
 rsdk_status rsdk_bindings_read(rsdk_sdk *sdk, const rsdk_load_options *plan, const rsdk_opening *openings,
                                size_t opening_count, rsdk_bindings **bindings, rsdk_error *error);
 
-/* What a process has bound; 0: this one. RSDK_IO_ERROR where the kernel does not allow to look (ptrace(2) has the
- * rules) or there is no such process. */
+/* Read the bindings that a process has made; 0: this process. RSDK_IO_ERROR if the kernel does not allow to look
+ * (ptrace(2) has the rules) or there is no such process. */
 rsdk_status rsdk_bindings_read_process(pid_t pid, rsdk_bindings **bindings, rsdk_error *error);
 
 void rsdk_bindings_free(rsdk_bindings *bindings); /* NULL is allowed */
 
-/* Each reference, library by library; *binding borrows from `bindings`. */
+/* Return the number of references, or one reference by its index, library by library; *binding borrows from `bindings`.
+ */
 size_t rsdk_bindings_count(const rsdk_bindings *bindings);
 rsdk_binding rsdk_bindings_at(const rsdk_bindings *bindings, size_t index);
 
-/* Each library with each file that answers it, the worst verdict first. */
+/* Return the number of pairs of a library and a file that answers it, or one pair by its index, the worst verdict
+ * first. */
 size_t rsdk_bindings_pair_count(const rsdk_bindings *bindings);
 const rsdk_binding_pair *rsdk_bindings_pair(const rsdk_bindings *bindings, size_t index);
 
-/* What the libraries need (DT_NEEDED) and nobody has: the linker would refuse them. */
+/* Return the number of DT_NEEDED names that no file provides, or one name by its index: the linker would refuse the
+ * libraries that need it. */
 size_t rsdk_bindings_missing_count(const rsdk_bindings *bindings);
 const char *rsdk_bindings_missing(const rsdk_bindings *bindings, size_t index);
 

@@ -1,4 +1,4 @@
-/* The library inside the Python package rocm_sdk, for other extension modules: they need not link with anything.
+/* The library inside the Python package rocm_sdk, for other extension modules, which need not link with anything.
  *
  *     #include <Python.h>
  *     #include <rocm_sdk/capsule.h>
@@ -7,8 +7,8 @@
  *     if (rocm == NULL) { return NULL; } // an exception is set
  *     rocm->sdk_open(&options, &sdk, &error);
  *
- * The members are the functions of the other headers, without "rsdk_". They know nothing of Python: release the GIL
- * around those that read files or load libraries. */
+ * The members are the functions of the other headers, without "rsdk_". The functions know nothing of Python: release
+ * the GIL around calls that read files or load libraries. */
 #ifndef ROCM_SDK_CAPSULE_H
 #define ROCM_SDK_CAPSULE_H
 
@@ -25,7 +25,7 @@ extern "C" {
 /* Raised when a member, or a type that it takes or returns, changes its meaning or layout. */
 #define RSDK_CAPSULE_VERSION 1U
 
-/* New members are appended. One that lies behind `size` is not there. */
+/* The functions of the C library. New members are appended. A member that lies behind `size` is not there. */
 typedef struct rsdk_capsule {
     size_t size; /* bytes of this structure, in the package that is installed */
     unsigned version;
@@ -69,8 +69,9 @@ typedef struct rsdk_capsule {
 } rsdk_capsule;
 
 #ifdef Py_PYTHON_H
-/* Says which distribution is missing, in the place of "No module named 'rocm_sdk'" (or 'rocm_sdk._native', where the
- * package is another one of this name). Other exceptions of the import stay as they are. */
+/* Raise an exception that names the missing distribution, in the place of "No module named 'rocm_sdk'" (or
+ * 'rocm_sdk._native', where the package is another one of this name). Other exceptions of the import stay as they are.
+ */
 static inline void rsdk_capsule_explain_absence(void) {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -95,9 +96,9 @@ static inline void rsdk_capsule_explain_absence(void) {
     Py_XDECREF(trace);
 }
 
-/* Imports rocm_sdk, and returns its functions for as long as the process lives. NULL if the package is not installed,
- * with a ModuleNotFoundError that names the distribution; if it lacks something that this header declares, with an
- * ImportError; or with what its import raised. Limited API. */
+/* Import rocm_sdk, and return its functions, which are valid for as long as the process lives. Return NULL if the
+ * package is not installed, with a ModuleNotFoundError that names the distribution; if the package lacks something that
+ * this header declares, with an ImportError; or if the import fails, with its exception. Limited API. */
 static inline const rsdk_capsule *rsdk_capsule_import(void) {
     PyObject *package = PyImport_ImportModule("rocm_sdk._native");
     if (package == NULL) {

@@ -1,4 +1,4 @@
-/* The codes of what can be wrong, and the facts that go with them. A code keeps its meaning for ever. "E-LIB-002" is
+/* The codes of problems, and the facts that go with them. A code keeps its meaning for ever. "E-LIB-002" is
  * RSDK_E_LIB_002; the texts of each are in the table of problems (rocm_sdk/problem.h). */
 #ifndef ROCM_SDK_CODE_H
 #define ROCM_SDK_CODE_H

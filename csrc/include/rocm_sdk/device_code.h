@@ -1,4 +1,4 @@
-/* The GPU code that a file holds, and for which targets.
+/* The GPU code that a file holds, and the targets of the code.
  *
  *     rsdk_device_code *code = NULL;
  *     if (rsdk_device_code_read("librocsparse.so.0", &code, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What holds images of code. */
+/* A container of images of code. */
 typedef enum rsdk_device_container {
     RSDK_CONTAINER_NONE,              /* a code object that lies there by itself */
     RSDK_CONTAINER_BUNDLE,            /* clang's offload bundle */
@@ -29,34 +29,34 @@ typedef enum rsdk_device_container {
 } rsdk_device_container;
 
 typedef enum rsdk_image_format {
-    RSDK_IMAGE_UNREAD, /* it is compressed */
+    RSDK_IMAGE_UNREAD, /* the image is compressed */
     RSDK_IMAGE_EMPTY,
     RSDK_IMAGE_CODE_OBJECT, /* an AMDGPU ELF file */
-    RSDK_IMAGE_BITCODE,     /* of LLVM */
+    RSDK_IMAGE_BITCODE,     /* bitcode of LLVM */
     RSDK_IMAGE_SPIRV,
     RSDK_IMAGE_UNKNOWN,
 } rsdk_image_format;
 
-/* One image of code for one target. */
+/* An image of code for one target. */
 typedef struct rsdk_device_image {
     const char *target; /* target id by which the runtime looks for it, "gfx90a:xnack-"; "" where nothing names it */
-    const char *id;     /* its name in the container, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; NULL: none */
+    const char *id;     /* the image's name in the container, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; NULL: none */
     const char *object_target; /* target id that the code object itself tells; NULL: unread, or no code object */
     rsdk_image_format format;
-    unsigned version;         /* of the code object, 2 to 6; 0: unknown */
-    unsigned generic_version; /* of code for a generic target; 0 for others */
-    uint64_t offset;          /* in the file; in the plain data where it is compressed */
+    unsigned version;         /* the version of the code object, 2 to 6; 0: unknown */
+    unsigned generic_version; /* the version of code for a generic target; 0 for others */
+    uint64_t offset;          /* bytes into the file; into the plain data where the image is compressed */
     uint64_t size;            /* bytes of the plain image */
 } rsdk_device_image;
 
 /* A container with its images, in file order. The image of a host is left out. */
 typedef struct rsdk_device_bundle {
     rsdk_device_container container;
-    const char *section;     /* of the ELF file that it lies in; NULL: in none */
-    const char *member;      /* of the static archive that it lies in; NULL: in none */
+    const char *section;     /* the section of the ELF file around the bundle; NULL: none */
+    const char *member;      /* the member of the static archive around the bundle; NULL: none */
     uint64_t offset, size;   /* in the file */
     uint64_t plain_size;     /* decompressed; `size` where it is not compressed */
-    unsigned version;        /* of the compressed format, 1 to 3, and of others that have one; 0 */
+    unsigned version;        /* the version of the compressed format, 1 to 3, or of another format that has one; 0 */
     const char *compression; /* "zlib", "zstd", NULL: none */
     const rsdk_device_image *images;
     size_t image_count;
@@ -78,7 +78,7 @@ typedef struct rsdk_kernel_reference {
     size_t bundle_count;     /* 0: not known */
 } rsdk_kernel_reference;
 
-/* What a file holds. All is borrowed from it. */
+/* The GPU code of a file. All texts and lists are borrowed from this structure. */
 typedef struct rsdk_device_code {
     const char *path;
     uint64_t size;    /* bytes of the file */
@@ -87,29 +87,29 @@ typedef struct rsdk_device_code {
     bool has_removed_code;         /* the section of code has no bytes here: a separated debug file */
     uint64_t plain_size;           /* bytes of all images, decompressed */
     uint64_t stored_size;          /* bytes of all containers, as they lie in the file */
-    size_t compressed_count;       /* of the bundles, how many are compressed */
-    rsdk_kernel_reference kernels; /* of a library without code of its own */
-    const char *history;           /* of a file that `rocm-sdk code` has made: its note, JSON; NULL: no such file */
+    size_t compressed_count;       /* the number of bundles that are compressed */
+    rsdk_kernel_reference kernels; /* the reference of a library without code of its own */
+    const char *history;           /* the note, JSON, of a file that `rocm-sdk code` has made; NULL: no such file */
     const rsdk_device_bundle *bundles;
     size_t bundle_count;
-    const rsdk_device_target *targets; /* by the numbers of their names: gfx90a, gfx1030 */
+    const rsdk_device_target *targets; /* sorted by the numbers of their names: gfx90a, gfx1030 */
     size_t target_count;
 } rsdk_device_code;
 
-/* Reads which code a file holds: a library, program or object file, a static archive, a code object, a bundle,
- * compressed or not, an offload binary, a kpack archive. RSDK_BAD_ELF where it is none of them, or damaged;
- * RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read; RSDK_LOAD_FAILED where it is compressed and the
+/* Read which code a file holds: a library, program or object file, a static archive, a code object, a bundle,
+ * compressed or not, an offload binary, a kpack archive. RSDK_BAD_ELF if the file is none of them, or damaged;
+ * RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND if the file cannot be read; RSDK_LOAD_FAILED if its code is compressed and the
  * library that decompresses it (libzstd.so.1, libz.so.1) is not on this system. */
 rsdk_status rsdk_device_code_read(const char *path, rsdk_device_code **code, rsdk_error *error);
 
-/* The same of a file that is `size` bytes from `start` of an open one, as a member of an archive that lies there as it
- * is. `name` is what messages and `path` call it. Offsets count from `start`. The descriptor stays the caller's. */
+/* Read the same from the `size` bytes at `start` of an open file, such as a member of an archive that lies there as it
+ * is. Messages and `path` call the part `name`. Offsets count from `start`. The descriptor stays the caller's. */
 rsdk_status rsdk_device_code_read_part(int descriptor, uint64_t start, uint64_t size, const char *name,
                                        rsdk_device_code **code, rsdk_error *error);
 
 void rsdk_device_code_free(rsdk_device_code *code); /* NULL is allowed */
 
-/* The value as a word: "code object", "bundle", ...; "code object", "bitcode", "SPIR-V", ... */
+/* Return the value as a word: "code object", "bundle", ...; "code object", "bitcode", "SPIR-V", ... */
 const char *rsdk_device_container_name(rsdk_device_container container);
 const char *rsdk_image_format_name(rsdk_image_format format);
 

@@ -1,6 +1,5 @@
 /* Errors of the C library. Every fallible function returns an rsdk_status and, where the caller passes an rsdk_error,
- * fills it with what happened and to which file. The library prints nothing and keeps no
- * "last error". */
+ * fills it with the failure and its file. The library prints nothing and keeps no "last error". */
 #ifndef ROCM_SDK_ERROR_H
 #define ROCM_SDK_ERROR_H
 
@@ -26,11 +25,11 @@ typedef enum rsdk_status {
 } rsdk_status;
 
 /* The texts and facts that an error owns may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear.
- * rsdk_problem_of_error (rocm_sdk/problem.h) says what an error means and what to do about it. */
+ * rsdk_problem_of_error (rocm_sdk/problem.h) explains an error, with its cause and fix. */
 typedef struct rsdk_error {
     rsdk_status status;
-    rsdk_code code;   /* more precise than the status; RSDK_NO_CODE: that of the status */
-    char *message;    /* what happened, one sentence that names the file or name */
+    rsdk_code code;   /* more precise than the status; RSDK_NO_CODE: the code of the status */
+    char *message;    /* the failure, one sentence that names the file or name */
     char *path;       /* the file or variable it is about */
     rsdk_fact *facts; /* values for the texts of the code, `fact_count` of them, in one allocation */
     size_t fact_count;
@@ -39,10 +38,10 @@ typedef struct rsdk_error {
 #define RSDK_ERROR_INIT                                                                                                \
     { RSDK_OK, RSDK_NO_CODE, 0, 0, 0, 0 }
 
-/* Frees the texts and makes the error reusable. */
+/* Free the texts and make the error reusable. */
 void rsdk_error_clear(rsdk_error *error);
 
-/* The error's message, or a text for its status where there is none (out of memory). Never NULL; borrowed. */
+/* Return the error's message, or a text for its status where there is none (out of memory). Never NULL; borrowed. */
 const char *rsdk_error_message(const rsdk_error *error);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The GPUs of this machine, and what gfx targets are.
+/* The GPUs of this machine, and the table of gfx targets.
  *
  *     rsdk_gpu_environment environment = {.hip_visible_devices = getenv("HIP_VISIBLE_DEVICES")};
  *     rsdk_gpu_options options = {.environment = &environment};
@@ -24,17 +24,17 @@ extern "C" {
 
 /* ---- targets ---- */
 
-/* Whether a processor can restart memory accesses after a page fault, and who decides it. */
+/* The ability of a processor to restart memory accesses after a page fault, and who decides about it. */
 typedef enum rsdk_xnack_support {
-    RSDK_XNACK_NONE,       /* it cannot */
-    RSDK_XNACK_OF_DRIVER,  /* it can; the driver decides, for good */
-    RSDK_XNACK_OF_PROCESS, /* it can; each process decides (HSA_XNACK) */
-    RSDK_XNACK_ALWAYS,     /* it always does; a target id does not mention it */
+    RSDK_XNACK_NONE,       /* the processor cannot */
+    RSDK_XNACK_OF_DRIVER,  /* the processor can; the driver decides, for good */
+    RSDK_XNACK_OF_PROCESS, /* the processor can; each process decides (HSA_XNACK) */
+    RSDK_XNACK_ALWAYS,     /* the processor always does; a target id does not mention it */
 } rsdk_xnack_support;
 
 typedef enum rsdk_gpu_class { RSDK_GPU_DISCRETE, RSDK_GPU_DATA_CENTRE, RSDK_GPU_INTEGRATED } rsdk_gpu_class;
 
-/* The value as a word: "discrete", "data centre", "integrated". */
+/* Return the value as a word: "discrete", "data centre", "integrated". */
 const char *rsdk_gpu_class_name(rsdk_gpu_class gpu_class);
 
 enum { RSDK_TARGET_FAMILY_LIMIT = 4 };
@@ -47,11 +47,11 @@ typedef struct rsdk_target {
     rsdk_xnack_support xnack;
     bool has_sramecc;
     rsdk_gpu_class gpu_class;
-    const char *product;                            /* what it is sold as, or the chip's name */
+    const char *product;                            /* the product's name, or the chip's */
     const char *families[RSDK_TARGET_FAMILY_LIMIT]; /* packaging families besides its own name, then NULL; none: ROCm is
                                                        not built for it */
     const char *generic;                            /* the LLVM generic target whose code it runs */
-    const char *sub_family, *family;                /* of the packaging hierarchy: "gfx9_0", "gfx9" */
+    const char *sub_family, *family;                /* names in the packaging hierarchy: "gfx9_0", "gfx9" */
     const char *package_owner;                      /* the target whose packages support it; NULL: its own */
 } rsdk_target;
 
@@ -79,8 +79,8 @@ typedef struct rsdk_target_family {
 size_t rsdk_target_count(void);
 const rsdk_target *rsdk_target_get(size_t index); /* NULL behind the last */
 
-/* By exact name without features; by ISA numbers (12.5.0 is gfx1250, never gfx1250-strict); by EF_AMDGPU_MACH. NULL
- * where there is none. */
+/* Find a target: by its exact name without features; by ISA numbers (12.5.0 is gfx1250, never gfx1250-strict); by
+ * EF_AMDGPU_MACH. NULL where there is none. */
 const rsdk_target *rsdk_target_find(const char *name);
 const rsdk_target *rsdk_target_find_version(unsigned major, unsigned minor, unsigned stepping);
 const rsdk_target *rsdk_target_find_mach(unsigned mach);
@@ -92,35 +92,36 @@ const rsdk_generic_target *rsdk_target_generic_find(const char *name);
 size_t rsdk_target_family_count(void);
 const rsdk_target_family *rsdk_target_family_get(size_t index);
 
-/* By name or alias; '_' and '-', 'x' and 'X' are the same: "gfx94X-dcgpu", "gfx9_4", "gfx9-4", "gfx94x". */
+/* Find a family by its name or alias; '_' and '-', 'x' and 'X' are the same: "gfx94X-dcgpu", "gfx9_4", "gfx9-4",
+ * "gfx94x". */
 const rsdk_target_family *rsdk_target_family_find(const char *name);
 
-/* Whether ROCm is built for `target` and the family contains it. */
+/* Return whether ROCm is built for `target` and the family contains it. */
 bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_target *target);
 
-/* The targets that a list of targets and families, separated by ',' or ';', stands for: in order, each once. `targets`
- * must hold rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
+/* Return the targets that a list of targets and families, separated by ',' or ';', stands for: in order, each once.
+ * `targets` must hold rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
 rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, size_t *count, rsdk_error *error);
 
-/* The packaging families of a target, its own name first: `families` must hold RSDK_TARGET_FAMILY_LIMIT + 1. None
- * where ROCm is not built for it. The target may carry features. RSDK_BAD_ARGUMENT as above. */
+/* Return the packaging families of a target, its own name first: `families` must hold RSDK_TARGET_FAMILY_LIMIT + 1.
+ * There are none where ROCm is not built for the target. The target may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error);
 
-/* The target whose packages support this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
+/* Return the target whose packages support this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error);
 
-/* Checks a target id, a target and the features its code is built for in any order, and writes it as the tools do:
- * "gfx942:xnack-:sramecc+" becomes "gfx942:sramecc+:xnack-". RSDK_BAD_ARGUMENT for an unknown target, as above, and for
- * features that it does not have. */
+/* Check a target id, which is a target and the features its code is built for in any order, and write it as the tools
+ * do: "gfx942:xnack-:sramecc+" becomes "gfx942:sramecc+:xnack-". RSDK_BAD_ARGUMENT for an unknown target, as above, and
+ * for features that the target does not have. */
 enum { RSDK_TARGET_ID_SIZE = 64 };
 rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error);
 
-/* The known targets and families that `name` may have been meant for, the nearest first; returns how many. */
+/* Find the known targets and families that `name` may have been meant for, the nearest first; return how many. */
 size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit);
 
 /* ---- GPUs ---- */
 
-/* The variables that change what ROCm sees; NULL: not set. Empty is not the same. */
+/* The variables that change the GPUs that ROCm sees; NULL: not set. Empty is not the same. */
 typedef struct rsdk_gpu_node_override {
     unsigned node; /* n of HSA_OVERRIDE_GFX_VERSION_n */
     const char *value;
@@ -151,9 +152,9 @@ typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEA
 
 /* A GPU, or a partition of one. Texts are borrowed from the list. */
 typedef struct rsdk_gpu {
-    const char *target;         /* as ROCm presents it, with features: "gfx942:sramecc+:xnack-" */
+    const char *target;         /* the target that ROCm presents, with features: "gfx942:sramecc+:xnack-" */
     const char *processor;      /* the same without features */
-    const char *real_processor; /* what it is, whatever HSA_OVERRIDE_GFX_VERSION says; "unknown" where nothing tells */
+    const char *real_processor; /* the real one, whatever HSA_OVERRIDE_GFX_VERSION says; "unknown": nothing tells */
     bool is_known;              /* real_processor is in the table of targets */
     bool is_overridden;         /* an HSA_OVERRIDE_GFX_VERSION applies to it */
     rsdk_feature xnack, sramecc;
@@ -174,45 +175,46 @@ typedef struct rsdk_gpu {
     const char *render_node;  /* "/dev/dri/renderD128", below the root; NULL: none */
     unsigned compute_units;   /* 0: unknown */
     unsigned xcc_count;       /* accelerator complex dies in it, at least 1 */
-    unsigned partition;       /* which one, from 0 */
-    unsigned partition_count; /* those of the GPU that are here; 1: not partitioned, 0 with targets_only */
+    unsigned partition;       /* the partition's number, from 0 */
+    unsigned partition_count; /* partitions of the GPU that are here; 1: not partitioned, 0 with targets_only */
     uint64_t memory;          /* bytes of its own memory; 0 with targets_only */
 
     int hip_index;       /* HIP's device number, whether or not its files can be opened; -1: HIP does not see it */
     int opencl_index;    /* number among OpenCL's GPUs; -1: not seen */
-    bool is_usable;      /* HIP sees it, and this user may open what it takes */
+    bool is_usable;      /* HIP sees it, and this user may open its device files */
     const char *why_not; /* one line; NULL where it is usable */
 
     const char *hidden_by; /* the variable that hides it ("HIP_VISIBLE_DEVICES") where that is why; NULL */
     int rocr_index;        /* number among the GPUs that ROCR_VISIBLE_DEVICES leaves, which HIP and OpenCL count; -1 */
 
-    const char *marketing_name; /* its name in amdgpu.ids, which HIP and rocminfo print; NULL: it has none there */
+    const char *marketing_name; /* the GPU's name in amdgpu.ids, which HIP and rocminfo print; NULL: none */
     unsigned hip_processors;    /* multiProcessorCount of HIP: compute units, from gfx10 on pairs of them (WGPs) */
 } rsdk_gpu;
 
-/* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. The
- * code is W-GPU-010 or one of those behind it; rsdk_problem_make (rocm_sdk/problem.h) makes words of it. */
+/* A problem that keeps a GPU from being used, or a setting that is probably a mistake. Texts are borrowed from the
+ * list, one line each. The code is W-GPU-010 or a later one; rsdk_problem_make (rocm_sdk/problem.h) makes words of it.
+ */
 typedef struct rsdk_gpu_problem {
     rsdk_code code;
     int node;               /* KFD node that it is about; -1: all */
     const char *path;       /* file or variable */
-    const char *detail;     /* what was found */
+    const char *detail;     /* the finding */
     const rsdk_fact *facts; /* `detail` and others that the texts of the code name */
     size_t fact_count;
 } rsdk_gpu_problem;
 
 typedef struct rsdk_gpu_list rsdk_gpu_list;
 
-/* Reads the machine. No driver and no GPU are results, with problems that say why. RSDK_IO_ERROR or
- * RSDK_FILE_NOT_FOUND where the topology is damaged or does not hold still; the error names the file. */
+/* Read the machine. No driver and no GPU are results, with problems that say why. RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND
+ * where the topology is damaged or does not hold still; the error names the file. */
 rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **list, rsdk_error *error);
 void rsdk_gpu_list_free(rsdk_gpu_list *list); /* NULL is allowed */
 
-/* The GPUs in the order of their nodes. */
+/* Return the number of GPUs, or one GPU by its index in the order of their nodes. */
 size_t rsdk_gpu_list_count(const rsdk_gpu_list *list);
 const rsdk_gpu *rsdk_gpu_list_get(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
 
-/* GPU nodes that the device cgroup hides: the kernel says that they exist, and nothing else. */
+/* Return the number of GPU nodes that the device cgroup hides: the kernel says that they exist, and nothing else. */
 size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list);
 
 size_t rsdk_gpu_list_problem_count(const rsdk_gpu_list *list);
@@ -220,7 +222,7 @@ const rsdk_gpu_problem *rsdk_gpu_list_problem(const rsdk_gpu_list *list, size_t 
 
 /* ---- variables for some of the GPUs ---- */
 
-/* Which variable chooses: HIP_VISIBLE_DEVICES, which HIP reads, or ROCR_VISIBLE_DEVICES, which holds for OpenMP and
+/* The variable that chooses: HIP_VISIBLE_DEVICES, which HIP reads, or ROCR_VISIBLE_DEVICES, which holds for OpenMP and
  * OpenCL too. */
 typedef enum rsdk_gpu_layer { RSDK_GPU_LAYER_HIP, RSDK_GPU_LAYER_ROCR } rsdk_gpu_layer;
 
@@ -237,10 +239,10 @@ typedef struct rsdk_gpu_variable {
 
 enum { RSDK_GPU_VARIABLE_LIMIT = 4 };
 
-/* The variables of a process that is to see only the chosen GPUs of `list`, which was read with `environment` (NULL: no
- * variable is set): `variables` must hold RSDK_GPU_VARIABLE_LIMIT. A GPU that the environment hides is never chosen.
- * Texts live in the list. RSDK_BAD_ARGUMENT if nothing is chosen, for an unknown word, and for a number or UUID that
- * no visible GPU has. */
+/* Compute the variables of a process that is to see only the chosen GPUs of `list`, which was read with `environment`
+ * (NULL: no variable is set): `variables` must hold RSDK_GPU_VARIABLE_LIMIT. A GPU that the environment hides is never
+ * chosen. Texts live in the list. RSDK_BAD_ARGUMENT if nothing is chosen, for an unknown word, and for a number or UUID
+ * that no visible GPU has. */
 rsdk_status rsdk_gpu_list_choose(rsdk_gpu_list *list, const rsdk_gpu_environment *environment,
                                  const rsdk_gpu_selection *selection, rsdk_gpu_variable *variables, size_t *count,
                                  rsdk_error *error);
@@ -249,32 +251,32 @@ rsdk_status rsdk_gpu_list_choose(rsdk_gpu_list *list, const rsdk_gpu_environment
 
 typedef enum rsdk_health_state {
     RSDK_HEALTH_GOOD,
-    RSDK_HEALTH_BAD,     /* `problem` says what it is */
+    RSDK_HEALTH_BAD,     /* `problem` names the fault */
     RSDK_HEALTH_UNKNOWN, /* the kernel does not say it, or not to this user */
     RSDK_HEALTH_FACT,    /* neither good nor bad in itself */
 } rsdk_health_state;
 
-/* The value as a word: "good", "bad", "unknown", "fact". */
+/* Return the value as a word: "good", "bad", "unknown", "fact". */
 const char *rsdk_health_state_name(rsdk_health_state state);
 
-/* What was found about a GPU, or about the machine. Texts are borrowed from the rsdk_health. */
+/* A finding about a GPU, or about the machine. Texts are borrowed from the rsdk_health. */
 typedef struct rsdk_health_item {
     const char *check; /* "power", "kernel", "firmware", "memory", "BAR", "atomics", "errors", "bus", "IOMMU" */
     int node;          /* KFD node; -1: the machine */
     rsdk_health_state state;
-    const char *text;                /* what was found, one line */
+    const char *text;                /* the finding, one line */
     const rsdk_gpu_problem *problem; /* NULL unless bad */
 } rsdk_health_item;
 
 typedef struct rsdk_health rsdk_health;
 
-/* Reads what the kernel shows about the condition of the GPUs of a list, which was made with the same `root` and
- * without targets_only. A GPU that is asleep is not woken: its item says so, and nothing else of it is read. The list
- * may be freed before the result. RSDK_NO_MEMORY is the only failure: what cannot be read is unknown. */
+/* Read the condition of the GPUs of a list, as the kernel shows it; the list was made with the same `root` and without
+ * targets_only. A GPU that is asleep is not woken: its item says so, and nothing else of it is read. The list may be
+ * freed before the result. RSDK_NO_MEMORY is the only failure: an item that cannot be read is unknown. */
 rsdk_status rsdk_health_new(const rsdk_gpu_list *list, const char *root, rsdk_health **health, rsdk_error *error);
 void rsdk_health_free(rsdk_health *health); /* NULL is allowed */
 
-/* The items, GPU by GPU in the order of their nodes, then those of the machine. */
+/* Return the number of items, or one item by its index: GPU by GPU in the order of their nodes, then the machine's. */
 size_t rsdk_health_count(const rsdk_health *health);
 const rsdk_health_item *rsdk_health_get(const rsdk_health *health, size_t index); /* NULL behind the last */
 
@@ -282,18 +284,19 @@ const rsdk_health_item *rsdk_health_get(const rsdk_health *health, size_t index)
 
 /* Families are indices; their count stands for "none". */
 typedef struct rsdk_family_choice {
-    size_t family; /* the one that fits the machine's GPUs */
-    size_t other;  /* one that another visible GPU would need instead */
+    size_t family; /* the family that fits the machine's GPUs */
+    size_t other;  /* a family that another visible GPU would need instead */
     char gpu[32];  /* the processor of the GPU that decided; "" where none did */
 } rsdk_family_choice;
 
-/* The index of the family that fits a processor ("gfx942") best, of equal ones the first; `count` where none does. */
+/* Return the index of the family that fits a processor ("gfx942") best, of equal ones the first; `count` where none
+ * does. */
 size_t rsdk_family_find_best(const char *const *families, size_t count, const char *processor);
 
-/* Which of the families that are offered ("gfx94X-dcgpu", "gfx1100", "gfx942:xnack+") the machine needs. The GPU with
- * the greatest weight decides: visible before hidden, discrete before integrated, then more memory, then the order of
- * nodes; GPUs that no family fits do not count. For one GPU a family of its series goes before its own name, as with
- * the established `rocm` package. Errors as with rsdk_gpu_list_new. */
+/* Choose the family that the machine needs from the `families` that are offered ("gfx94X-dcgpu", "gfx1100",
+ * "gfx942:xnack+"). The GPU with the greatest weight decides: visible before hidden, discrete before integrated, then
+ * more memory, then the order of nodes; GPUs that no family fits do not count. For one GPU a family of its series goes
+ * before its own name, as with the established `rocm` package. Errors as with rsdk_gpu_list_new. */
 rsdk_status rsdk_family_choose(const rsdk_gpu_options *options, const char *const *families, size_t count,
                                rsdk_family_choice *choice, rsdk_error *error);
 

@@ -1,4 +1,5 @@
-/* Where a Python looks for packages, for a program that is none: the search path to open an SDK with.
+/* The directories where a Python looks for packages, for a program that is not a Python: the search path to open an SDK
+ * with.
  *
  *     rsdk_python_path *python = NULL;
  *     if (rsdk_python_path_ask(NULL, (const char *const *)environ, &python, &error) == RSDK_OK) {
@@ -9,7 +10,8 @@
  *     rsdk_python_path_free(python);
  *
  * The interpreter alone knows its directories: the virtual environment, PYTHONPATH, .pth files and the rules of a
- * distribution decide. So it runs, with the rights of the program and what site-packages run at each start. */
+ * distribution decide. The interpreter therefore runs, with the rights of the program, and so does the code that
+ * site-packages run at each start. */
 #ifndef ROCM_SDK_PYTHON_PATH_H
 #define ROCM_SDK_PYTHON_PATH_H
 
@@ -23,16 +25,18 @@ extern "C" {
 
 typedef struct rsdk_python_path rsdk_python_path;
 
-/* Runs an interpreter and waits for its sys.path, for 30 s at most.
- * program: the path of an interpreter, or a name to look for in PATH; NULL: "python3", which is that of an active
- * environment. environment: of the interpreter, "NAME=VALUE" with NULL behind the last (`environ`); NULL: an empty one,
+/* Run an interpreter and wait for its sys.path, for 30 s at most.
+ * program: the path of an interpreter, or a name to look for in PATH; NULL: "python3", which is the interpreter of an
+ * active environment.
+ * environment: the interpreter's environment, "NAME=VALUE" with NULL behind the last (`environ`); NULL: an empty one,
  * for a program that has more rights than the user who started it. Without a PATH in it, /usr/bin and /bin are
- * searched; what is not an absolute path in PATH does not count.
- * RSDK_BAD_ARGUMENT: there is no such program; RSDK_IO_ERROR: it cannot run, or gives no answer. */
+ * searched; entries of PATH that are not absolute do not count.
+ * RSDK_BAD_ARGUMENT: there is no such program; RSDK_IO_ERROR: the program cannot run, or gives no answer. */
 rsdk_status rsdk_python_path_ask(const char *program, const char *const *environment, rsdk_python_path **python,
                                  rsdk_error *error);
 
-/* The directories of its sys.path that are absolute and exist, in their order; borrowed. */
+/* Return the number of directories of the sys.path that are absolute and exist, or the directories in their order;
+ * borrowed. */
 size_t rsdk_python_path_count(const rsdk_python_path *python);
 const char *const *rsdk_python_path_directories(const rsdk_python_path *python);
 

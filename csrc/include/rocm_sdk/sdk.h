@@ -1,4 +1,4 @@
-/* What an SDK is: the catalog of library shortnames, and the installed packages that hold the libraries.
+/* The parts of an SDK: the catalog of library shortnames, and the installed packages that hold the libraries.
  *
  *     const char *site[] = {"/opt/venv/lib/python3.12/site-packages"};
  *     rsdk_sdk_options options = {.search_path = site, .search_path_count = 1};
@@ -44,7 +44,7 @@ typedef struct rsdk_package_entry {
     bool is_required;
 } rsdk_package_entry;
 
-/* A library that callers name by a short name. The order of the members is that of the table's columns. */
+/* A library that callers name by a short name. The members have the order of the table's columns. */
 typedef struct rsdk_catalog_entry { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     const char *shortname;
     rsdk_package_id package;
@@ -52,7 +52,8 @@ typedef struct rsdk_catalog_entry { /* NOLINT(clang-analyzer-optin.performance.P
     const char *dll_pattern; /* the same on Windows, "" where there is none */
     const char *directory;   /* within the platform directory */
     bool is_optional;        /* absent: skipped without an error */
-    /* Who is known to open it by its linker name ("libamd_smi.so"), which wheels do not have; NULL: nobody. */
+    /* The programs that are known to open it by its linker name ("libamd_smi.so"), which wheels do not have; NULL:
+     * none. */
     const char *opened_unversioned_by;
 } rsdk_catalog_entry;
 
@@ -62,11 +63,11 @@ size_t rsdk_catalog_size(void);
 const rsdk_catalog_entry *rsdk_catalog_get(size_t index);
 const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname); /* NULL: unknown */
 
-/* The library whose shortname is `word` with '_' for characters that a variable's name cannot hold ("rocprofiler_sdk").
- * No two libraries have the same. NULL: none has it. */
+/* Find the library whose shortname is `word` with '_' for characters that a variable's name cannot hold
+ * ("rocprofiler_sdk"). No two libraries have the same word. NULL: none has it. */
 const rsdk_catalog_entry *rsdk_catalog_find_word(const char *word);
 
-/* Up to `limit` catalog shortnames that resemble `name`, best first; returns how many. */
+/* Find up to `limit` catalog shortnames that resemble `name`, best first; return how many. */
 size_t rsdk_catalog_nearest(const char *name, const char *nearest[], size_t limit);
 
 /* ---- an installed SDK ---- */
@@ -81,7 +82,7 @@ typedef struct rsdk_module_location {
 typedef struct rsdk_library_override {
     const char *shortname;
     const char *path;   /* absolute */
-    const char *source; /* who wants it, for messages: "ROCM_SDK_LIBRARY_amdhip64" */
+    const char *source; /* the source of the wish, for messages: "ROCM_SDK_LIBRARY_amdhip64" */
 } rsdk_library_override;
 
 typedef struct rsdk_sdk_options {
@@ -89,26 +90,27 @@ typedef struct rsdk_sdk_options {
     size_t search_path_count;
     const rsdk_module_location *modules; /* asked after the search path */
     size_t module_count;
-    const char *target_family;              /* the one asked for (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
+    const char *target_family;              /* the requested family (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
     const rsdk_gpu_options *gpus;           /* the machine to choose for, borrowed until rsdk_sdk_free; NULL: none */
-    const rsdk_library_override *overrides; /* of several for one library the first counts */
+    const rsdk_library_override *overrides; /* the first of several for one library counts */
     size_t override_count;
     /* Places, in order, to take a whole SDK from where the search path has no core package: "prefix:/opt/rocm",
      * "conda", "system", with ',' between. NULL or "": none. */
     const char *fallback;
-    const char *fallback_source; /* what messages call it, ROCM_SDK_FALLBACK for instance; NULL: fallback */
+    const char *fallback_source; /* the name in messages, ROCM_SDK_FALLBACK for instance; NULL: fallback */
     const char *conda_prefix;    /* the environment that "conda" means; NULL: none */
     /* The absolute path of a directory, laid out as site-packages, whose SDK is to be used whole: it takes the place of
      * `search_path`, `modules` and `fallback`. NULL or "": none. */
     const char *root;
-    const char *root_source; /* what messages call it, ROCM_SDK_ROOT for instance; NULL: root */
+    const char *root_source; /* the name in messages, ROCM_SDK_ROOT for instance; NULL: root */
 } rsdk_sdk_options;
 
 typedef struct rsdk_sdk rsdk_sdk;
 
-/* Looks for an SDK. Finding none is not an error: then there is no version, and no package has a directory.
- * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read; RSDK_UNKNOWN_LIBRARY,
- * RSDK_BAD_ARGUMENT: an override is for no library, or its path is not absolute; `root` has no SDK. */
+/* Look for an SDK. Finding none is not an error: then there is no version, and no package has a directory.
+ * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: `_dist_info.py` cannot be read;
+ * RSDK_UNKNOWN_LIBRARY, RSDK_BAD_ARGUMENT: an override is for no library, or its path is not absolute; `root` has no
+ * SDK. */
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error);
 void rsdk_sdk_free(rsdk_sdk *sdk); /* NULL is allowed */
 
@@ -126,26 +128,28 @@ typedef enum rsdk_family_list {
     RSDK_FAMILY_LIST_COUNT
 } rsdk_family_list;
 
-/* Target families of one list of `_dist_info.py`; `*count` of them. */
+/* Return the target families of one list of `_dist_info.py`; `*count` of them. */
 const char *const *rsdk_sdk_families(const rsdk_sdk *sdk, rsdk_family_list list, size_t *count);
 
-/* The platform directory of a package ("/.../site-packages/_rocm_sdk_core"), looked for at first use.
- * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its fix where it is not there. */
+/* Return the platform directory of a package ("/.../site-packages/_rocm_sdk_core"), looked for at first use.
+ * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its fix where the directory is not there. */
 rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, const char **directory,
                                        rsdk_error *error);
 
-/* The name of the platform directory as an importable module ("_rocm_sdk_core"); NULL for packages without one. Not
- * necessarily installed. */
+/* Return the name of the platform directory as an importable module ("_rocm_sdk_core"), which is not necessarily
+ * installed; NULL for packages without such a module. */
 const char *rsdk_sdk_package_module(rsdk_sdk *sdk, rsdk_package_id package);
 
-/* The targets that the SDK was built for, from `share/therock/dist_info.json`, `;`-joined; "" where it does not say. */
+/* Return the targets that the SDK was built for, from `share/therock/dist_info.json`, `;`-joined; "" where the file
+ * does not say. */
 rsdk_status rsdk_sdk_built_targets(rsdk_sdk *sdk, const char **targets, rsdk_error *error);
 
-/* Whether the SDK declares that it was built without this library: in `share/therock/dist_info.json` of core, or in
- * `libraries_dist_info.json` beside it in the package of libraries. */
+/* Return whether the SDK declares that it was built without this library: in `share/therock/dist_info.json` of core, or
+ * in `libraries_dist_info.json` beside it in the package of libraries. */
 rsdk_status rsdk_sdk_is_declared_absent(rsdk_sdk *sdk, const char *shortname, bool *is_absent, rsdk_error *error);
 
-/* Warnings, such as two SDKs on the search path: sentences for the user. */
+/* Return the number of warnings, such as two SDKs on the search path, or one warning by its index: a sentence for the
+ * user. */
 size_t rsdk_sdk_warning_count(const rsdk_sdk *sdk);
 const char *rsdk_sdk_warning(const rsdk_sdk *sdk, size_t index);
 

@@ -1,4 +1,4 @@
-/* Source of the system calls' forms: syscalls(2); of what is read: proc(5), ptrace(2). */
+/* Sources: for the system calls' forms syscalls(2); for the files and calls proc(5), ptrace(2). */
 #include "programs/parts/awaited_device.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ typedef struct syscall_info {
     uint64_t instruction, stack, number, arguments[6];
 } syscall_info;
 
-/* The devices of AMD's driver, and of WSL. */
+/* Return whether a path is a device of AMD's driver, or of WSL. */
 static bool is_device(const char *path) {
     static const char *const beginnings[] = {"/dev/kfd", "/dev/dri/", "/dev/dxg"};
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
@@ -45,7 +45,7 @@ static long long now(void) {
 
 /* ---- a call that does not return ---- */
 
-/* The device that the first argument of the current system call is a descriptor of. */
+/* Find the device that the first argument of the current system call is a descriptor of. */
 static bool find_open_device(pid_t process, char *device, size_t size) {
     char name[64], text[256], path[PATH_MAX];
     (void)snprintf(name, sizeof name, "/proc/%d/syscall", (int)process);
@@ -70,7 +70,7 @@ static bool find_open_device(pid_t process, char *device, size_t size) {
 
 /* ---- calls that fail, again and again ---- */
 
-/* The argument of a system call that has the path of a file; -1: it has none. */
+/* Return the argument of a system call that has the path of a file; -1: the call has none. */
 static int path_argument(uint64_t number) {
     switch (number) {
     case SYS_openat:
@@ -95,7 +95,7 @@ static int path_argument(uint64_t number) {
     }
 }
 
-/* What a child that has stopped at a system call asks for, if that is a device that is not there. */
+/* Find the path that a child which has stopped at a system call asks for, if it is a device that is not there. */
 static bool find_missing_device(pid_t process, char *device, size_t size) {
     syscall_info info = {.kind = 0};
     char path[DEVICE_SIZE] = "";
@@ -132,7 +132,7 @@ static bool wait_for_stop(pid_t process, long long deadline, int *status) {
     return false;
 }
 
-/* Follows the child's system calls. */
+/* Follow the child's system calls. */
 static void follow(pid_t process, long long deadline, char *device, size_t size) {
     int status = 0;
     if (ptrace(PTRACE_SEIZE, process, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0 ||
