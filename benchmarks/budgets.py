@@ -74,6 +74,7 @@ def read_rows(path: Path) -> tuple[str, dict[str, Row]]:
 
 
 def write_rows(path: Path, where: str, rows: Mapping[str, Row]) -> None:
+    """Write a table of budgets: first the system `where` as a comment, then name, count and reason of each row."""
     lines = [f"# {where}", *(f"{name}\t{row.count}\t{row.reason}" for name, row in rows.items())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -90,6 +91,7 @@ def differences(rows: Mapping[str, Row], counts: Mapping[str, int]) -> dict[str,
 
 
 def tolerance(name: str) -> float:
+    """Return the part of a row's count by which a new count may differ: 0.02 is two percent."""
     return TOLERANCE_OF_INSTRUCTIONS if ": instructions" in name else TOLERANCE
 
 
@@ -100,6 +102,7 @@ def revised(rows: Mapping[str, Row], counts: Mapping[str, int], reason: str) -> 
 
 
 def take_counts(environment: Environment, scratch: Path) -> dict[str, int]:
+    """Return all counts by the names of their rows, as strace and valgrind give them; `scratch` gets their files."""
     bare_import = pinned(environment, "import_module", "bare_package")
     own_import = pinned(environment, "import_module", "rocm_sdk")
     loop = pinned(environment, "open_all", *dlopen_order(environment))
@@ -206,10 +209,12 @@ def calls(arguments: Sequence[str], scratch: Path, **environment: str) -> list[s
 
 
 def bytes_read(lines: Sequence[str]) -> int:
+    """Return the bytes that the read(2) and pread64(2) calls in strace's lines have read; failed calls read none."""
     return sum(int(match[1]) for match in map(READ.match, lines) if match)
 
 
 def main() -> int:
+    """Print the counts, then compare the rows or, with --reason, write them; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.budgets", description=__doc__)
     parser.add_argument("--reason", help="write the counts that differ into the file, with this reason")
     parser.add_argument("--must-compare", action="store_true", help="fail on a system that the rows are not for")

@@ -28,6 +28,7 @@ class NodeCost:
         return nodes * (self.questions(ranks)[1] + self.reads)
 
     def bytes_sent(self, nodes: int) -> int:
+        """Return the bytes that the server sends to this number of nodes; further ranks of a node need none."""
         return nodes * self.size
 
 

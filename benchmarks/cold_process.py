@@ -17,6 +17,7 @@ from node_process import counts, mount
 
 
 def main() -> int:
+    """Mount the server, run the measured process and print the operations; return the exit status of that process."""
     plan = json.loads(sys.argv[1])
     mount(plan["server"], plan["place"])
     before = counts(plan["counters"])

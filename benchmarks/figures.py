@@ -18,6 +18,7 @@ class Target:
     value: float
 
     def is_reached(self, value: float) -> bool:
+        """Return whether a value keeps to the bound; a value equal to the bound does."""
         return value <= self.value if self.bound == "at most" else value >= self.value
 
 
@@ -35,6 +36,7 @@ class Figure:
 
     @property
     def is_reached(self) -> bool | None:
+        """True if the median reaches the target; None without a target."""
         return None if self.target is None else self.target.is_reached(self.median)
 
 

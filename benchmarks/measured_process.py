@@ -17,6 +17,7 @@ CHECK_VERSION = "5.*"
 
 
 def import_module(name: str) -> None:
+    """Measure the import of a module, with the imports that it makes."""
     begin = perf_counter_ns()
     __import__(name)
     print_interval(begin, perf_counter_ns())
@@ -79,6 +80,7 @@ def plan_one(site: str, shortname: str) -> None:
 
 
 def preload_one(site: str, shortname: str) -> None:
+    """Measure preload_libraries with one library of the SDK in `site`, and print the nanoseconds inside dlopen."""
     sys.path.insert(0, site)
     import rocm_sdk
 
@@ -159,11 +161,13 @@ def run_command(*words: str) -> None:
 
 
 def print_interval(begin: int, end: int) -> None:
+    """Print begin and end of the measured interval, in nanoseconds, and the number of entries of sys.path."""
     print("interval", begin, end, sep="\t")
     print("search-path-entries", len(sys.path), sep="\t")
 
 
 def print_mapped_files() -> None:
+    """Print the absolute paths of the files that this process has mapped, sorted, with a line for each."""
     with os.fdopen(os.open("/proc/self/maps", os.O_RDONLY), encoding="utf-8") as maps:
         # The file system of a server may forget a name that is still there, and "(deleted)" follows the name.
         paths = {line.partition("/")[2].rstrip("\n").removesuffix(" (deleted)") for line in maps if "/" in line}

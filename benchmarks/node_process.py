@@ -24,6 +24,7 @@ DEADLINE = 60.0  # seconds for a mount
 
 
 def main() -> int:
+    """Mount, run the ranks and print the report; return 0, or raise SystemExit if a mount or a rank fails."""
     plan = json.loads(sys.argv[1])
     if plan["server"]:
         mount(plan["server"], plan["shared"])
@@ -62,6 +63,7 @@ def run_in_turn(plan: "dict[str, Any]") -> "list[str]":
 
 
 def start_rank(plan: "dict[str, Any]") -> "subprocess.Popen[str]":
+    """Start a rank, which inherits the gate's descriptor, and whose standard output goes into a pipe."""
     return subprocess.Popen(
         plan["rank"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, pass_fds=[plan["gate"]]
     )
@@ -98,6 +100,7 @@ def is_mounted(place: str) -> bool:
 
 
 def counts(path: str) -> "dict[str, int]":
+    """Return the server's counter of each kind of operation, and of the `bytes` sent; {} without a file of counters."""
     records = RECORD.iter_unpack(Path(path).read_bytes()) if path else ()
     return {name.rstrip(b"\0").decode(): count for name, count in records}
 

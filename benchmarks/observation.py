@@ -38,11 +38,13 @@ class Observation:
 
     @property
     def seconds(self) -> float:
+        """The seconds of the interval that the process has measured by its own clock."""
         begin, end = self.facts["interval"][0]
         return (int(end) - int(begin)) / 1e9
 
     @property
     def outside_dlopen(self) -> float:
+        """The seconds of the interval less the seconds inside dlopen."""
         return self.seconds - self.inside_dlopen
 
     @property
@@ -52,10 +54,12 @@ class Observation:
 
     @property
     def search_path_entries(self) -> int:
+        """The number of entries of sys.path in the process."""
         return int(self.facts["search-path-entries"][0][0])
 
     @property
     def mapped_files(self) -> list[str]:
+        """The absolute paths of the files that the process had mapped at its end; KeyError if it printed none."""
         return [path for (path,) in self.facts["mapped"]]
 
 

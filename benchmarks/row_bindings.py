@@ -39,6 +39,7 @@ print(json.dumps([seconds, memory, found.reference_count, loading, time.perf_cou
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row, each from processes that follow and then load all libraries of the SDK."""
     environment = stage.environment(Shape.NONE)
     command = [environment.python, "-I", "-c", FORESEE]
     runs = [json.loads(subprocess.check_output(command)) for _ in range(stage.rounds(7))]

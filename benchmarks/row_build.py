@@ -37,6 +37,7 @@ class Run(NamedTuple):
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row, with the memory of our build alone. Raise ProcessError if our build fails."""
     directory = stage.directory / "build"
     directory.mkdir()
     tree = _make_tree(stage, directory / "artifacts")

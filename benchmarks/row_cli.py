@@ -42,6 +42,7 @@ WORKING_COMMANDS = {  # with the target of the start
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row: plain commands, then starts of commands with work, then the variants."""
     environment = stage.environment(Shape.NONE)
     # The sample SDK has no device code, hence no targets.
     commands = [words for words in COMMANDS if not (stage.has_sample_sdk and words == ("targets",))]
@@ -64,6 +65,7 @@ def run(stage: Stage) -> list[Figure]:
 
 
 def starts(stage: Stage, environment: Environment) -> list[Figure]:
+    """Return the work and the start of each of WORKING_COMMANDS, after one call of `rocm-sdk init`."""
     environment.script("init", "--quiet")()
     (library,) = environment.site.glob("_rocm_sdk_core/lib/libamdhip64.so.*")
     figures = []
@@ -87,16 +89,19 @@ def starts(stage: Stage, environment: Environment) -> list[Figure]:
 
 
 def seconds_of_work(command: list[str]) -> float:
+    """Return the seconds of the second call in one process, which `run_command` of measured_process.py makes."""
     return observe(command).seconds
 
 
 def earlier_wrapper(environment: Environment) -> Callable[[], float]:
+    """Write the wrapper of pip 23; return a function that runs its `version` and returns the time in seconds."""
     path = environment.python.with_name("rocm-sdk-of-earlier-pip")
     path.write_text(EARLIER_WRAPPER, encoding="utf-8")
     return partial(run_timed, [str(environment.python), "-I", str(path), "version"])
 
 
 def without_bytecode(environment: Environment) -> Callable[[], float]:
+    """Copy the package without bytecode; return a function that runs `version` from there and returns the seconds."""
     bare = Path(environment.site).parents[2] / "without-bytecode"
     shutil.copytree(
         environment.site / "rocm_sdk",

@@ -33,6 +33,7 @@ class Run(NamedTuple):
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row, of the SDK with RPATHs if there is one; raise ProcessError if `closure` fails."""
     directory = stage.directory / "closure"
     directory.mkdir()
     site = stage.environment(Shape.RPATH if Shape.RPATH in stage.shapes else Shape.NONE).site

@@ -22,6 +22,7 @@ TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942")
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row: of the largest library, of compressed bundles, and of many libraries."""
     environment = stage.environment(Shape.NONE)
     directory = stage.directory / "codelist"
     directory.mkdir()

@@ -51,6 +51,7 @@ print("interval", begin, end, sep="\\t")
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row; extraction to memory is measured too where /dev/shm has more than SPACE free."""
     python = stage.environment(Shape.NONE).python
     figures = _expansions(stage, python, stage.directory, "disk", Target("at most", 1.0))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > SPACE:

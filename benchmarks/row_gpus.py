@@ -22,6 +22,7 @@ MODULES = {"ours": "rocm_sdk", "rocm-bootstrap": "rocm_bootstrap.detect"}
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row: of each number of GPUs, then of a first detection and the command with 8 GPUs."""
     environment = stage.environment(Shape.NONE)
     roots = {count: _machine(stage.directory / f"machine-{count}", count) for count in LEAST}
     figures = [line for count in LEAST for line in _warm(stage, environment, roots[count], count)]

@@ -14,6 +14,7 @@ MODULES = {"ours": "rocm_sdk", "empty": "bare_package", "reference": "reference_
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row, and the instructions where perf or valgrind can count them."""
     environment = stage.environment(Shape.NONE)
     commands = {name: environment.command("import_module", module) for name, module in MODULES.items()}
     seen = in_turn(stage.rounds(41), {name: partial(observe, line) for name, line in commands.items()})

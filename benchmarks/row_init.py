@@ -14,6 +14,7 @@ from .stage import SHORTNAMES, Environment, Stage
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures for each shape; raise ProcessError if loop and initialize_process load different files."""
     return [row for shape in stage.shapes for row in _run_shape(stage, shape)]
 
 

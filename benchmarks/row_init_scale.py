@@ -28,6 +28,7 @@ ROUNDS = {10: 11, 100: 11, 1000: 11, 4000: 3, 10_000: 1}
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of chains and fans by size, with and without RPATHs, then of crowded places."""
     environment = stage.environment(stage.shapes[0])
     sizes = (10, 100) if stage.is_smoke else tuple(ROUNDS)
     figures = []

@@ -16,6 +16,7 @@ from .stage import SHORTNAMES, Stage
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures for each shape; raise ProcessError if loop and initialize_process load different files."""
     return [figure_of_shape(row, shape) for shape in stage.shapes for row in _run_shape(stage, shape)]
 
 

@@ -24,6 +24,7 @@ _OPEN = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row; raise ProcessError if one of the libraries cannot be loaded."""
     directory = stage.directory / "selftest"
     directory.mkdir()
     bare = directory / "fork_dlopen"

@@ -22,6 +22,7 @@ KEEP = Wish(("gfx1030",), check_loading=False)
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row: of the largest library, then of a library with compressed bundles."""
     directory = stage.directory / "slim"
     directory.mkdir()
     environment = stage.environment(Shape.NONE)

@@ -23,6 +23,7 @@ os.execv(tool, [tool, *sys.argv[1:]])
 
 
 def run(stage: Stage) -> list[Figure]:
+    """Return the figures of the row; raise ProcessError if the compiler cannot make a trampoline."""
     environment = stage.environment(Shape.NONE)
     tool = environment.site / "_rocm_sdk_core/bin/benchmark-tool"
     write_tool(environment)

@@ -47,6 +47,7 @@ class Server:
     timeout: int = 60  # seconds for which a node caches; 0: no caching
 
     def options(self, counters: Path, link: Path) -> str:
+        """Return the options of a mount: `counters` is a new file for this mount, `link` the file of all mounts."""
         times = f"latency={self.latency},bandwidth={self.bandwidth},timeout={self.timeout}"
         return f"{times},counters={counters},link={link}"
 
@@ -80,6 +81,7 @@ class Outcome:
 
     @property
     def operations(self) -> int:
+        """The number of operations of all kinds, reads too."""
         return self.asked.total()
 
 

@@ -79,10 +79,12 @@ class Stage:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
+        """The shapes of SDKs that are measured: without RPATHs and, except in a smoke run, with RPATHs."""
         return (Shape.NONE,) if self.is_smoke else (Shape.NONE, Shape.RPATH)
 
     @cached_property
     def has_sample_sdk(self) -> bool:
+        """True if the SDK is a sample: in a smoke run, and where no apt-get is in PATH to fetch Debian's."""
         return self.is_smoke or shutil.which("apt-get") is None
 
     @cached_property
@@ -92,6 +94,7 @@ class Stage:
         return compile_source(SOURCES / "dlopen_clock.c", self.directory / "dlopen_clock.so", flags)
 
     def rounds(self, wanted: int) -> int:
+        """Return the number of rounds for a row that wants this many: 2 in a smoke run."""
         return 2 if self.is_smoke else wanted
 
     def environment(self, shape: Shape) -> Environment:

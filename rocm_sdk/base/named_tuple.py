@@ -23,6 +23,7 @@ else:
                 setattr(cls, name, property(itemgetter(index)))
 
         def __new__(cls, *values, **named):
+            """Make a tuple from values by place, by name and from the defaults; raise TypeError if they do not fit."""
             names = cls.__match_args__
             if len(values) == len(names) and not named:
                 return tuple.__new__(cls, values)

@@ -27,4 +27,5 @@ class Alone(argparse.Action):
     """The refusal of an option of OPTIONS beside other words."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> "NoReturn":
+        """End the program with a usage error, which says that the options stand alone."""
         parser.error(f"{' and '.join(OPTIONS)} stand alone: python -m rocm_sdk {' '.join(OPTIONS)}")

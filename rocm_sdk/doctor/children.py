@@ -45,6 +45,7 @@ class Ended(NamedTuple):
 
     @property
     def last_line(self) -> str:
+        """The last line of the output that is not blank, or "it printed nothing"."""
         return last_line(self.output)
 
     @property

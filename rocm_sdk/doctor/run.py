@@ -75,6 +75,7 @@ class SubjectAgain:
     limit: int  # seconds of each program
 
     def __call__(self, names: Sequence[str], surroundings: Surroundings, seconds: float) -> list[bool]:
+        """Return for each subject whether its check ends without an exception; all False without an answer in time."""
         seen = seen_again(Wanted(self.target, tuple(names), seconds=self.limit, explains=False), surroundings, seconds)
         failed = {subject for subject, code, _ in seen if code == _SUBJECT_FAILED} if seen is not None else set(names)
         return [name not in failed for name in names]

@@ -43,6 +43,7 @@ class SharedObject:
 
     @property
     def name(self) -> str:
+        """The name of the file, "libamdhip64.so.7", which need not be the SONAME."""
         return os.path.basename(self.path)
 
     @property

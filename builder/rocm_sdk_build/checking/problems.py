@@ -33,6 +33,7 @@ class Problems:
         return len(self._found)
 
     def tell(self, file: Path, what: str, fix: str) -> None:
+        """Record a fault of a file, `what` in words, and its fix; an equal fault is recorded once."""
         self._found.setdefault(Problem(file, what, fix))
 
     @contextmanager

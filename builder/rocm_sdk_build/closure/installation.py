@@ -81,6 +81,7 @@ class SdkPackage(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The normalised name of the distribution: "rocm-sdk-core"."""
         return self.distribution.name
 
 

@@ -29,6 +29,7 @@ class _Codec(Protocol):
 
 
 def zstd_module(path: str) -> _Codec:
+    """Return the module for Zstandard; raise RewriteError, which names the file `path`, if there is none."""
     try:
         return import_zstd()  # type: ignore[no-any-return]
     except ImportError as error:

@@ -30,6 +30,7 @@ class InputFile(NamedTuple):
 
     @property
     def descriptor(self) -> int:
+        """The number of the open descriptor; ValueError after the block of open_input(), which closes the file."""
         return self.file.fileno()
 
     def refuse_changed(self) -> None:

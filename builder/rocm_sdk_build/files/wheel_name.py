@@ -17,10 +17,12 @@ class WheelName(NamedTuple):
 
     @property
     def project(self) -> NormalizedName:
+        """The normalised name of the distribution, with `-` for `_`: "rocm-sdk-core"."""
         return canonicalize_name(self.base)
 
     @property
     def platform(self) -> str:
+        """The platform tag, "manylinux_2_28_x86_64", or several with dots between them; "" if the name has no tag."""
         return self.tag.rpartition("-")[2]
 
 

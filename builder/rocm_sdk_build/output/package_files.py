@@ -28,6 +28,7 @@ class PackageFile(NamedTuple):
 
     @property
     def is_wheel(self) -> bool:
+        """True for a wheel, False for a source distribution."""
         return self.path.suffix == ".whl"
 
     @property

@@ -41,6 +41,7 @@ class Promotion(NamedTuple):
     targets: frozenset[str] | None
 
     def keeps(self, family: str) -> bool:
+        """Return whether a target is kept; its features, the part behind a colon (`gfx942:xnack+`), do not count."""
         return self.targets is None or family.partition(":")[0] in self.targets
 
 

@@ -43,6 +43,7 @@ class Cost(NamedTuple):
 
     @property
     def disk(self) -> int:
+        """The bytes on disk, at most: the wheel, and the larger of the staging and the installation for the test."""
         return self.wheel + max(self.staging, self.installed)
 
 

@@ -27,9 +27,11 @@ class PackageEntry:
 
     @property
     def is_target_specific(self) -> bool:
+        """True if there is a package for each target family."""
         return "{target_family}" in self.dist_package_template
 
     def get_dist_package_name(self, target_family: str | None = None) -> str:
+        """Return the name of the distribution. Raise ValueError if it needs a target family and there is none."""
         if not self.is_target_specific:
             return self.dist_package_template
         if target_family is None:
@@ -37,9 +39,11 @@ class PackageEntry:
         return self.dist_package_template.format(target_family=target_family.partition(":")[0])
 
     def get_dist_package_require(self, target_family: str | None = None) -> str:
+        """Return the requirement that pins the distribution to the SDK's version."""
         return f"{self.get_dist_package_name(target_family)}=={__version__}"
 
     def get_py_package_name(self, target_family: str | None = None) -> str:
+        """Return the name of the platform package, the importable directory with the files."""
         return "_" + self.get_dist_package_name(target_family).replace("-", "_") + PY_PACKAGE_SUFFIX_NONCE
 
 

@@ -47,6 +47,7 @@ class Choice(NamedTuple):
     rules: Rules
 
     def makes(self, distribution: str) -> bool:
+        """Return whether the run makes the package with this name on an index, such as "rocm-sdk-core"."""
         return any(each.name == short_name(distribution) for each in self.asked)
 
     def populates(self, logical: str, family: str = "") -> bool:

@@ -38,6 +38,7 @@ class Policy(NamedTuple):
     others: frozenset[str]  # versions without a number
 
     def has(self, version: str) -> bool:
+        """Return whether a system has a symbol version ("GLIBC_2.34"); prefixes that `newest` lacks have no limit."""
         numbered = _NUMBERED.fullmatch(version)
         if numbered is None:
             return version in self.others
@@ -51,6 +52,7 @@ class Names(NamedTuple):
     patterns: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
+        """Return whether the SDK has a library of this name, by an exact name or a glob pattern."""
         return name in self.exact or any(matches(name, pattern) for pattern in self.patterns)
 
 

@@ -30,6 +30,7 @@ class Clock:
 
     @property
     def left(self) -> float:
+        """The seconds until the time limit; negative after the limit."""
         return self._end - monotonic()
 
     def allows(self, seconds: float) -> bool:

@@ -32,6 +32,7 @@ class Program(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of the file without its directory, as messages have it."""
         return os.path.basename(self.path)
 
 

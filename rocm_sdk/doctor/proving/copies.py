@@ -108,6 +108,7 @@ class Overlay:
         self._has_network = has_network
 
     def tested(self, fix: str | None) -> Tested:
+        """Run the fix, if any, by a shell in a new overlay; return the findings of a test, or raise as Copy does."""
         shell = find_program("bash") or find_program("sh")
         if shell is None:
             raise RefusedError("there is no shell")
@@ -193,6 +194,7 @@ class Links:
         return [each.within(self._site, copy) for each in self._commands]
 
     def tested(self, fix: str | None) -> Tested:
+        """Run the commands in a new copy unless `fix` is None; return a test's findings, with the original's paths."""
         try:
             with self._linked() as copy:
                 for each in self._of_copy(copy) if fix is not None else ():

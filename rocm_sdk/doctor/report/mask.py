@@ -56,4 +56,5 @@ class Mask:
         self._pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
 
     def __call__(self, text: str) -> str:
+        """Return a text in which the whole words of the dictionary are replaced, the longest first."""
         return self._pattern.sub(lambda match: self._words[match[0]], text) if self._words else text

@@ -38,6 +38,7 @@ class Changes(NamedTuple):
 
     @property
     def are_none(self) -> bool:
+        """True if no file comes or goes, and no command goes."""
         return not (self.new or self.removed or self.scripts)
 
 

@@ -67,6 +67,7 @@ class Journal(NamedTuple):
 
     @property
     def directory(self) -> str:
+        """The path of the journal's directory, which is there from publish() until complete() has done the work."""
         return f"{self.site}/{CLOSURE_JOURNAL}"
 
 
