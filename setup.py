@@ -76,6 +76,7 @@ def refuse_lacks(lacks: Sequence[Lack]) -> NoReturn:
 
 
 def read_version() -> str:
+    """Return the version that the C header defines. Raise SystemExit if it defines none."""
     match = re.search(r'^#define RSDK_VERSION "([^"]+)"$', VERSION_HEADER.read_text(encoding="ascii"), re.MULTILINE)
     if match is None:
         raise SystemExit(f'{VERSION_HEADER}: no line `#define RSDK_VERSION "..."`')
@@ -141,6 +142,7 @@ class Build(build):
     """`build`, but a missing dependency is named before the first file is copied."""
 
     def run(self) -> None:
+        """Build after a look at what the build needs."""
         check_build_dependencies()
         super().run()
 
@@ -149,6 +151,7 @@ class BuildPython(build_py):
     """`build_py`, and an archive of the shared files, from which `rocm-sdk adopt` restores them."""
 
     def run(self) -> None:
+        """Build the package, and write the archive of shared files."""
         super().run()
         if not self.editable_mode:
             package = Path(self.build_lib, "rocm_sdk")
@@ -162,6 +165,7 @@ class BuildLibrary(build_clib):
     """`build_clib` for editable installs, which do not pass through `build`; the library's flags are asked for late."""
 
     def run(self) -> None:
+        """Build the C libraries with the flags of libelf."""
         check_build_dependencies()
         for _, build_info in self.libraries:
             build_info["cflags"] = [*build_info["cflags"], *libelf_flags("--cflags")]
@@ -172,6 +176,7 @@ class BuildExtension(build_ext):
     """`build_ext` with libelf, and the program that `rocm-sdk test` loads libraries in."""
 
     def build_extensions(self) -> None:
+        """Link the extension without the search paths of the interpreter."""
         # What the interpreter was linked with names its own directories, as pyenv's does: in a wheel they mean nothing.
         asked_for = os.environ.get("LDSHARED", "") + os.environ.get("LDFLAGS", "")
         self.compiler.linker_so = [
@@ -180,6 +185,7 @@ class BuildExtension(build_ext):
         super().build_extensions()
 
     def run(self) -> None:
+        """Build the extension and the programs beside it."""
         for extension in self.extensions:
             extension.extra_link_args = [*extension.extra_link_args, *libelf_flags("--libs")]
         super().run()

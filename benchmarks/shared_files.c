@@ -142,6 +142,7 @@ static void start(void *context, struct fuse_conn_info *connection) {
     if (settings.timeout > 0) {
         connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
     }
+    connection->max_background = THREADS; /* the kernel's default is 12 */
 }
 
 static void look_up(fuse_req_t request, fuse_ino_t parent, const char *name) {

@@ -75,7 +75,7 @@ def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Connect the extension to Sphinx."""
     app.setup_extension("breathe")
     app.connect("config-inited", _read_headers, priority=100)
     app.connect("source-read", _put_in)

@@ -57,6 +57,7 @@ REPORTS = {"selftest": True, "check": True, "merge": True, "closure": True, "tre
 
 
 def main() -> int:
+    """Check the pages of the directory that the command line names; return 1 if a page has a fault."""
     directory = Path(sys.argv[1])
     browser = find_chromium()
     pages = [path for path in sorted(directory.glob("*.html")) if path.stem not in ("genindex", "search")]

@@ -13,7 +13,7 @@ _SECONDS = 60
 
 
 def find_chromium() -> str | None:
-    """The program; None if there is none."""
+    """Return the program, or None if there is none."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 

@@ -63,7 +63,7 @@ def _check_test(code: str, name: str) -> None:
 
 
 def _list() -> str:
-    """A line for each code: its title, and the first sentence of its page."""
+    """Return a table with a line for each code: its title, and the first sentence of its page."""
     lines = ["| code | what is wrong | how it comes about |", "|---|---|---|"]
     for code, entry in ENTRIES.items():
         sentence = entry.about.partition(". ")[0].rstrip(".")
@@ -72,7 +72,7 @@ def _list() -> str:
 
 
 def _fixes() -> str:
-    """A line for each fix."""
+    """Return a table with a line for each fix."""
     lines = ["| code | cause | system | fix |", "|---|---|---|---|"]
     for code, entry in ENTRIES.items():
         cause = _escaped(in_general(entry.code).cause)
@@ -83,7 +83,7 @@ def _fixes() -> str:
 
 
 def _causes() -> str:
-    """A line for each cause and way to establish it: what follows from it."""
+    """Return a table with a line for each cause and way to establish it, and what follows from it."""
     lines = ["| cause | established | explains |", "|---|---|---|"]
     for row in ROWS:
         followers = ", ".join(map(_linked, row.explains))
@@ -125,7 +125,7 @@ def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Connect the extension to Sphinx."""
     app.connect("builder-inited", _write_pages)
     app.connect("source-read", _put_in)
     return {"parallel_read_safe": True}

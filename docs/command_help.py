@@ -13,7 +13,7 @@ _PLACE = "<!-- the help of each command -->"
 
 
 def sections() -> str:
-    """A section for each command, in Markdown."""
+    """Return a section for each command, in Markdown."""
     os.environ.update(COLUMNS="84", NO_COLOR="1")
     return "\n".join(f"### rocm-sdk {name}\n\n```text\n{_help(name)}```\n" for name in COMMANDS)
 
@@ -31,6 +31,6 @@ def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Connect the extension to Sphinx."""
     app.connect("source-read", _put_in)
     return {"parallel_read_safe": True}

@@ -70,7 +70,7 @@ def _as_fields(_app: Sphinx, _what: str, _name: str, _value: object, _options: A
 
 
 def _escaped(text: str) -> str:
-    """The text for reStructuredText, where what we write between single backquotes is code, too."""
+    """Return the text for reStructuredText, in which our single backquotes mark code, too."""
     parts = re.split(r"`([^`]+)`", text)
     plain = (re.sub(r"([*|_`\\])", r"\\\1", part) for part in parts[::2])
     code = (f"``{part}``" for part in parts[1::2])
@@ -78,7 +78,7 @@ def _escaped(text: str) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Connect the extension to Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("source-read", _put_in)
     app.connect("autodoc-process-docstring", _as_fields)

@@ -62,7 +62,7 @@ class _World:
         return self._pages[page]
 
     def run(self, page: str, command: str, machine: str, before: str) -> tuple[int, str]:
-        """The exit status and both streams; the directory has its name of pages."""
+        """Return the exit status and both streams, in which the directory has the name that pages use."""
         home = self.home(page)
         variables = environment(_site(home), home / machine)
         site = _site(home).relative_to(home)
@@ -83,7 +83,7 @@ class _World:
         return done.returncode, re.sub(r"[ \t]+$", "", self.anonymous(page, done.stdout), flags=re.MULTILINE)
 
     def anonymous(self, page: str, text: str) -> str:
-        """A text with the names that pages have for directories of the building machine."""
+        """Return a text with the names that pages use for directories of the building machine."""
         text = text.replace(str(self.home(page)), _HOME).replace(sys.prefix, f"{_HOME}/venv")
         return text.replace(str(_DOCS.parent), f"{_HOME}/rocm_sdk")
 
@@ -129,7 +129,7 @@ class _Run(SphinxDirective):
         return [self._block(typed + output)]
 
     def _published(self, world: _World, name: str) -> nodes.Node:
-        """Copies a page that the command wrote beside the pages; a link to it."""
+        """Copy a page that the command wrote to the pages, and return a link to it."""
         app = self.env.app
         target = Path(app.outdir, "reports", name)
         target.parent.mkdir(exist_ok=True)
@@ -159,7 +159,7 @@ def _remove(app: Sphinx, _error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Connect the extension to Sphinx."""
     app.real_output_world = _World()  # type: ignore[attr-defined]
     app.add_directive("run", _Run)
     app.connect("build-finished", _remove)

@@ -12,7 +12,7 @@ _HEAD = (
 
 
 def table() -> str:
-    """The table in Markdown, one target per line."""
+    """Return the table in Markdown, one target per line."""
     return _HEAD + "".join(
         f"| {row.name} | {row.product} | {row.gpu_class} | 0x{row.mach:02X} | {row.xnack} |"
         f" {'yes' if row.sramecc else 'no'} | {row.generic or '-'} | {row.sub_family or '-'} |"
@@ -26,6 +26,6 @@ def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Connect the extension to Sphinx."""
     app.connect("source-read", _put_in)
     return {"parallel_read_safe": True}

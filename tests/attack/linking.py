@@ -1,5 +1,6 @@
-"""Attacks the verdicts on files: random sets of libraries and programs, of which `check`, `tree` and preload_for must
-say what the dynamic linker does with them.
+"""Attacks the verdicts on files, by random sets of libraries and programs.
+
+`check`, `tree` and preload_for must say what the dynamic linker does with them.
 
 usage: python tests/attack/linking.py [--rounds N] [--seed S]
 """
