@@ -171,9 +171,13 @@ static void time_of_a_run_time_library_is_its_openers(void **state) {
 static void check_lost_time(void *site) {
     static const char *const names[] = {"amdhip64"};
     rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
-    double start = seconds_now();
-    REQUIRE(dlopen(sample_path(site, CORE_LIB "/libamd_comgr.so.3"), RTLD_NOW) == NULL);
-    double alone = seconds_now() - start;
+    double alone = 1e9; /* seconds: the least of several, as the processor may be taken away */
+    for (int i = 0; i < 5; i++) {
+        const double start = seconds_now();
+        REQUIRE(dlopen(sample_path(site, CORE_LIB "/libamd_comgr.so.3"), RTLD_NOW) == NULL);
+        const double taken = seconds_now() - start;
+        alone = taken < alone ? taken : alone;
+    }
     rsdk_loaded *loaded = load_with(site, &options);
     REQUIRE(rsdk_loaded_opened_count(loaded) == 1 && rsdk_loaded_count(loaded) == 1);
     REQUIRE(rsdk_loaded_library(loaded, 0)->seconds > alone / 4);
