@@ -24,7 +24,7 @@ enum {
 
 typedef enum rsdk_next_kind {
     RSDK_NEXT_LOOK,    /* whether it exists */
-    RSDK_NEXT_READ,    /* a small file, whole */
+    RSDK_NEXT_READ,    /* the beginning of a file */
     RSDK_NEXT_LIBRARY, /* what its headers say */
     RSDK_NEXT_LISTED,  /* what a page list says of it */
 } rsdk_next_kind;
