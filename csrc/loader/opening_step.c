@@ -205,7 +205,7 @@ static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_
 /* Why an anchor opens the step's library; NULL: out of memory. */
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
     if (step->unfound_members.count == 0) {
-        return "its files are opened by path: each name that the linker looks for is a question to the file server";
+        return "its files are opened by path, so that the linker looks for no names";
     }
     const char *first = rsdk_path_name(rsdk_plan_node(plan, step->unfound_members.items[0])->location.path);
     size_t more = step->unfound_members.count - 1;
