@@ -201,9 +201,12 @@ def _reads(outcome: Outcome) -> int:
 
 
 def _bytes(observation: Observation) -> int:
-    return next(int(count) for name, count in observation.facts["asked"] if name == "bytes")
+    return _asked(observation)["bytes"]
 
 
 def _operations(observation: Observation) -> int:
-    counts = {name: int(count) for name, count in observation.facts["asked"]}
-    return sum(count for name, count in counts.items() if name not in READ_OR_NOT_WAITED_FOR)
+    return sum(count for name, count in _asked(observation).items() if name not in READ_OR_NOT_WAITED_FOR)
+
+
+def _asked(observation: Observation) -> dict[str, int]:
+    return {name: int(count) for name, count in observation.facts["asked"]}

@@ -31,8 +31,8 @@ void rsdk_first_looks_give(rsdk_next_files *next, rsdk_sdk *sdk, rsdk_arena *are
     static const rsdk_package_id packages[] = {RSDK_CORE, RSDK_LIBRARIES};
     const char *site = site_of(sdk, arena);
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        const char *family = rsdk_sdk_is_kpack_split(sdk) ? NULL : sdk->info.default_family;
-        const char *platform = join(arena, site, rsdk_package_name_module(sdk, packages[i], family));
+        const char *module = rsdk_package_name_module(sdk, packages[i], sdk->info.default_family);
+        const char *platform = join(arena, site, module);
         const char *pure = join(arena, site, rsdk_package_table[packages[i]].pure_module);
         if (packages[i] != RSDK_CORE) { /* the core package's directory has been read */
             look(next, join(arena, pure, "_dist_info.py"), true);

@@ -24,7 +24,7 @@ enum {
 
 typedef enum rsdk_next_kind {
     RSDK_NEXT_LOOK,    /* the existence of the file */
-    RSDK_NEXT_READ,    /* a small file, whole */
+    RSDK_NEXT_READ,    /* the beginning of a file */
     RSDK_NEXT_LIBRARY, /* the parts that its headers name */
     RSDK_NEXT_LISTED,  /* the pages that a page list names */
 } rsdk_next_kind;

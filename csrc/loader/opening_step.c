@@ -140,15 +140,13 @@ static rsdk_status is_in_own_paths(rsdk_plan *plan, const rsdk_load_chain *chain
 static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
     const rsdk_load_chain *chain = &rsdk_plan_node(plan, from)->chain;
-    bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
     bool is_path = rsdk_edge_is_path(edge), is_there = false;
     if (edge->is_optional) {
         return RSDK_OK; /* an anchor must not need a library that may be absent */
     }
-    if (!is_path && (!has_paths || rsdk_link_map_find_soname(&plan->map, edge->name) != NULL)) {
-        return rsdk_unique_strings_add(names, &plan->arena, edge->name, error);
+    if (!is_path && rsdk_link_map_find_soname(&plan->map, edge->name) == NULL) {
+        RSDK_TRY(is_in_own_paths(plan, chain, edge->name, &is_there, error));
     }
-    RSDK_TRY(is_path ? RSDK_OK : is_in_own_paths(plan, chain, edge->name, &is_there, error));
     if (!is_path && !is_there) {
         return rsdk_unique_strings_add(names, &plan->arena, edge->name, error);
     }
@@ -208,7 +206,7 @@ static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_
 /* Return why an anchor opens the step's library; NULL: out of memory. */
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
     if (step->unfound_members.count == 0) {
-        return "its files are opened by path: each name that the linker looks for is a question to the file server";
+        return "its files are opened by path, so that the linker looks for no names";
     }
     const char *first = rsdk_path_name(rsdk_plan_node(plan, step->unfound_members.items[0])->location.path);
     size_t more = step->unfound_members.count - 1;

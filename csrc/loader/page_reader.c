@@ -106,7 +106,8 @@ static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, r
         return rsdk_fail(error, RSDK_IO_ERROR, text->path, "%s: not read within %d ms", text->path, LIST_WAIT);
     }
     if (strcmp(text->directory, directory) != 0) { /* the package lies elsewhere than was thought */
-        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, text->path, "%s: lies beside another core package", text->path);
+        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, text->path,
+                         "%s: is not in %s, which has the core package's libraries", text->path, directory);
     }
     RSDK_TRY(rsdk_list_text_check(text, error));
     return rsdk_page_list_parse(text->path, text->bytes, text->size, &reader->arena, list, error);

@@ -7,7 +7,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import SPIRV, supported_by_code, with_code
 from .done_without import is_done_without, may_lack_archive
-from .words import codes_of
+from .words import codes_of, has_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def problems_on(found: "Coverage", index: int, installed: "Installed | None") ->
     package = None
     for library in libraries:
         on = library.gpus[index]
-        if is_done_without(library, on):
+        if has_all(library, on):
             continue
         if on.verdict == "none" and package is None:
             package = _Package(None, None, None) if installed is None else _package_for(on.gpu, installed)
