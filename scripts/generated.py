@@ -8,7 +8,6 @@ usage: python scripts/generated.py [--check] [--tables]
 | the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, functions and tables that name values |
 | the options in docs/man/rocm-sdk.1 | the parser of the command |
 | the commands and options in builder/man/rocm-sdk-build.1 | the table of its commands, and their parsers |
-| completions/ in rocm_sdk/cli, rocm_sdk_build/commands | the parsers of both programs (completion_scripts.py) |
 
 With --check the script writes nothing, and fails where a file differs. With --tables it writes the text from tables of
 C alone, for which no package need be built: a new code is a row, and the extension is built of what the row says.
@@ -64,14 +63,13 @@ def regions_of_tables() -> Iterator[Region]:
 
 def regions_of_parsers() -> Iterator[Region]:
     """Yield every region that is generated from the parsers of the commands."""
-    from completion_scripts import build_parser
-
     from rocm_sdk.cli.parser import make_parser
     from rocm_sdk_build.commands.table import COMMANDS
+    from rocm_sdk_build.commands.table import make_parser as make_build_parser
 
     yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
     yield Region(BUILD_MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(_commands(COMMANDS)))
-    yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(build_parser())))
+    yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_build_parser())))
 
 
 # ---- codes ----
@@ -232,11 +230,7 @@ def generated(of_tables_alone: bool) -> dict[str, str]:
         if not first or not last:
             raise SystemExit(f"{region.file}: there are no lines {region.first!r} and {region.last!r}")
         files[region.file] = before + first + region.content + last + after
-    if of_tables_alone:
-        return files
-    from completion_scripts import scripts
-
-    return files | dict(scripts())
+    return files
 
 
 def main() -> int:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.cli.commands import COMMANDS
 from rocm_sdk.cli.parser import make_parser
-from rocm_sdk_build.commands.table import add_commands
+from rocm_sdk_build.commands.table import make_parser as make_build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 # A command: the program, the subcommand, and words up to what ends a command or begins another one.
@@ -23,9 +22,7 @@ _PROSE = {"of", "with", "writes"}  # words of sentences about the program itself
 
 def known() -> dict[str, dict[str, set[str]]]:
     """Return the options of each subcommand of each program."""
-    builder = argparse.ArgumentParser(prog="rocm-sdk-build")
-    add_commands(builder)
-    found = {parser.prog: dict(_subcommands(parser)) for parser in (make_parser(COMMANDS), builder)}
+    found = {parser.prog: dict(_subcommands(parser)) for parser in (make_parser(), make_build_parser())}
     return {program: {**commands, "help": set()} for program, commands in found.items()}
 
 

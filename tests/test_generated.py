@@ -21,7 +21,6 @@ def copy(tmp_path: Path) -> Path:
     manuals = (ROOT / MANUAL, ROOT / BUILD_MANUAL)
     for path in [
         SCRIPT,
-        SCRIPT.with_name("completion_scripts.py"),
         ROOT / "rocm_sdk/_native.pyi",
         *manuals,
         *(ROOT / "csrc").rglob("*.[ch]"),

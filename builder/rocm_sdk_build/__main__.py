@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .commands.table import COMMANDS, add_commands
+from .commands.table import COMMANDS, make_parser
 from .errors import PackagingError
 
 
@@ -116,19 +116,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
     Wrong usage ends the process with status 2; a misspelt command or option gets a suggestion.
     """
-    from rocm_sdk import loader_version
-    from rocm_sdk.terminal.usage import Parser, help_asked, parse_words
+    from rocm_sdk.terminal.usage import help_asked, parse_words
 
-    parser = Parser(
-        prog="rocm-sdk-build",
-        description="Make wheels of a ROCm SDK.",
-        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command;"
-        " rocm-sdk-build help options, what all have.",
-    )
-    own = f"rocm-sdk-build {loader_version}"  # rocm-sdk-build requires the loader of its own version
-    parser.add_argument("-V", "--version", action="version", version=own)
     words = help_asked(arguments, "rocm-sdk-build") or ["--help"]
-    add_commands(parser, [word for word in words if not word.startswith("-")][:1])
+    parser = make_parser([word for word in words if not word.startswith("-")][:1])
     return parse_words(parser, COMMANDS, words)
 
 

@@ -1,7 +1,6 @@
-"""The command `rocm-sdk completion SHELL`, which prints the script with which a shell completes this command.
+"""The command `rocm-sdk completion SHELL`, which prints the script with which a shell completes this command."""
 
-scripts/completion_scripts.py makes the scripts, and they are files beside this one.
-"""
+from rocm_sdk.terminal.completion import SHELLS, Values, gpus, machine_and_gpus, script, shortnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +14,6 @@ Print the script with which a shell completes this command. Where to put it:
   zsh     a file _rocm-sdk in a directory of $fpath
   fish    ~/.config/fish/completions/rocm-sdk.fish"""
 
-SHELLS = ("bash", "zsh", "fish")
-
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """Add the argument: the shell."""
@@ -25,12 +22,102 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Print the script, and return status 0."""
-    print_script(__package__, options.shell)
+    from .parser import make_parser
+
+    preamble = {shell: text.replace("SHORTNAMES", " ".join(shortnames())) for shell, text in _PREAMBLE.items()}
+    print(script(make_parser(), options.shell, Values(_WORDS, _FUNCTIONS, preamble)), end="")
     return 0
 
 
-def print_script(package: str, shell: str) -> None:
-    """Print the script of a shell that lies in a package."""
-    from importlib.resources import files
+def _codes() -> list[str]:
+    from rocm_sdk.problems import ENTRIES
 
-    print((files(package) / "completions" / shell).read_text(encoding="utf-8"), end="")
+    return list(ENTRIES)
+
+
+def _subjects() -> list[str]:
+    from rocm_sdk.problems.subject_table import SUBJECTS
+
+    return [*SUBJECTS, *_codes()]
+
+
+def _selections() -> list[str]:
+    return ["sdk", *machine_and_gpus()]
+
+
+def _kinds() -> list[str]:
+    return ["discrete", "integrated", *machine_and_gpus()]
+
+
+def _chosen_gpus() -> list[str]:
+    return ["discrete", "integrated", "supported", *gpus()]
+
+
+def _layers() -> list[str]:
+    from rocm_sdk.gpu_support.gpu_choice import LAYERS
+
+    return list(LAYERS)
+
+
+def _purposes() -> list[str]:
+    from .env import PURPOSES
+
+    return list(PURPOSES)
+
+
+# Subcommand and argument -> the values, which are part of the script.
+_WORDS = {
+    ("check", "gpu"): machine_and_gpus,
+    ("check-gpu", "gpu"): machine_and_gpus,
+    ("code", "keep"): machine_and_gpus,
+    ("env", "gpu"): _chosen_gpus,
+    ("env", "layer"): _layers,
+    ("env", "purpose"): _purposes,
+    ("env", "targets"): _selections,
+    ("explain", "code"): _codes,
+    ("install", "gpu"): _kinds,
+    ("path", "shortnames"): shortnames,
+    ("run", "gpu"): _chosen_gpus,
+    ("run", "layer"): _layers,
+    ("targets", "selection"): _selections,
+    ("test", "only"): _subjects,
+    ("test", "skip"): _subjects,
+}
+
+# Subcommand and argument -> the function of the preamble that offers values. The programs of `run` alone are asked of
+# the installation.
+_FUNCTIONS = {
+    ("run", "program"): "_rocm_sdk_programs",
+    ("tree", "names"): "_rocm_sdk_libraries_and_files",
+}
+_TOOLS = 'for each in bin lib/llvm/bin; do ls "$(rocm-sdk path --core)/$each"; done 2>/dev/null'
+_PREAMBLE = {
+    "bash": f"""\
+_rocm_sdk_programs() {{
+  compgen -c "$@"
+  compgen -W "$({_TOOLS})" "$@"
+}}
+_rocm_sdk_libraries_and_files() {{
+  compgen -W "SHORTNAMES" "$@"
+  compgen -f "$@"
+}}""",
+    "zsh": f"""\
+_rocm_sdk_programs() {{
+  compadd -- $({_TOOLS})
+  _command_names
+}}
+_rocm_sdk_libraries_and_files() {{
+  compadd -- SHORTNAMES
+  _files
+}}""",
+    "fish": """\
+function _rocm_sdk_programs
+  set -l core (rocm-sdk path --core 2>/dev/null)
+  command ls $core/bin $core/lib/llvm/bin 2>/dev/null
+  __fish_complete_command
+end
+function _rocm_sdk_libraries_and_files
+  string split ' ' 'SHORTNAMES'
+  __fish_complete_path (commandline -ct)
+end""",
+}

@@ -102,13 +102,33 @@ def test_values_in_bash(scripts: Path, with_tool: Path, words: tuple[str, ...]) 
     ask = """
     source "$1"; shift
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-    _shtab_rocm_sdk
+    _rocm_sdk
     printf '%s\n' "${COMPREPLY[@]}"
     """
     script = str(scripts / SCRIPTS["bash"])
     offered = run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", *words, PYTHONPATH=str(with_tool)).splitlines()
     assert VALUES[words] in offered
     assert all(each.startswith(words[-1]) for each in offered)
+
+
+def test_bash_completes_a_value_behind_an_equals_sign_and_names_with_spaces(scripts: Path, tmp_path: Path) -> None:
+    """The words of bash are `--gpu`, `=` and the value."""
+    (tmp_path / "a file").touch()
+    ask = """
+    source "$1"; shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _rocm_sdk
+    printf '%s\n' "${COMPREPLY[@]}"
+    """
+    for words, value in (("check --gpu = gfx115", "gfx1150"), (f"check {tmp_path}/a", f"{tmp_path}/a file")):
+        offered = run_shell("bash", "-c", ask, "bash", str(scripts / SCRIPTS["bash"]), "rocm-sdk", *words.split())
+        assert value in offered.splitlines()
+
+
+def test_fish_completes_the_arguments_of_the_first_subcommand(scripts: Path) -> None:
+    code = f"source {scripts / SCRIPTS['fish']}; complete -C 'rocm-sdk explain run --'"
+    offered = {line.split()[0] for line in run_shell("fish", "--no-config", "-c", code).splitlines()}
+    assert "--json" in offered and "--layer" not in offered
 
 
 @values
@@ -210,7 +230,7 @@ def test_build_in_bash(build_scripts: Path, words: tuple[str, ...]) -> None:
     ask = """
     source "$1"; shift
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-    _shtab_rocm_sdk_build
+    _rocm_sdk_build
     printf '%s\n' "${COMPREPLY[@]}"
     """
     offered = run_shell("bash", "-c", ask, "bash", str(build_scripts / "bash"), "rocm-sdk-build", *words).splitlines()

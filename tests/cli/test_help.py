@@ -1,6 +1,5 @@
 """`--help` of every command: an example that can be typed."""
 
-import argparse
 import re
 import subprocess
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from sample_site import Site, clean_environment
 
 from rocm_sdk.cli.commands import COMMANDS
 from rocm_sdk.cli.parser import parse
-from rocm_sdk_build.commands.table import EXAMPLES, add_commands
+from rocm_sdk_build.commands.table import EXAMPLES, make_parser
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -87,8 +86,7 @@ def test_both_programs_complain_alike(script: Path, sdk: Site, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_help_of_the_builder_has_an_example_that_parses(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser(prog="rocm-sdk-build")
-    add_commands(parser)
+    parser = make_parser()
     with pytest.raises(SystemExit):
         parser.parse_args([name, "--help"])
     example = capsys.readouterr().out.partition("\nexample: ")[2].splitlines()

@@ -89,7 +89,7 @@ MODULES_OF_HELP = {
     "clear-execstack": 13,
     "dlopen-dependencies": 13,
     "demo": 14,
-    "completion": 15,
+    "completion": 16,
 }
 
 # Modules that no help needs: their import takes as long as all of argparse, or longer.

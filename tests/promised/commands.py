@@ -13,7 +13,7 @@ from pathlib import Path
 from rocm_sdk.cli.commands import COMMANDS
 from rocm_sdk.cli.parser import make_parser
 from rocm_sdk.problems import ALIASES, ENTRIES
-from rocm_sdk_build.commands.table import add_commands
+from rocm_sdk_build.commands.table import make_parser as make_build_parser
 
 from .tables import Table
 
@@ -25,12 +25,9 @@ _OF_THE_TESTS = re.compile(r"ROCM_SDK_(TEST|CI)_|ROCM_SDK_ROOTFS$|_H$")
 
 def commands() -> Table:
     """Return the rows of both commands."""
-    builder = argparse.ArgumentParser(prog="rocm-sdk-build")
-    builder.add_argument("--version", action="version")
-    add_commands(builder)
     table: Table = {}
-    _add(table, make_parser(COMMANDS))
-    _add(table, builder)
+    _add(table, make_parser())
+    _add(table, make_build_parser())
     return table
 
 

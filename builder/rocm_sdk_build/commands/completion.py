@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from rocm_sdk.cli.completion import SHELLS, print_script
+from rocm_sdk.terminal.completion import SHELLS, Values, script, shortnames
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -13,6 +13,16 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the script."""
-    print_script(str(__package__), options.shell)
+    """Print the script, and return status 0."""
+    from .table import make_parser
+
+    print(script(make_parser(), options.shell, Values(_WORDS)), end="")
     return 0
+
+
+# Subcommand and argument -> the values, which are part of the script.
+_WORDS = {
+    ("closure", "library"): shortnames,
+    ("closure", "preload"): shortnames,
+    ("init-module", "shortnames"): shortnames,
+}

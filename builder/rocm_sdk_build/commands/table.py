@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Collection
 from importlib import import_module
 
+from rocm_sdk import loader_version
 from rocm_sdk.terminal.output_options import add_output_options
-from rocm_sdk.terminal.usage import HelpFormatter, epilog
+from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog
 
 # Subcommand -> summary. The module of a subcommand is NAME beside this file, with "_" for "-", and has
 # add_arguments(command) and run(options).
@@ -48,8 +49,16 @@ EXAMPLES = {
 }
 
 
-def add_commands(parser: argparse.ArgumentParser, wanted: Collection[str] = COMMANDS) -> None:
-    """Add all subcommands; only subcommands in `wanted` get their arguments, and only their modules are imported."""
+def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser, with the arguments of the subcommands `wanted`; their modules alone are imported."""
+    parser = Parser(
+        prog="rocm-sdk-build",
+        description="Make wheels of a ROCm SDK.",
+        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command;"
+        " rocm-sdk-build help options, what all have.",
+    )
+    own = f"rocm-sdk-build {loader_version}"  # rocm-sdk-build requires the loader of its own version
+    parser.add_argument("-V", "--version", action="version", version=own)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
         command = commands.add_parser(
@@ -60,3 +69,4 @@ def add_commands(parser: argparse.ArgumentParser, wanted: Collection[str] = COMM
             module.add_arguments(command)
             add_output_options(command)
             command.set_defaults(run=module.run)
+    return parser
