@@ -126,7 +126,7 @@ _MODULES = {
     "FileLocation": "base.file_location",
     "Problem": "problems",
     "check_process": "doctor.subjects.process",
-    "coverage": "gpu_support.coverage",
+    "coverage": "fit.coverage",
     "find_bitcode": "_devel",
     "find_headers": "_devel",
     "find_static_library": "_devel",

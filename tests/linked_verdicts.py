@@ -51,7 +51,7 @@ class _Comparison:
     """The comparisons of a set, and the differences."""
 
     def __init__(self, made: LinkedSet) -> None:
-        from rocm_sdk.doctor.verdicts import Question
+        from rocm_sdk.fit.verdicts import Question
         from rocm_sdk.installed.installation import current
 
         self.made = made
@@ -68,7 +68,7 @@ class _Comparison:
 
     def file(self, file: File) -> None:
         """Compare the verdict of `check FILE`, the warnings of preload_for, and the answer of `tree FILE`."""
-        from rocm_sdk.doctor.verdicts import judge
+        from rocm_sdk.fit.verdicts import judge
 
         verdict = judge(str(file.path), self.question)
         loading = verdict.loading
@@ -142,7 +142,7 @@ class _Comparison:
 
     def whole(self, directory: Path) -> None:
         """Compare the verdict of `check DIR`, that all loads by itself, with the linker's on each file."""
-        from rocm_sdk.doctor.verdicts import judge
+        from rocm_sdk.fit.verdicts import judge
 
         verdict = judge(str(directory), self.question)
         files = [file for file in self.alone if file.parent == directory]

@@ -63,19 +63,20 @@ SEAM: dict[str, set[str] | None] = {
     "devel.absent": {"is_list_of_links", "links_listed", "path_in_tree", "told"},
     "devel.cmake.packages": {"check_packages"},
     "devel.device_links": {"LINKS"},
-    "doctor.provenance.debug_names": {"debug_name"},
-    "doctor.verdicts.host": {"other_release_problem"},
-    "doctor.verdicts.opened_names": {"OpenedName", "opened_names"},
-    "doctor.verdicts.variants": {"check_files"},
-    "doctor.verdicts.subject": {"Subject", "open_subject"},
+    "cli.info.debug_names": {"debug_name"},
+    "fit.verdicts.host": {"other_release_problem"},
+    "fit.verdicts.opened_names": {"OpenedName", "opened_names"},
+    "fit.verdicts.variants": {"check_files"},
+    "fit.verdicts.subject": {"Subject", "open_subject"},
     "errors": None,
-    "gpu_code.candidate": {"HEAD_SIZE", "is_candidate", "may_have_code"},
-    "gpu_code.note": {"NOTE_SECTION", "History", "Step", "parse_history"},
-    "gpu_code.options": {"add_rewrite_arguments", "is_asked_for", "misuse"},
-    "gpu_code.refusal": {"refusal"},
-    "gpu_code.run_time_compilation": {"compile_for"},
-    "gpu_support.comgr": {"cache_problem"},
-    "gpu_support.image_kinds": {"image_kind", "serves"},
+    "fit.code.candidate": {"HEAD_SIZE", "is_candidate", "may_have_code"},
+    "fit.code.note": {"NOTE_SECTION", "History", "Step", "parse_history"},
+    "fit.code.options": {"add_rewrite_arguments", "is_asked_for", "misuse"},
+    "fit.code.refusal": {"refusal"},
+    "fit.code.run_time_compilation": {"compile_for"},
+    "fit.comgr": {"cache_problem"},
+    "fit.image_kinds": {"image_kind", "serves"},
+    "index.web": None,
     "installed.catalog": {"fits", "linker_name"},
     "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
     "installed.init_module": {"preload_names"},
@@ -94,13 +95,14 @@ SEAM: dict[str, set[str] | None] = {
     "terminal.output_options": {"add_output_options", "given", "open_standard_streams", "take_output_options"},
     "terminal.progress": {"Wait", "waiting", "with_progress"},
     "terminal.usage": {"HelpFormatter", "Parser", "epilog", "help_asked", "parse_words"},
-    "web": None,
 }
+
+_WHOLE = {("base", "scratch"), ("base", "starting"), ("fit", "code")}  # modules that are imported as such
 
 
 def is_of_seam(module: tuple[str, ...]) -> bool:
     """Return whether the builder may import a module: a public name of rocm_sdk, a row of SEAM or a name of one."""
-    if len(module) <= 1 and not "".join(module).startswith("_"):
+    if len(module) <= 1 and not "".join(module).startswith("_") or module in _WHOLE:
         return True
     for end in range(1, len(module) + 1):
         owner, rest = ".".join(module[:end]), module[end:]
@@ -109,7 +111,7 @@ def is_of_seam(module: tuple[str, ...]) -> bool:
         names = SEAM[owner]
         if names is None:
             return not any(name.startswith("_") for name in rest)
-        return rest[0] in names if rest else module in {("base", "scratch"), ("base", "starting")}
+        return bool(rest) and rest[0] in names
     return False
 
 
@@ -135,7 +137,7 @@ def test_builder_layers() -> None:
         for source in (ROOT / "rocm_sdk").rglob("*.py")
         if "rocm_sdk_build" in source.read_text()
     }
-    assert knows == {"gpu_code/build_command.py"}
+    assert knows == {"fit/code/build_command.py"}
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
@@ -191,10 +193,10 @@ def test_a_command_of_the_builder_is_a_file_in_one_style() -> None:
 def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
     lines = (
         *("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "from rocm_sdk._native import locate"),
-        *("import rocm_sdk.base.inside", "from rocm_sdk.base.zstd import _x", "from rocm_sdk.gpu_code import _x"),
+        *("import rocm_sdk.base.inside", "from rocm_sdk.base.zstd import _x", "from rocm_sdk.fit.code import _x"),
     )
     for line in lines:
         (tmp_path / "a.py").write_text(
-            f"from rocm_sdk import gpus\nfrom rocm_sdk.gpu_code.note import History\n{line}\n"
+            f"from rocm_sdk import gpus\nfrom rocm_sdk.fit.code.note import History\n{line}\n"
         )
         assert len(list(private_imports(tmp_path))) == 1, line

@@ -48,7 +48,7 @@ static int ask_runtime(const rsdk_environment *environment, rsdk_gpu_runtime *ru
     if (!rsdk_gpu_runtime_matters(&environment->gpu_variables)) {
         return 0;
     }
-    PyObject *module = PyImport_ImportModule("rocm_sdk.gpu_support.runtime_rules");
+    PyObject *module = PyImport_ImportModule("rocm_sdk.fit.runtime_rules");
     PyObject *rules = module != NULL ? PyObject_CallMethod(module, "installed_rules", NULL) : NULL;
     int reads_binary = 0, takes_any_version = 0;
     int is_read = rules != NULL && PyArg_ParseTuple(rules, "pp", &reads_binary, &takes_any_version);

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from rocm_sdk.doctor.verdicts import Verdict
+    from rocm_sdk.fit.verdicts import Verdict
 
 EXAMPLE = "rocm-sdk check torch-2.12.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl --gpu gfx1100"
 DESCRIPTION = """\
@@ -44,7 +44,7 @@ def run(options: "Namespace") -> int:
     if not options.names and not options.sdk:
         return _check_sdk(options)
     from rocm_sdk.base.scratch import removed_at_signals
-    from rocm_sdk.doctor.verdicts import Question, judge
+    from rocm_sdk.fit.verdicts import Question, judge
     from rocm_sdk.installed.installation import current
     from rocm_sdk.terminal.progress import with_progress
 
@@ -67,7 +67,7 @@ def run(options: "Namespace") -> int:
 
 def _check_sdk(options: "Namespace") -> int:
     """Print the verdict on the SDK, and the lines of check-gpu on its libraries. Return the status."""
-    from rocm_sdk.doctor.verdicts import Question, judge
+    from rocm_sdk.fit.verdicts import Question, judge
     from rocm_sdk.installed.installation import current
     from rocm_sdk.terminal.progress import waiting
 
@@ -99,7 +99,7 @@ def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]
     """Write the page of --html. Return False after a message if that fails."""
     if options.html is None:
         return True
-    from rocm_sdk.doctor.verdicts.page import write_page
+    from rocm_sdk.cli.check_page import write_page
 
     try:
         write_page(options.html, verdicts, gpus, _sdk_name(options))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from rocm_sdk._native import LibraryCoverage
-    from rocm_sdk.gpu_support.code_verdict import CodeVerdict
+    from rocm_sdk.fit.code_verdict import CodeVerdict
     from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
@@ -36,8 +36,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Print the code of the libraries for each GPU. Return status 1 if one lacks something, or nothing was checked."""
-    from rocm_sdk.gpu_support.code_verdict import as_counted, judge_code
-    from rocm_sdk.gpu_support.coverage import with_code
+    from rocm_sdk.fit.code_verdict import as_counted, judge_code
+    from rocm_sdk.fit.coverage import with_code
     from rocm_sdk.installed.installation import current
 
     if options.sdk is not None and not is_directory(options.sdk):
@@ -45,7 +45,7 @@ def run(options: "Namespace") -> int:
     names, products = chosen_gpus(options.gpu)
     if not names:
         from rocm_sdk.base.example_gpu import EXAMPLE_GPU
-        from rocm_sdk.gpu_support.wsl import explained
+        from rocm_sdk.fit.wsl import explained
 
         from .gpus import each_once
 
@@ -77,7 +77,7 @@ def _known_faults(names: "list[str]", options: "Namespace", installed: "Installe
     processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
     if processors.isdisjoint(row[0] for row in _native.known_faults()):
         return ()
-    from rocm_sdk.gpu_support.known_faults import known_faults
+    from rocm_sdk.fit.known_faults import known_faults
 
     return known_faults(processors, installed.version if installed is not None else None)
 
@@ -103,7 +103,7 @@ def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -
         "comgr_translates_spirv": verdict.translates,
     }
     if is_best_effort(found):
-        from rocm_sdk.gpu_support.comgr import comgr_tries_other_processors
+        from rocm_sdk.fit.comgr import comgr_tries_other_processors
 
         content["comgr_tries_other_processors"] = comgr_tries_other_processors()
     json.dump(content, sys.stdout, indent=2)

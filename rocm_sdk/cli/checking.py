@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocm_sdk._native import Coverage, Gpu
-    from rocm_sdk.gpu_support.code_verdict import CodeVerdict
+    from rocm_sdk.fit.code_verdict import CodeVerdict
     from rocm_sdk.problems import Problem
 
 _WIDTH = 26  # of the column of names
@@ -69,8 +69,8 @@ def _product(gpu: "Gpu") -> str:
 
 def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
     """Print what the libraries have for each GPU, and what they lack."""
-    from rocm_sdk.gpu_support.coverage import with_code
-    from rocm_sdk.gpu_support.words import SPIRV_DEPENDS
+    from rocm_sdk.fit.coverage import with_code
+    from rocm_sdk.fit.words import SPIRV_DEPENDS
 
     found, fixes = verdict.coverage, SaidFixes()
     for index, name in enumerate(names):
@@ -88,7 +88,7 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
 
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fixes: "SaidFixes") -> None:
-    from rocm_sdk.gpu_support.words import lines_on
+    from rocm_sdk.fit.words import lines_on
 
     for names, text in lines_on(found, index):
         _print_group(names, text)
@@ -100,7 +100,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix
 
 
 def _print_group(names: list[str], text: str) -> None:
-    from rocm_sdk.gpu_support.words import is_failure
+    from rocm_sdk.fit.words import is_failure
     from rocm_sdk.terminal.style import style, width_of
 
     longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)
@@ -117,7 +117,7 @@ def _print_group(names: list[str], text: str) -> None:
 
 def _print_dependence() -> None:
     """Print what unofficial code depends on, as far as it can be found out."""
-    from rocm_sdk.gpu_support.comgr import comgr_tries_other_processors
+    from rocm_sdk.fit.comgr import comgr_tries_other_processors
 
     words = {
         True: "finds code for another processor: it is patched",

@@ -29,7 +29,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     parser.add_argument("--json", action="store_true", help="all facts about each image, for programs")
     parser.add_argument("--kernels", action="store_true", help="the kernels of each code object, and what they use")
-    from rocm_sdk.gpu_code.options import add_rewrite_arguments
+    from rocm_sdk.fit.code.options import add_rewrite_arguments
 
     add_rewrite_arguments(parser)
 
@@ -40,8 +40,8 @@ def run(options: "Namespace") -> int:
     Return status 1 if a file cannot be read, or none has GPU code.
     """
     from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.gpu_code.options import is_asked_for, misuse
-    from rocm_sdk.gpu_code.search import code_in
+    from rocm_sdk.fit.code.options import is_asked_for, misuse
+    from rocm_sdk.fit.code.search import code_in
 
     wrong = misuse(options)
     if wrong is not None:
@@ -102,7 +102,7 @@ def _print_code(code: "DeviceCode", name: str, *, is_first: bool) -> None:
     if code.kernel_name is not None:
         tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
     if code.history is not None:
-        from rocm_sdk.gpu_code.note import describe_history, read_history
+        from rocm_sdk.fit.code.note import describe_history, read_history
 
         tell(f"{indent}rewritten: {describe_history(read_history(code.history))}")
     line = ""

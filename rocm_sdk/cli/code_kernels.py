@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from rocm_sdk.base.value_text import counted
-from rocm_sdk.gpu_code.kernels import Kernel, kernels_in
+from rocm_sdk.fit.code.kernels import Kernel, kernels_in
 from rocm_sdk.terminal.output import attempt, complain, tell, tell_wrapped
 from rocm_sdk.terminal.output_options import given
 

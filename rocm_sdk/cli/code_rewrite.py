@@ -6,8 +6,8 @@ rocm-sdk-build writes them; it runs as a process of its own, because the loader 
 import signal
 
 from rocm_sdk.base.starting import run_shown
-from rocm_sdk.gpu_code.build_command import NotInstalledError, build_command
-from rocm_sdk.gpu_code.options import words_of
+from rocm_sdk.fit.code.build_command import NotInstalledError, build_command
+from rocm_sdk.fit.code.options import words_of
 from rocm_sdk.terminal.output import complain, end_without_output
 from rocm_sdk.terminal.output_options import given_words
 

@@ -219,7 +219,7 @@ def _targets(selection: str) -> tuple[str, ...]:
     """Return the targets of a selection. The user may compile for targets that the SDK's libraries have no code for."""
     from rocm_sdk import targets
     from rocm_sdk.errors import EmptySelectionError
-    from rocm_sdk.gpu_support.selection import select
+    from rocm_sdk.fit.selection import select
 
     if selection not in {"machine", "sdk"}:
         return targets.expand(selection)

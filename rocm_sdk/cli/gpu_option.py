@@ -33,7 +33,7 @@ def is_misused(options: "Namespace") -> bool:
     """Return whether --layer is wrong usage; complain if so."""
     if options.layer is None:
         return False
-    from rocm_sdk.gpu_support.gpu_choice import LAYERS
+    from rocm_sdk.fit.gpu_choice import LAYERS
     from rocm_sdk.terminal.output import complain
 
     if options.layer not in LAYERS:
@@ -53,6 +53,6 @@ def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
     cache: dict[str, str | None] = {"AMD_COMGR_CACHE": "0"} if options.no_comgr_cache else {}
     if options.gpu is None:
         return cache
-    from rocm_sdk.gpu_support.gpu_choice import variables_for
+    from rocm_sdk.fit.gpu_choice import variables_for
 
     return variables_for(options.gpu, options.layer or "hip") | cache

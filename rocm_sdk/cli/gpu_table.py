@@ -45,7 +45,7 @@ def nodes_text(nodes: "Collection[int]", count: int = 0) -> str:
 
 
 def _row(gpu: "Gpu") -> "Sequence[str]":
-    from rocm_sdk.gpu_support.in_use import used_memory
+    from rocm_sdk.fit.in_use import used_memory
 
     used = used_memory(gpu)
     memory, in_use = size_text(gpu.memory), "-" if used is None else size_text(used)

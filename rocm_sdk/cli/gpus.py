@@ -206,7 +206,7 @@ def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
     """Return the problems; WSL2's says what the SDK has for it, which costs a look at the SDK there."""
     if not any(found.code == "W-GPU-020" for found in problems):
         return problems
-    from rocm_sdk.gpu_support.wsl import explained
+    from rocm_sdk.fit.wsl import explained
 
     return explained(problems)
 
@@ -220,7 +220,7 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     for text, nodes in overridden.items():
         complain(f"{nodes_text(nodes)}: {text}")
     if any(gpu.overridden and _major(gpu.processor) != _major(gpu.real_processor) for gpu in gpus):
-        from rocm_sdk.gpu_support.runtime_rules import installed_rules  # here: it reads the SDK
+        from rocm_sdk.fit.runtime_rules import installed_rules  # here: it reads the SDK
 
         _, takes_any_version = installed_rules()
         if not takes_any_version:

@@ -50,7 +50,7 @@ def _divided(items: "Iterable[Item]") -> "tuple[dict[int, list[Item]], list[tupl
 
 def _row(gpu: "Gpu", items: "Iterable[Item]", own: "dict[int, list[Item]]") -> "Sequence[str]":
     """Return the row of a GPU. The state is the state of its worst finding, also of one that others have."""
-    from rocm_sdk.gpu_support.in_use import used_memory
+    from rocm_sdk.fit.in_use import used_memory
 
     states = {state for _, node, state, _, _ in items if node == gpu.node}
     used = used_memory(gpu)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocm_sdk._native import Gpu
-    from rocm_sdk.gpu_support.in_use import GpuProcess
+    from rocm_sdk.fit.in_use import GpuProcess
 
 _FORMATS = ("csv", "csv,noheader")
 _USED, _PROCESSES = "used", "processes"
@@ -48,7 +48,7 @@ def _names(options: "Namespace") -> list[str]:
 
 
 def _field(gpu: "Gpu", name: str) -> str:
-    from rocm_sdk.gpu_support.in_use import gpu_processes, used_memory
+    from rocm_sdk.fit.in_use import gpu_processes, used_memory
 
     if name == _PROCESSES:
         return " ".join(str(each.process) for each in gpu_processes([gpu]))
@@ -59,7 +59,7 @@ def _field(gpu: "Gpu", name: str) -> str:
 
 def print_processes(gpus: "Iterable[Gpu]") -> None:
     """Print a table of the processes, if there are any."""
-    from rocm_sdk.gpu_support.in_use import gpu_processes
+    from rocm_sdk.fit.in_use import gpu_processes
 
     if found := gpu_processes(gpus):
         tell("")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.value_text import size_text
-from rocm_sdk.gpu_support.in_use import gpu_processes, used_memory
+from rocm_sdk.fit.in_use import gpu_processes, used_memory
 from rocm_sdk.terminal.output import tell
 
 _OF_MEMORY = "memory"  # a check whose text changes with each allocation; memory is watched by itself

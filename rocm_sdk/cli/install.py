@@ -8,11 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rocm_sdk.installing.choice import Choice
-    from rocm_sdk.installing.destination import Destination
-    from rocm_sdk.installing.gpu_choice import GpuChoice
-    from rocm_sdk.installing.refusal import InstallRefusedError
-    from rocm_sdk.installing.request import Index
+    from rocm_sdk.index.choice import Choice
+    from rocm_sdk.index.destination import Destination
+    from rocm_sdk.index.gpu_choice import GpuChoice
+    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.request import Index
 
 EXAMPLE = "rocm-sdk install torch --print"
 DESCRIPTION = """\
@@ -52,7 +52,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Print or install. Return status 1 with the reason on stderr if nothing fits, or if something fails."""
     from rocm_sdk.errors import UnknownTargetError
-    from rocm_sdk.installing.refusal import InstallRefusedError, WrongWordError
+    from rocm_sdk.index.refusal import InstallRefusedError, WrongWordError
 
     if (options.format is not None and not options.print) or (options.installer == "conda-pip" and not options.print):
         complain("--format and --installer conda-pip print a text", "add --print")
@@ -73,9 +73,9 @@ def run(options: "Namespace") -> int:
 
 
 def _run(options: "Namespace") -> int:
-    from rocm_sdk.installing.gpu_choice import choose_gpus
-    from rocm_sdk.installing.refusal import InstallRefusedError
-    from rocm_sdk.installing.request import refuse_unknown
+    from rocm_sdk.index.gpu_choice import choose_gpus
+    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.request import refuse_unknown
 
     refuse_unknown(options.things)
     gpus = choose_gpus(options.gpu)
@@ -97,7 +97,7 @@ def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace
 
     An integrated GPU is left out only where there is another GPU.
     """
-    from rocm_sdk.installing.refusal import InstallRefusedError
+    from rocm_sdk.index.refusal import InstallRefusedError
 
     try:
         return _run_for(rocm, gpus, options)
@@ -112,7 +112,7 @@ def _warn_of_faults(gpus: "GpuChoice", options: "Namespace") -> None:
     """Say which of the GPUs are known to compute wrongly, in the release that is asked for."""
     from rocm_sdk import _native
     from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.gpu_support.known_faults import known_faults, processors_of
+    from rocm_sdk.fit.known_faults import known_faults, processors_of
 
     try:
         real = processors_of(_native.gpus()) if options.gpu is None else ()
@@ -127,7 +127,7 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
     if not any(thing.endswith(".whl") for thing in things):
         return ()
     from rocm_sdk.base.scratch import removed_at_signals
-    from rocm_sdk.doctor.verdicts.wheel_releases import releases_of_wheels
+    from rocm_sdk.fit.verdicts.wheel_releases import releases_of_wheels
 
     with removed_at_signals():
         return releases_of_wheels(things)
@@ -137,11 +137,11 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
     from rocm_sdk.terminal.progress import waiting
 
     with waiting("looking at the environment", at_once=True):
-        from rocm_sdk.installing.choice import Choice, choose, is_final, works
-        from rocm_sdk.installing.destination import find_destination
-        from rocm_sdk.installing.forms import UNPINNED, refuse_pair
-        from rocm_sdk.installing.refusal import UnreachedIndexError
-        from rocm_sdk.installing.request import choose_index, make_requirements
+        from rocm_sdk.index.choice import Choice, choose, is_final, works
+        from rocm_sdk.index.destination import find_destination
+        from rocm_sdk.index.forms import UNPINNED, refuse_pair
+        from rocm_sdk.index.refusal import UnreachedIndexError
+        from rocm_sdk.index.request import choose_index, make_requirements
 
         index = choose_index(rocm)
         requirements = make_requirements(options.things, gpus.targets, rocm, index)
@@ -186,7 +186,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
     Return the status.
     """
     from rocm_sdk.base.starting import run_shown
-    from rocm_sdk.installing.forms import in_words
+    from rocm_sdk.index.forms import in_words
 
     tell(f"nothing is changed: {destination.site} already has all of it, of ROCm {release}")
     tell(why)
@@ -223,7 +223,7 @@ def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
 
 
 def _print(options: "Namespace", choice: "Choice", destination: "Destination", index: "Index") -> int:
-    from rocm_sdk.installing.forms import environment, form, in_words
+    from rocm_sdk.index.forms import environment, form, in_words
 
     if options.installer == "conda-pip":
         text = environment(choice, destination, index)
@@ -240,8 +240,8 @@ def _install(
 ) -> int:
     """Show the commands, ask, and run them. Return the status."""
     from rocm_sdk.base.starting import run_shown
-    from rocm_sdk.installing.asking import installing_environment, plain_options, start_directory
-    from rocm_sdk.installing.forms import arguments, command, in_words
+    from rocm_sdk.index.asking import installing_environment, plain_options, start_directory
+    from rocm_sdk.index.forms import arguments, command, in_words
 
     following = _following(gpus.targets, destination)
     tell(command(choice, destination, index))

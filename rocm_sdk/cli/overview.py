@@ -9,7 +9,7 @@ import os
 from rocm_sdk import _native
 from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_support.counting import BESIDE, COUNTS, standings
+from rocm_sdk.fit.counting import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell, tell_row
 
 from .commands import COMMANDS, GROUPS

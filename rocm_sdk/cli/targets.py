@@ -95,7 +95,7 @@ _FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
 
 
 def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as_json: bool) -> int:
-    from rocm_sdk.gpu_support.selection import select
+    from rocm_sdk.fit.selection import select
 
     chosen, notes = select(selection)
     if as_json:
@@ -111,7 +111,7 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as
 
 
 def _print_installed(*, as_json: bool) -> int:
-    from rocm_sdk.gpu_support.packages import supported_targets, supporting_packages
+    from rocm_sdk.fit.packages import supported_targets, supporting_packages
     from rocm_sdk.installed.installation import current
 
     installed = current()
@@ -133,7 +133,7 @@ def _print_installed(*, as_json: bool) -> int:
 
 def _print_missing(*, as_json: bool) -> int:
     from rocm_sdk import _native
-    from rocm_sdk.gpu_support.packages import install_command, missing_targets, requirement_for, supported_targets
+    from rocm_sdk.fit.packages import install_command, missing_targets, requirement_for, supported_targets
     from rocm_sdk.installed.installation import current
 
     installed, gpus = current(), _native.gpus()
@@ -152,7 +152,7 @@ def _print_missing(*, as_json: bool) -> int:
 
 
 def _print_check(*, as_json: bool) -> int:
-    from rocm_sdk.gpu_support.consistency import check
+    from rocm_sdk.fit.consistency import check
     from rocm_sdk.installed.installation import current
 
     result = check(current())

@@ -6,7 +6,7 @@ import sys
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.terminal.output import complain, complain_of_output, tell
 
-from .test_options import add_arguments, misuse, wanted_options
+from .selftest_options import add_arguments, misuse, wanted_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def run(options: "Namespace") -> int:
         complain(wrong)
         return 2
     if options.merge is not None:
-        from .test_merge import run as run_merge
+        from .merged_reports import run as run_merge
 
         return run_merge(options)
     from rocm_sdk.doctor.causes.finding import problems_of

@@ -17,8 +17,8 @@ from rocm_sdk.problems.subject_table import INDEX, SUBJECTS, Subject
 
 from .loading import SilentError, begins
 from .recorder import Options, Recorder
+from .second_run import Wanted, seen_again
 from .surroundings import Child, Surroundings
-from .test_again import Wanted, seen_again
 
 # A function of a subject: the untested part of an installation, as a sentence, if it has tested nothing; None: there is
 # nothing.

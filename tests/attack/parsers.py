@@ -31,13 +31,13 @@ from victims import WrongError, main
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.archive import Archive
-from rocm_sdk.gpu_code.kernels import kernels_in
-from rocm_sdk.gpu_code.note import parse_history
-from rocm_sdk.gpu_code.search import code_in
+from rocm_sdk.fit.code.kernels import kernels_in
+from rocm_sdk.fit.code.note import parse_history
+from rocm_sdk.fit.code.search import code_in
+from rocm_sdk.index.web.server import Answer, WebError
+from rocm_sdk.index.web.simple_index import IndexedFile, attestations_of, files_of_project
+from rocm_sdk.index.web.wheels import read_wheel
 from rocm_sdk.installed.record import parse_record
-from rocm_sdk.web.server import Answer, WebError
-from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project
-from rocm_sdk.web.wheels import read_wheel
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.trees import rewrite_wheel

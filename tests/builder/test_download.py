@@ -137,7 +137,7 @@ def test_what_is_wrong_is_named(served: Server, tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocm_sdk.web.server._PAUSE", 0.0)
+    monkeypatch.setattr("rocm_sdk.index.web.server._PAUSE", 0.0)
     with pytest.raises(PackagingError, match=r"cannot be had: .*refused"):
         download("http://127.0.0.1:9/", tmp_path, ())
     assert not list(tmp_path.iterdir())

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from programs import completed
 
-from rocm_sdk.web.links import LINK_LIMIT, PAGE_LIMIT
-from rocm_sdk.web.server import UNANNOUNCED_LIMIT, Limits, Server, WebError, refuse_downgrade
+from rocm_sdk.index.web.links import LINK_LIMIT, PAGE_LIMIT
+from rocm_sdk.index.web.server import UNANNOUNCED_LIMIT, Limits, Server, WebError, refuse_downgrade
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
 
@@ -57,8 +57,8 @@ class RawServer:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[RawServer]:
-    monkeypatch.setattr("rocm_sdk.web.server._PAUSE", 0.0)
-    monkeypatch.setattr("rocm_sdk.web.server._TIMEOUT", 2)
+    monkeypatch.setattr("rocm_sdk.index.web.server._PAUSE", 0.0)
+    monkeypatch.setattr("rocm_sdk.index.web.server._TIMEOUT", 2)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     found = RawServer()
     yield found
@@ -336,7 +336,7 @@ def test_no_way_back_from_encryption() -> None:
 
 def test_a_time_limit_counts_for_all_of_an_answer(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also for headers and a body that come byte by byte, which no time without data ends."""
-    monkeypatch.setattr("rocm_sdk.web.server._TIMEOUT", 60)
+    monkeypatch.setattr("rocm_sdk.index.web.server._TIMEOUT", 60)
 
     def dribble(head: bytes) -> Callable[[socket.socket], None]:
         def answer(connection: socket.socket) -> None:

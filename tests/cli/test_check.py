@@ -16,7 +16,7 @@ from ended import assert_failed
 from sample_device_code import FLAGS, bundle, code_object, kernel_index, library, objects
 from sample_site import CORE, LIBRARIES, Site
 
-from rocm_sdk.doctor.verdicts.requirements import requirements
+from rocm_sdk.fit.verdicts.requirements import requirements
 
 SCRATCH = "rocm-sdk-check-"
 

@@ -16,7 +16,7 @@ from programs import completed
 from sample_devel import as_root
 from sample_site import clean_environment
 
-from rocm_sdk.doctor.verdicts.subject import open_subject
+from rocm_sdk.fit.verdicts.subject import open_subject
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 SCRATCH = "rocm-sdk-check-"

@@ -148,7 +148,7 @@ PRINTING = {
     "cli/store": 1,
     "cli/targets": 3,
     "cli/test": 6,
-    "cli/test_merge": 1,
+    "cli/merged_reports": 1,
     "cli/tree/__init__": 2,
     "cli/version": 1,
     "terminal/output": 5,

@@ -14,8 +14,8 @@ from programs import completed
 from sample_report import install
 from sample_site import CORE, LIBRARIES, Site
 
-from rocm_sdk.doctor.provenance.closed_source import TABLE, state_of
-from rocm_sdk.doctor.provenance.manifest import read_manifest
+from rocm_sdk.cli.info.closed_source import TABLE, state_of
+from rocm_sdk.cli.info.manifest import read_manifest
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -41,7 +41,7 @@ PROGRAM = """if True:
             print("network:", *sorted(set(seen)), flush=True)
         if event.startswith("socket.") and event != "socket.gethostname":
             seen.append(event)
-        if event == "import" and words[0].startswith("rocm_sdk.web"):
+        if event == "import" and words[0].startswith("rocm_sdk.index.web"):
             seen.append(words[0])
     sys.addaudithook(note)
     from rocm_sdk.cli import main
@@ -74,4 +74,4 @@ def test_no_network(sdk: Site, devel_tree: Path, command: str) -> None:
 
 
 def test_who_asks(sdk: Site) -> None:
-    assert "rocm_sdk.web.server" in network_of(sdk, INDEX)
+    assert "rocm_sdk.index.web.server" in network_of(sdk, INDEX)

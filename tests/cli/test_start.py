@@ -84,7 +84,7 @@ MODULES_OF_HELP = {
     "check": 13,
     "index": 14,
     "init-module": 13,
-    "code": 15,
+    "code": 16,
     "closure": 16,
     "clear-execstack": 13,
     "dlopen-dependencies": 13,

@@ -4,7 +4,7 @@ import sys
 
 from packaging.tags import parse_tag, sys_tags
 
-from rocm_sdk.doctor.verdicts.tags import misfit
+from rocm_sdk.fit.verdicts.tags import misfit
 
 HERE = {str(tag) for tag in sys_tags()}
 WORDS = [

@@ -14,7 +14,7 @@ from sample_closure import VERSION, closure
 from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment
 
-from rocm_sdk.gpu_code.note import parse_history
+from rocm_sdk.fit.code.note import parse_history
 from rocm_sdk.installed.record import digest_text, read_record, record_text
 from rocm_sdk_build.code.bundles import read_code
 from rocm_sdk_build.files.digest import sha256_of

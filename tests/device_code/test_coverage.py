@@ -321,7 +321,7 @@ def test_each_file_is_opened_once(tmp_path: Path, lib: Path) -> None:
 
 _FAULTS = """
 import sys
-from rocm_sdk.gpu_support.coverage import coverage
+from rocm_sdk.fit.coverage import coverage
 print([(fault.path, fault.code) for fault in coverage(["gfx1030"], sys.argv[1]).faults])
 """
 

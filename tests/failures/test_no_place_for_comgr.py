@@ -10,7 +10,7 @@ from sample_report import install, run_test
 from sample_site import CORE, Site
 
 from rocm_sdk.cli import main
-from rocm_sdk.gpu_support.comgr_places import place_problems
+from rocm_sdk.fit.comgr_places import place_problems
 from rocm_sdk.installed.installation import current
 
 TEMPORARY, CACHE = "W-ENV-014", "W-ENV-015"

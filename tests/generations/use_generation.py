@@ -22,8 +22,8 @@ from time import perf_counter
 
 import rocm_sdk
 from rocm_sdk import _dist_info
-from rocm_sdk.gpu_support.comgr import cache_problem, comgr_translates_spirv
-from rocm_sdk.gpu_support.done_without import is_done_without
+from rocm_sdk.fit.comgr import cache_problem, comgr_translates_spirv
+from rocm_sdk.fit.done_without import is_done_without
 
 SITE = Path(rocm_sdk.__file__).resolve().parents[1]
 TREE = SITE / "_rocm_sdk_devel"

@@ -6,7 +6,7 @@ import pytest
 from other_user import OtherUser
 from sample_site import clean_environment
 
-from rocm_sdk.web.server import Server, WebError, shown_address
+from rocm_sdk.index.web.server import Server, WebError, shown_address
 
 NOBODY = 54321  # a user without an entry in /etc/passwd
 
@@ -27,7 +27,7 @@ def test_what_is_refused_does_not_show_it(address: str) -> None:
 
 def test_a_user_without_a_home(other_user: OtherUser) -> None:
     """A container may have no name for its user. Then nobody has a .netrc."""
-    ask = "from rocm_sdk.web.server import _of_netrc; print(repr(_of_netrc('example.org')))"
+    ask = "from rocm_sdk.index.web.server import _of_netrc; print(repr(_of_netrc('example.org')))"
     command = [str(other_user.python), "-c", ask]
     environment = {name: value for name, value in clean_environment().items() if name != "HOME"}
     result = subprocess.run(

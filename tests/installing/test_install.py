@@ -14,9 +14,9 @@ from package_index import serve, write_wheel
 from programs import completed
 from sample_machine import machine_of
 
-from rocm_sdk.installing.asking import _packages_of_pip, run_installer
-from rocm_sdk.installing.destination import Destination
-from rocm_sdk.installing.refusal import InstallRefusedError
+from rocm_sdk.index.asking import _packages_of_pip, run_installer
+from rocm_sdk.index.destination import Destination
+from rocm_sdk.index.refusal import InstallRefusedError
 from rocm_sdk_build.output.index import write_index
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -13,10 +13,10 @@ from indexed_packages import Index as Pages
 from indexed_packages import indexed
 from package_index import serve
 
-from rocm_sdk.installing.asking import Answer, Package
-from rocm_sdk.installing.offered_code import WHOLE, Offer, read_offer
-from rocm_sdk.installing.refusal import InstallRefusedError
-from rocm_sdk.installing.request import Index
+from rocm_sdk.index.asking import Answer, Package
+from rocm_sdk.index.offered_code import WHOLE, Offer, read_offer
+from rocm_sdk.index.refusal import InstallRefusedError
+from rocm_sdk.index.request import Index
 
 VERSION = "7.1.2"
 CHOSEN = Answer({name: Package(VERSION, "") for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries")}, frozenset())

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rocm_sdk.installing.asking import Package
-from rocm_sdk.installing.choice import Choice, _from_elsewhere
-from rocm_sdk.installing.request import Index, Requirement
+from rocm_sdk.index.asking import Package
+from rocm_sdk.index.choice import Choice, _from_elsewhere
+from rocm_sdk.index.request import Index, Requirement
 
 OURS = "https://rocm.example/whl"
 LOCAL = "file:///tmp/others/torch-2.0-py3-none-any.whl"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.installing.choice import works
-from rocm_sdk.installing.request import choose_index, make_requirements
+from rocm_sdk.index.choice import works
+from rocm_sdk.index.request import choose_index, make_requirements
 
 NAMES = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx942")
 

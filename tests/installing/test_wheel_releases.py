@@ -8,8 +8,8 @@ import pytest
 from sample_devel import make_wheel
 from sample_site import compile_library
 
-from rocm_sdk.doctor.verdicts.wheel_releases import releases_of_wheels
 from rocm_sdk.errors import BadArchiveError, RocmSdkError
+from rocm_sdk.fit.verdicts.wheel_releases import releases_of_wheels
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -46,7 +46,7 @@ ARGUED: dict[tuple[str, str, str], str] = {
     ("csrc/device_code/extent.c", "uint64_t left = offset < extent->size ? extent->size - offset : 0;",
      "uint64_t left = offset <= extent->size ? extent->size - offset : 0;"): "their difference is 0",
     ("csrc/device_code/extent.c", "*got = left < size ? (size_t)left : size;", "*got = left <= size ? (size_t)left : size;"): "the minimum of two numbers",
-    ("rocm_sdk/doctor/verdicts/miopen_caches.py", "TYPE_CHECKING = False", "TYPE_CHECKING = True"):
+    ("rocm_sdk/fit/verdicts/miopen_caches.py", "TYPE_CHECKING = False", "TYPE_CHECKING = True"):
         "what is imported for type checkers is there",
     ("rocm_sdk/doctor/nodes/comparison.py", "values = dict(islice(_values(report.document), _FACTS + 1))",
      "values = dict(islice(_values(report.document), _FACTS + 2))"): "one fact more than is compared shows that there are more",

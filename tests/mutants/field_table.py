@@ -48,10 +48,10 @@ FIELD = (
     Mutation("rocm_sdk/installed/inherited.py", 'if "/" in each and not _is_of_sdk', "if not _is_of_sdk", _LEFT),
     Mutation("rocm_sdk/installed/inherited.py", 'any(line.endswith(b" " + real) for line in', 'all(True for line in', _LEFT),
     # which GPUs count
-    Mutation("rocm_sdk/gpu_support/counting.py", "gpu.gpu_class == _INTEGRATED and not has_code(gpu)", "not has_code(gpu)", _COUNTING),
+    Mutation("rocm_sdk/fit/counting.py", "gpu.gpu_class == _INTEGRATED and not has_code(gpu)", "not has_code(gpu)", _COUNTING),
     Mutation("rocm_sdk/doctor/subjects/gpus.py", 'comgr_knows(found.facts.get("target", "")) is not True', "True", _COUNTING),
-    Mutation("rocm_sdk/gpu_support/code_problems.py", "not (compiles and _compiles_for(on_gpu[0].gpu))", "not compiles", _COUNTING),
-    Mutation("rocm_sdk/gpu_support/known_faults.py", "for name in (gpu.real_processor, gpu.processor)", "for name in (gpu.processor,)", _COUNTING),
+    Mutation("rocm_sdk/fit/code_problems.py", "not (compiles and _compiles_for(on_gpu[0].gpu))", "not compiles", _COUNTING),
+    Mutation("rocm_sdk/fit/known_faults.py", "for name in (gpu.real_processor, gpu.processor)", "for name in (gpu.processor,)", _COUNTING),
     Mutation("rocm_sdk/cli/overview.py", "there is no GPU to run on; no library was looked at", "libraries load; there is no GPU to run on", ("tests/field/test_overview.py",)),
     Mutation("csrc/loader/link_trial.c", "rsdk_load_chain_attach(&made->chain, above);", "rsdk_load_chain_attach(&made->chain, NULL);", _LINKER),
     Mutation("csrc/loader/link_trial.c", "RSDK_TRY(follow_all(result, result->members.items[i], error));", "RSDK_TRY(i == 0 ? follow_all(result, result->members.items[i], error) : RSDK_OK);", ("test_host_check",)),
@@ -69,10 +69,10 @@ FIELD = (
     Mutation("csrc/diagnosis/index_choice.c", "label != NULL ? label + sizeof of_rocm - 1 : exact + 2", "exact + 2", _ORIGINS),
     Mutation("rocm_sdk/doctor/subjects/devel.py", "if _NO_BITCODE in error:", "if False:", _COMPILERS),
     Mutation("rocm_sdk/doctor/subjects/devel.py", "(not refused[2] and _is_of_compiler(ended))", "False", _COMPILERS),
-    Mutation("rocm_sdk/gpu_support/cuda_builds.py", '"hip" in said or "+rocm" in version or', '"hip" in said or', _FOREIGN),
-    Mutation("rocm_sdk/doctor/verdicts/judge.py", "if each.code not in _OF_MISSING)]", ")]", _FOREIGN),
-    Mutation("rocm_sdk/installing/explaining.py", "if elsewhere := _for_others(name, index):", "if elsewhere := '':", _REFUSALS),
-    Mutation("rocm_sdk/installing/explaining.py", "    for pattern in _LACKS_TO_BUILD:", "    for pattern in ():", _REFUSALS),
+    Mutation("rocm_sdk/fit/cuda_builds.py", '"hip" in said or "+rocm" in version or', '"hip" in said or', _FOREIGN),
+    Mutation("rocm_sdk/fit/verdicts/judge.py", "if each.code not in _OF_MISSING)]", ")]", _FOREIGN),
+    Mutation("rocm_sdk/index/explaining.py", "if elsewhere := _for_others(name, index):", "if elsewhere := '':", _REFUSALS),
+    Mutation("rocm_sdk/index/explaining.py", "    for pattern in _LACKS_TO_BUILD:", "    for pattern in ():", _REFUSALS),
     Mutation("rocm_sdk/installed/prefix_versions.py", 'of_tools = match[1].lower() == "rocm"', "of_tools = False", _PREFIXES),
     Mutation("rocm_sdk/doctor/subjects/prefix.py", "        return bool(rows_of(name))", "        return True", _PREFIXES),
     # what nobody listed
@@ -103,7 +103,7 @@ FIELD = (
     # what is printed without an answer of the index
     Mutation("rocm_sdk/cli/install.py", "if not options.print or options.format not in (None, *UNPINNED):", "if True:", _NETWORK),
     # archives that a package never had
-    Mutation("rocm_sdk/gpu_support/code_problems.py", "is_absent and not may_lack_archive(", "is_absent or not may_lack_archive(", _ARCHIVES),
+    Mutation("rocm_sdk/fit/code_problems.py", "is_absent and not may_lack_archive(", "is_absent or not may_lack_archive(", _ARCHIVES),
     # where a package came from, and which release a tree is
     Mutation("rocm_sdk/installed/wheel_directory.py", 'how.get("editable") is True', "False", _ORIGINS),
     Mutation("rocm_sdk/installed/prefix_versions.py", "if version := _version_of_packages(prefix):", "if version := None:", _PREFIXES),

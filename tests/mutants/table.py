@@ -19,12 +19,12 @@ _BUNDLE_LIMITS, _KPACK_CHECKS = ("tests/rewriting/test_bundle_limits.py",), ("te
 _ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_downloads.py",)
 _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
-_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "rocm_sdk/web/server.py"
+_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "rocm_sdk/index/web/server.py"
 _INDEX, _INDEX_TESTS = (
     "rocm_sdk/doctor/subjects/index.py",
     ("tests/selftest/test_index.py", "tests/selftest/test_hostile_index.py"),
 )
-_REMOTE, _PARTS = "rocm_sdk/web/remote_file.py", ("tests/selftest/test_remote_file.py",)
+_REMOTE, _PARTS = "rocm_sdk/index/web/remote_file.py", ("tests/selftest/test_remote_file.py",)
 _VERDICTS, _BINDINGS = "csrc/loader/binding_verdict.c", ("tests/loader/test_bindings.py",)
 _SPLIT, _SPLIT_TESTS = "builder/rocm_sdk_build/code/debug_split.py", ("tests/builder/test_split_debug.py",)
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
@@ -131,12 +131,12 @@ MUTATIONS = (
              'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length * 0, id, target);', ("tests/device_code/test_coverage.py",)),
     Mutation("rocm_sdk/base/zip_file.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/base/zip_file.py", "    if listed > min(_LARGEST_DIRECTORY, end):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
-    Mutation("rocm_sdk/gpu_code/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/fit/code/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     # what a server may change, and how much of it is read
     Mutation(_REMOTE, '            headers["If-Range"] = self._tag\n', "            pass\n", _PARTS),
     Mutation(_REMOTE, "        self._left -= len(answer.body)\n", "", _PARTS),
     Mutation(_REMOTE, " or self._size not in {0, size}:", ":", _PARTS),
-    Mutation("rocm_sdk/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
+    Mutation("rocm_sdk/index/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
     Mutation("rocm_sdk/base/zip_file.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
     # what an installer may say
     Mutation("rocm_sdk/base/value_text.py", 'words[0].rpartition("@")[2] + text', "words[0] + text",
@@ -158,7 +158,7 @@ MUTATIONS = (
              ("tests/cli/test_check_scratch.py::test_a_signal_leaves_nothing",)),
     Mutation("rocm_sdk/cli/check.py", "    with removed_at_signals():", "    if True:", ("tests/cli/test_check_scratch.py::test_a_signal_leaves_nothing",)),
     Mutation("rocm_sdk/base/walking.py", "    if depth > DEPTH_LIMIT:", "    if depth >= DEPTH_LIMIT:", ("tests/test_walking.py::test_the_limit",)),
-    Mutation("rocm_sdk/doctor/verdicts/wheel.py", "        if len(parts) > DEPTH_LIMIT:", "        if False:", ("tests/cli/test_check.py::test_a_wheel_with_deep_directories",)),
+    Mutation("rocm_sdk/fit/verdicts/wheel.py", "        if len(parts) > DEPTH_LIMIT:", "        if False:", ("tests/cli/test_check.py::test_a_wheel_with_deep_directories",)),
     # what a name or a word stands for
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("_.", *from) != NULL;', ("test_record",)),
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("-_", *from) != NULL;', ("test_record",)),
@@ -213,7 +213,7 @@ MUTATIONS = (
     Mutation("builder/rocm_sdk_build/files/new_file.py", "        sync_file(str(path))", "        pass", ("tests/builder/test_promotion.py",)),
     Mutation("rocm_sdk/base/moving.py", "_RENAME_NOREPLACE = 1", "_RENAME_NOREPLACE = 0", ("tests/builder/test_free_names.py",)),
     Mutation("rocm_sdk/base/moving.py", "os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW", "os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW", ("tests/builder/test_free_names.py",)),
-    Mutation("rocm_sdk/doctor/verdicts/tags.py", "int(tag[3:]) <= minor))", "int(tag[3:]) == minor))", ("tests/cli/test_wheel_tags.py",)),
+    Mutation("rocm_sdk/fit/verdicts/tags.py", "int(tag[3:]) <= minor))", "int(tag[3:]) == minor))", ("tests/cli/test_wheel_tags.py",)),
     Mutation("csrc/loader/bindings.c", "(opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program", "(opening->mode & RTLD_GLOBAL) != 0", ("tests/cli/test_check_beside.py",)),
     Mutation("builder/rocm_sdk_build/files/new_file.py", "mode = 0o666 if source", "mode = 0o600 if source", ("tests/rewriting/test_outputs.py",)),
     Mutation(_TREES, "no_room, copies=2)", "no_room)", _ROOM),
@@ -310,8 +310,8 @@ MUTATIONS = (
              (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_with_a_name_twice",)),
     Mutation(f"{_FILES}/members.py", "    if size * copies > free:", "    if size < 0:", (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_without_room",)),
     # where packages come from
-    Mutation("rocm_sdk/installing/choice.py", 'origin.scheme == "file" and ours.scheme != "file"', 'origin.scheme == "file"', ("tests/installing/test_origins.py",)),
-    Mutation("rocm_sdk/installing/choice.py", 'is_local = origin.scheme == "file" and ours.scheme != "file"', "is_local = False", ("tests/installing/test_origins.py",)),
+    Mutation("rocm_sdk/index/choice.py", 'origin.scheme == "file" and ours.scheme != "file"', 'origin.scheme == "file"', ("tests/installing/test_origins.py",)),
+    Mutation("rocm_sdk/index/choice.py", 'is_local = origin.scheme == "file" and ours.scheme != "file"', "is_local = False", ("tests/installing/test_origins.py",)),
     # scopes
     Mutation("csrc/loader/preloader.c", "dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(group->path, RTLD_NOW | RTLD_GLOBAL) != NULL",
              ("test_load_failures",)),
@@ -329,7 +329,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/errors.py", "class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):", "class LibraryNotFoundError(RocmSdkError, FileNotFoundError):",
              ("tests/field/test_torch_compile_kernel.py",)),
     Mutation("rocm_sdk/cli/tree/files_tree.py", "and (only is None or only.shortname is not None)", "", ("tests/field/test_opened_names_said.py",)),
-    Mutation("rocm_sdk/gpu_support/wsl.py", "if path is None:", "if False:", ("tests/field/test_wsl.py",)),
+    Mutation("rocm_sdk/fit/wsl.py", "if path is None:", "if False:", ("tests/field/test_wsl.py",)),
     # one look at the SDK, and at the bus
     Mutation("csrc/loader/resolver.c", "inventory->keeps_all = true;", "inventory->keeps_all = false;", ("tests/loader/test_one_look.py",)),
     Mutation("csrc/loader/plan.c", "(purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;", "false;", ("tests/loader/test_one_look.py",)),
@@ -366,7 +366,7 @@ MUTATIONS = (
              ("tests/situations/test_situations.py::test_one_problem_with_its_cause_and_a_fix_that_works[a library of the package needs what no library has]",)),
     Mutation("rocm_sdk/doctor/causes/comparing.py", "self._left is not None and size > self._left", "False", (f"{_CAUSES}::test_how_much_is_compared",)),
     Mutation("rocm_sdk/doctor/causes/comparing.py", "size > self._left", "size >= self._left", (f"{_CAUSES}::test_how_much_is_compared",)),
-    Mutation("rocm_sdk/gpu_support/ask_comgr.py", "own and not unfit", "own", ("tests/cli/test_check_gpu.py::test_unofficial_code_is_said_to_be",)),
+    Mutation("rocm_sdk/fit/ask_comgr.py", "own and not unfit", "own", ("tests/cli/test_check_gpu.py::test_unofficial_code_is_said_to_be",)),
     Mutation("rocm_sdk/terminal/progress.py", "_open[-1:] != [self]", "not _open", ("tests/cli/test_progress.py::test_the_innermost_is_shown_until_it_ends",)),
     Mutation("rocm_sdk/terminal/progress.py", "done if self.total is None else min(done, self.total)", "done", ("tests/cli/test_progress.py::test_no_more_is_done_than_there_is_to_do",)),
 
@@ -379,10 +379,10 @@ MUTATIONS = (
     Mutation("csrc/loader/host_check.c", "return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK", "return false ? RSDK_OK", ("test_host_check",)),
     Mutation("csrc/loader/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
     Mutation("csrc/loader/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
-    Mutation("rocm_sdk/doctor/verdicts/variants.py", "if has_sdk and loading:", "if has_sdk:", _RELEASES),
-    Mutation("rocm_sdk/doctor/verdicts/missing.py", "elif _is_known(facts) or not may_be_of_others:", "else:", _RELEASES),
-    Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
-    Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "(label := _label_of(os.path.basename(wheel))) and _is_in(label, both)", "(label := _label_of(os.path.basename(wheel)))", ("tests/installing/test_wheel_releases.py",)),
+    Mutation("rocm_sdk/fit/verdicts/variants.py", "if has_sdk and loading:", "if has_sdk:", _RELEASES),
+    Mutation("rocm_sdk/fit/verdicts/missing.py", "elif _is_known(facts) or not may_be_of_others:", "else:", _RELEASES),
+    Mutation("rocm_sdk/fit/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
+    Mutation("rocm_sdk/fit/verdicts/wheel_releases.py", "(label := _label_of(os.path.basename(wheel))) and _is_in(label, both)", "(label := _label_of(os.path.basename(wheel)))", ("tests/installing/test_wheel_releases.py",)),
     *FIELD,
 )
 # fmt: on
@@ -469,17 +469,17 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_CLOSURE}/choosing/trace.py": ("tests/closure/test_trace.py",),
     **dict.fromkeys((f"{_CLOSURE}/writing/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
                     ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
-    **dict.fromkeys((f"rocm_sdk/doctor/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
+    **dict.fromkeys((f"rocm_sdk/fit/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
                     ("tests/cli/test_check.py", "tests/cli/test_check_scratch.py", "tests/cli/test_check_gpu.py")),
     **dict.fromkeys((f"rocm_sdk/doctor/causes/{name}.py" for name in ("comparing", "finding", "following", "grouping", "looking", "trying")),
                     (_CAUSES, "tests/selftest/test_command.py", "tests/situations/test_situations.py")),
     **dict.fromkeys((f"rocm_sdk/doctor/proving/{name}.py" for name in ("copies", "fixes", "keeper", "places")), (_TRIED,)),
-    **dict.fromkeys((f"rocm_sdk/installing/{name}.py" for name in ("asking", "choice", "destination", "forms", "gpu_choice", "gpu_packages", "request")),
+    **dict.fromkeys((f"rocm_sdk/index/{name}.py" for name in ("asking", "choice", "destination", "forms", "gpu_choice", "gpu_packages", "request")),
                     ("tests/installing/test_install.py", "tests/installing/test_which_gpu.py")),
-    "rocm_sdk/installing/explaining.py": ("tests/installing/test_network.py",),
-    **dict.fromkeys(("rocm_sdk/installing/offered_code.py", "rocm_sdk/web/source_archives.py"), ("tests/installing/test_offered_code.py",)),
+    "rocm_sdk/index/explaining.py": ("tests/installing/test_network.py",),
+    **dict.fromkeys(("rocm_sdk/index/offered_code.py", "rocm_sdk/index/web/source_archives.py"), ("tests/installing/test_offered_code.py",)),
     "rocm_sdk/base/starting.py": ("tests/test_hostile_directory.py", "tests/cli/test_run.py"),
-    **dict.fromkeys((f"rocm_sdk/web/{name}.py" for name in ("links", "remote_file", "simple_index", "wheels")),
+    **dict.fromkeys((f"rocm_sdk/index/web/{name}.py" for name in ("links", "remote_file", "simple_index", "wheels")),
                     ("tests/selftest/test_index.py", "tests/selftest/test_hostile_index.py")),
     **dict.fromkeys((f"rocm_sdk/doctor/nodes/{name}.py" for name in ("comparison", "facts", "host_list", "page", "reading")),
                     ("tests/selftest/test_nodes.py",)),

@@ -13,7 +13,7 @@ from sample_machine import machine_of
 from sample_site import clean_environment
 
 from rocm_sdk import coverage, device_code
-from rocm_sdk.gpu_support.coverage import with_code
+from rocm_sdk.fit.coverage import with_code
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 
 CLANG = shutil.which("clang")
@@ -66,7 +66,7 @@ def test_comgr_translates_no_spirv(debian_sdk: Callable[[str], Path]) -> None:
 
 
 def ask_comgr(site: Path, function: str) -> str:
-    program = f"from rocm_sdk.gpu_support.comgr import {function} as ask; print(ask())"
+    program = f"from rocm_sdk.fit.comgr import {function} as ask; print(ask())"
     variables = clean_environment() | {"PYTHONPATH": str(site)}
     return subprocess.check_output([sys.executable, "-c", program], text=True, env=variables).strip()
 

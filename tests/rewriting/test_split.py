@@ -14,7 +14,7 @@ from sample_device_code import BUNDLE_MAGIC, FLAGS, HOST, bundle, code_object, c
 
 from rocm_sdk import RewriteError, coverage, device_code
 from rocm_sdk.base.zstd import import_zstd
-from rocm_sdk.gpu_code.note import describe_history, read_history
+from rocm_sdk.fit.code.note import describe_history, read_history
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 

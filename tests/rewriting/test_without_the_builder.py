@@ -13,7 +13,7 @@ from programs import completed
 from sample_device_code import bundle, library, objects
 
 import rocm_sdk
-from rocm_sdk.gpu_code.options import add_rewrite_arguments, words_of
+from rocm_sdk.fit.code.options import add_rewrite_arguments, words_of
 
 
 @pytest.fixture

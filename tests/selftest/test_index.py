@@ -18,9 +18,9 @@ from sample_devel import core_files, libraries_files, make_wheel
 from sample_report import run_test
 from sample_site import clean_environment
 
-from rocm_sdk.web.server import Answer, WebError
-from rocm_sdk.web.simple_index import files_of_project
-from rocm_sdk.web.wheels import WHOLE_LIMIT, tags_in, tags_of
+from rocm_sdk.index.web.server import Answer, WebError
+from rocm_sdk.index.web.simple_index import files_of_project
+from rocm_sdk.index.web.wheels import WHOLE_LIMIT, tags_in, tags_of
 
 LIBRARY = "_rocm_sdk_core/lib/libamdhip64.so.7"
 
@@ -289,7 +289,7 @@ def test_tags_are_those_of_the_name() -> None:
 
 
 def test_nobody_is_reached(fetched: Path) -> None:
-    (fetched / "sitecustomize.py").write_text("from rocm_sdk.web import server; server._PAUSE = 0.01\n")
+    (fetched / "sitecustomize.py").write_text("from rocm_sdk.index.web import server; server._PAUSE = 0.01\n")
     found = ask_about(fetched, "http://127.0.0.1:9/simple/", "--seconds", "20")
     assert found.codes == {"E-INDEX-005"}
     assert found.only("E-INDEX-005")["title"] == "http://127.0.0.1:9/simple/ cannot be asked about rocm-sdk-core"

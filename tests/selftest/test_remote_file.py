@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from web_server import serving
 
-from rocm_sdk.web.remote_file import BLOCK, RemoteFile
-from rocm_sdk.web.server import Server, TooLargeError, WebError
+from rocm_sdk.index.web.remote_file import BLOCK, RemoteFile
+from rocm_sdk.index.web.server import Server, TooLargeError, WebError
 
 SIZE = 20 * BLOCK
 

@@ -26,7 +26,7 @@ from rocm_sdk.doctor.proving.fixes import Proof
 from rocm_sdk.doctor.proving.keeper import Plan
 from rocm_sdk.doctor.proving.places import places_of
 from rocm_sdk.doctor.recorder import Options
-from rocm_sdk.doctor.test_again import Wanted
+from rocm_sdk.doctor.second_run import Wanted
 from rocm_sdk.installed.installation import current
 from rocm_sdk.problems.problem import in_general
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rocm_sdk.base.value_text import counted
 from rocm_sdk.devel.absent import told
 from rocm_sdk.devel.device_links import LINKS
-from rocm_sdk.doctor.verdicts.opened_names import OpenedName, opened_names
+from rocm_sdk.fit.verdicts.opened_names import OpenedName, opened_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.wheel_name import wheel_name

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import device_code_of_part
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 from .compression import ZSTD, BundleHash, decompressed
 from .pieces import data_ranges, read_range

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 from .bundles import Entry
 from .elf64 import HEADER, PT_NOTE, SEGMENT, align_up

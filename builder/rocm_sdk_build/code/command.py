@@ -10,8 +10,8 @@ from functools import partial
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.value_text import counted, size_text
-from rocm_sdk.gpu_code.options import is_asked_for, misuse
-from rocm_sdk.gpu_support.comgr import cache_problem
+from rocm_sdk.fit.code.options import is_asked_for, misuse
+from rocm_sdk.fit.comgr import cache_problem
 from rocm_sdk.terminal.output import attempt, complain, remember_done, status_of, tell
 from rocm_sdk_build.files.new_file import is_directory
 

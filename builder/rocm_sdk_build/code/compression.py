@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from rocm_sdk.base.zstd import ZSTD_INSTALL, import_zstd
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 ZLIB, ZSTD = 0, 1  # numbers in compressed bundles
 _LIMIT = 1 << 20  # bytes of a decompressed piece, however much the data claims

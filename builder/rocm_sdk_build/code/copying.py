@@ -7,7 +7,7 @@ import fcntl
 import os
 from collections.abc import Iterable, Iterator
 
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 from .pieces import Piece, read_range, write_all
 

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import new_file

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.gpu_code.note import NOTE_SECTION
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.note import NOTE_SECTION
+from rocm_sdk.fit.code.refusal import refusal
 
 from .copying import write_pieces
 from .elf64 import SHT_NOBITS, Elf

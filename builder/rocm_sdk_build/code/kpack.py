@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from msgpack import Packer, Unpacker, UnpackException, packb, unpackb
 
 from rocm_sdk.errors import RewriteError
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 from .compressing import compressed
 from .compression import ZSTD

@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rocm_sdk.gpu_code.note import NOTE_SECTION
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.note import NOTE_SECTION
+from rocm_sdk.fit.code.refusal import refusal
 
 from .elf64 import (
     PF_R,

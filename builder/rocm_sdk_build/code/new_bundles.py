@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 
 from .bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
 from .compressing import compressed

@@ -1,11 +1,11 @@
-"""The writer of the note in a rewritten file; `rocm_sdk.gpu_code.note` describes and reads the note."""
+"""The writer of the note in a rewritten file; `rocm_sdk.fit.code.note` describes and reads the note."""
 
 from __future__ import annotations
 
 import json
 import struct
 
-from rocm_sdk.gpu_code.note import History
+from rocm_sdk.fit.code.note import History
 
 from .elf64 import align_up
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import target_id
 from rocm_sdk.errors import RewriteError, UnknownTargetError
-from rocm_sdk.gpu_code.note import History, Step, parse_history
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.note import History, Step, parse_history
+from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.targets import table
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.gpu_code.note import Step
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.note import Step
+from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file

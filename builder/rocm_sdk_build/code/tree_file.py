@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.fit.code.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk_build.files.input_file import ChangedInputError, InputFile
 from rocm_sdk_build.files.new_file import new_file
 

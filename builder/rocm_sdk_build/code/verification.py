@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import inspect_library
 from rocm_sdk.errors import RewriteError, RocmSdkError
-from rocm_sdk.gpu_code.note import NOTE_SECTION, History, parse_history
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.note import NOTE_SECTION, History, parse_history
+from rocm_sdk.fit.code.refusal import refusal
 
 from .bundles import Change
 from .copying import have_same_bytes

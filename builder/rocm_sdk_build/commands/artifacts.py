@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _make(places: Sequence[str], options: argparse.Namespace) -> int:
     """Make the packages, or with --dry-run tell their estimates; return the exit status."""
-    from rocm_sdk.web.server import SCHEMES
+    from rocm_sdk.index.web.server import SCHEMES
     from rocm_sdk_build.building.artifacts import build, choice_of, estimate
     from rocm_sdk_build.files.named_directory import require_directory
     from rocm_sdk_build.inputs.catalog import NAME_IT, everything
@@ -113,7 +113,7 @@ def _local(
     `limit` is the size in megabytes of an archive from a server; 0 stands for the usual limits. `is_wanted` says
     whether an artifact of this name is downloaded.
     """
-    from rocm_sdk.web.server import SCHEMES, Limits
+    from rocm_sdk.index.web.server import SCHEMES, Limits
     from rocm_sdk_build.inputs.download import download
     from rocm_sdk_build.packages.families import expand, names_in
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rocm_sdk.gpu_code.options import add_rewrite_arguments
+from rocm_sdk.fit.code.options import add_rewrite_arguments
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -81,7 +81,7 @@ def compile_kernel(soname: str, target: str) -> str:
     """Compile a kernel for a target, which needs no GPU; return a line about the code."""
     import ctypes
 
-    from rocm_sdk.gpu_code.run_time_compilation import compile_for
+    from rocm_sdk.fit.code.run_time_compilation import compile_for
 
     size = len(compile_for(ctypes.CDLL(soname), target))
     return f'ctypes.CDLL("{soname}").hiprtcCompileProgram(...): {size} bytes of code for {target}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.code.trees import Left, Select, Selection
 
 from .data_files import DataFile, data_files, files_below, not_needed

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import deflate
 
-from rocm_sdk import gpu_code, loader_version
+from rocm_sdk import loader_version
+from rocm_sdk.fit import code as gpu_code
 from rocm_sdk_build.files.digest import chunks_of, sha256_of
 from rocm_sdk_build.files.own_directory import foreign
 from rocm_sdk_build.files.source_date import given_date

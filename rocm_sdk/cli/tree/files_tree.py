@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import rocm_sdk
 from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
-from rocm_sdk.doctor.verdicts.conditions import try_files
-from rocm_sdk.doctor.verdicts.judge import Question, against_of
-from rocm_sdk.doctor.verdicts.opened_names import opened_names
-from rocm_sdk.doctor.verdicts.opening import opening
-from rocm_sdk.doctor.verdicts.subject import open_subject
-from rocm_sdk.gpu_support.words import named
+from rocm_sdk.fit.verdicts.conditions import try_files
+from rocm_sdk.fit.verdicts.judge import Question, against_of
+from rocm_sdk.fit.verdicts.opened_names import opened_names
+from rocm_sdk.fit.verdicts.opening import opening
+from rocm_sdk.fit.verdicts.subject import open_subject
+from rocm_sdk.fit.words import named
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.installation import current
 from rocm_sdk.terminal.output import complain
@@ -25,9 +25,9 @@ from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
     from rocm_sdk._native import HostFile, HostFiles, HostNeed, Unfound
-    from rocm_sdk.doctor.verdicts.opened_names import OpenedName
-    from rocm_sdk.doctor.verdicts.opening import Opening
-    from rocm_sdk.doctor.verdicts.subject import Subject
+    from rocm_sdk.fit.verdicts.opened_names import OpenedName
+    from rocm_sdk.fit.verdicts.opening import Opening
+    from rocm_sdk.fit.verdicts.subject import Subject
 
 _BESIDE = ("bundled", "RPATH")  # places of libraries that the package brings itself
 _WITH_IT = (*_BESIDE, "SDK")  # places of libraries that come in with a file

@@ -11,8 +11,8 @@ from rocm_sdk.base.shadowing import stale_code_of
 from rocm_sdk.base.value_text import one_line, quoted_for_shell
 from rocm_sdk.doctor.file_faults import no_file
 from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.doctor.second_run import Wanted, seen_again
 from rocm_sdk.doctor.surroundings import DIRECTORY, ENTRY, Child, Surroundings, Suspect, suspects
-from rocm_sdk.doctor.test_again import Wanted, seen_again
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import library_name
 from rocm_sdk.problems import Problem, problem

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rocm_sdk.base.users import owner_or_root, user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.surroundings import hard_limits
-from rocm_sdk.gpu_support.comgr_places import temporary_directory
+from rocm_sdk.fit.comgr_places import temporary_directory
 
 # The words of programs at a limit.
 _AT_LIMIT = {

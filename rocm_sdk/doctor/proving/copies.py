@@ -22,7 +22,7 @@ from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.starting import Done, find_program, own_code, run
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import last_line
-from rocm_sdk.doctor.test_again import Wanted, answer, question
+from rocm_sdk.doctor.second_run import Wanted, answer, question
 
 from .keeper import Plan
 from .places import Places

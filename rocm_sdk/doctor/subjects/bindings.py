@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocm_sdk.base.value_text import counted
-from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.installed.init_module import init_module, preload_names
 from rocm_sdk.installed.installation import Installed
 

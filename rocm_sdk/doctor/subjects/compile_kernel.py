@@ -10,7 +10,7 @@ import tempfile
 import warnings
 
 import rocm_sdk
-from rocm_sdk.gpu_code.run_time_compilation import CompilationError, compile_for
+from rocm_sdk.fit.code.run_time_compilation import CompilationError, compile_for
 
 # `_say` writes one of them and a JSON value.
 COMPILED, LACKING, FAILED, PROBLEM = "compiled", "lacking", "failed", "problem"

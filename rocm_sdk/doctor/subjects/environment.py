@@ -11,8 +11,8 @@ from rocm_sdk.base.value_text import listed
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_support.comgr_places import place_problems
-from rocm_sdk.gpu_support.packages import supported_targets
+from rocm_sdk.fit.comgr_places import place_problems
+from rocm_sdk.fit.packages import supported_targets
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.inherited import inherited
 from rocm_sdk.installed.installation import Installed, refused_root

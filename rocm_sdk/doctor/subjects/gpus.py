@@ -12,13 +12,13 @@ from rocm_sdk.base.starting import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_support.code_verdict import CodeVerdict, as_counted, judge_code
-from rocm_sdk.gpu_support.comgr import comgr_knows
-from rocm_sdk.gpu_support.counting import COUNTS, Standing, problem_of, standings_of_targets
-from rocm_sdk.gpu_support.coverage import targets_of, with_code
-from rocm_sdk.gpu_support.known_faults import known_faults, processors_of
-from rocm_sdk.gpu_support.packages import missing_targets, owner_of, requirement_for, supported_targets
-from rocm_sdk.gpu_support.wsl import explained
+from rocm_sdk.fit.code_verdict import CodeVerdict, as_counted, judge_code
+from rocm_sdk.fit.comgr import comgr_knows
+from rocm_sdk.fit.counting import COUNTS, Standing, problem_of, standings_of_targets
+from rocm_sdk.fit.coverage import targets_of, with_code
+from rocm_sdk.fit.known_faults import known_faults, processors_of
+from rocm_sdk.fit.packages import missing_targets, owner_of, requirement_for, supported_targets
+from rocm_sdk.fit.wsl import explained
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.value_text import counted, one_line, quoted_for_shell
+from rocm_sdk.index.web.remote_file import NoPartsError
+from rocm_sdk.index.web.server import SCHEMES, Server, UnreachedError, WebError, shown_address
+from rocm_sdk.index.web.simple_index import IndexedFile, attestations_of, files_of_project
+from rocm_sdk.index.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 from rocm_sdk.installed.distributions import Distribution, headers_of, normalised
 from rocm_sdk.installed.installer import configured_index
 from rocm_sdk.installed.origin import origin_of
-from rocm_sdk.web.remote_file import NoPartsError
-from rocm_sdk.web.server import SCHEMES, Server, UnreachedError, WebError, shown_address
-from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project
-from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 
 if TYPE_CHECKING:
     from rocm_sdk.doctor.recorder import Options, Recorder

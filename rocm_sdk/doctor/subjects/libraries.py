@@ -15,8 +15,8 @@ from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.gpu_driver import facts_of_hang
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
-from rocm_sdk.doctor.verdicts.opened_names import of_objects
-from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, read_history
+from rocm_sdk.fit.code.note import NOTE_SECTION, describe_history, read_history
+from rocm_sdk.fit.verdicts.opened_names import of_objects
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import SharedObject, library_name

@@ -18,11 +18,11 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.file_faults import put_aside
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
-from rocm_sdk.doctor.verdicts.requirements import requirements
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
-from rocm_sdk.gpu_support.code_problems import lost_archives
-from rocm_sdk.gpu_support.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
-from rocm_sdk.gpu_support.packages import distribution_name
+from rocm_sdk.fit.code_problems import lost_archives
+from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
+from rocm_sdk.fit.packages import distribution_name
+from rocm_sdk.fit.verdicts.requirements import requirements
 from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import (
     CLOSURE_JOURNAL,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.candidate import may_have_code
+from rocm_sdk.fit.code.candidate import may_have_code
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.closure.choosing.selection import Kept, LeftOut

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import RocmSdkError, device_code
 from rocm_sdk._native import compatibility, target_in_name
-from rocm_sdk.gpu_code.candidate import may_have_code
+from rocm_sdk.fit.code.candidate import may_have_code
 from rocm_sdk_build.code.choice import choose_images
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.errors import PackagingError

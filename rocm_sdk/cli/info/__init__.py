@@ -48,15 +48,15 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Print everything. Return status 1 if there is no SDK."""
     if options.sizes:
-        from .info_sizes import print_sizes
+        from .sizes import print_sizes
 
         return print_sizes(for_programs=options.json)
     if options.provenance:
-        from .info_provenance import print_provenance
+        from .provenance import print_provenance
 
         return print_provenance(for_programs=options.json)
     if options.build_id is not None:
-        from .info_build_id import print_build_ids
+        from .build_id import print_build_ids
 
         return print_build_ids(options.build_id, for_programs=options.json)
     facts, gpus = collect()
@@ -153,7 +153,7 @@ def _families(sdk: dict[str, Any]) -> Iterator[str]:
 
 def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
     """Tell the facts for people."""
-    from .gpu_table import tell_gpus
+    from rocm_sdk.cli.gpu_table import tell_gpus
 
     sdk = facts["sdk"]
     _tell_fact("ROCm SDK", sdk["version"] or "not installed")

@@ -18,8 +18,8 @@ from rocm_sdk.base.value_text import size_text
 from rocm_sdk.base.walking import DEPTH_LIMIT
 from rocm_sdk.base.zip_file import DAMAGE, open_zip
 from rocm_sdk.errors import BadArchiveError
-from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
-from rocm_sdk.gpu_support.image_kinds import DIRECTORY
+from rocm_sdk.fit.code.candidate import CODE_ENDINGS
+from rocm_sdk.fit.image_kinds import DIRECTORY
 from rocm_sdk.terminal.progress import Wait, waiting
 
 from .requirements import requirements

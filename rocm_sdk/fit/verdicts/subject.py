@@ -17,8 +17,8 @@ from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
-from rocm_sdk.gpu_code.candidate import CODE_ENDINGS
-from rocm_sdk.gpu_support.cuda_builds import version_file
+from rocm_sdk.fit.code.candidate import CODE_ENDINGS
+from rocm_sdk.fit.cuda_builds import version_file
 from rocm_sdk.installed.catalog import stem
 from rocm_sdk.installed.distributions import is_of_sdk, normalised
 

@@ -45,7 +45,7 @@ def _ask(*question: str) -> bool | None:
     from rocm_sdk.base.starting import module_command, run  # here: most code asks nothing
 
     try:
-        done = run(module_command("rocm_sdk.gpu_support.ask_comgr", *question), seconds=_SECONDS)
+        done = run(module_command("rocm_sdk.fit.ask_comgr", *question), seconds=_SECONDS)
     except OSError:
         return None
     return {"yes": True, "no": False}.get(done.stdout.strip()) if done.returncode == 0 else None

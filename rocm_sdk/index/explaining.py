@@ -11,9 +11,9 @@ from typing import NoReturn
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from rocm_sdk.index.web.server import Server, WebError, without_user
+from rocm_sdk.index.web.simple_index import files_of_project
 from rocm_sdk.installed.distributions import LOADER
-from rocm_sdk.web.server import Server, WebError, without_user
-from rocm_sdk.web.simple_index import files_of_project
 
 from .refusal import InstallRefusedError, UnreachedIndexError
 

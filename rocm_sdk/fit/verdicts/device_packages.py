@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocm_sdk.gpu_support.packages import owner_of
+from rocm_sdk.fit.packages import owner_of
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.others import find, versions
 from rocm_sdk.problems import problem

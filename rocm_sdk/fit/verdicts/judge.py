@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from rocm_sdk._native import choose_index, device_code, inspect_library
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
-from rocm_sdk.gpu_code.candidate import CODE_ENDINGS, may_have_code
-from rocm_sdk.gpu_support.code_verdict import CodeVerdict, judge_code
-from rocm_sdk.gpu_support.comgr_places import place_problems
-from rocm_sdk.gpu_support.coverage import with_code
-from rocm_sdk.gpu_support.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
-from rocm_sdk.gpu_support.image_kinds import image_kinds
-from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
-from rocm_sdk.gpu_support.words import SPIRV_DEPENDS, remarks_on
+from rocm_sdk.fit.code.candidate import CODE_ENDINGS, may_have_code
+from rocm_sdk.fit.code_verdict import CodeVerdict, judge_code
+from rocm_sdk.fit.comgr_places import place_problems
+from rocm_sdk.fit.coverage import with_code
+from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
+from rocm_sdk.fit.image_kinds import image_kinds
+from rocm_sdk.fit.image_kinds import remarks as remarks_of_images
+from rocm_sdk.fit.words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.installed.library_directories import further_libraries
 from rocm_sdk.installed.others import find
 from rocm_sdk.problems import problem

@@ -1,6 +1,6 @@
 """The questions to the installed SDK's comgr about facts that its file does not show.
 
-The program is `python -m rocm_sdk.gpu_support.ask_comgr QUESTION`; the question `knows` has a target behind it. The
+The program is `python -m rocm_sdk.fit.ask_comgr QUESTION`; the question `knows` has a target behind it. The
 process prints "yes", "no", or nothing where the answer means nothing. The source of the numbers is amd_comgr.h, of the
 containers clang's documentation of the offload bundler.
 """

@@ -7,8 +7,8 @@ from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import RocmSdkError, UnknownTargetError
-from rocm_sdk.gpu_support.packages import owner_of
-from rocm_sdk.gpu_support.wsl import explained
+from rocm_sdk.fit.packages import owner_of
+from rocm_sdk.fit.wsl import explained
 
 from .refusal import InstallRefusedError, WrongWordError
 

@@ -13,7 +13,7 @@ from rocm_sdk.base.starting import Done, own_code, run
 
 from .surroundings import Surroundings
 
-_CODE = "from rocm_sdk.doctor.answering import main; main()"
+_CODE = "from rocm_sdk.doctor.second_run_process import main; main()"
 
 
 class Wanted(NamedTuple):

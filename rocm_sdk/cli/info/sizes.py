@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rocm_sdk.base.value_text import size_text
-from rocm_sdk.gpu_support.sizes import Sizes, sizes
+from rocm_sdk.fit.sizes import Sizes, sizes
 from rocm_sdk.terminal.output import tell, tell_table
 
 if TYPE_CHECKING:

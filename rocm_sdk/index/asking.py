@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import Done, run
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
+from rocm_sdk.index.web.server import shown_address
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.terminal.progress import waiting
-from rocm_sdk.web.server import shown_address
 
 from .explaining import refuse_explained
 from .refusal import InstallRefusedError

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.binding_faults import binding_faults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import json
 from typing import Any
 
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.index.web.remote_file import NoPartsError
+from rocm_sdk.index.web.server import Server, TooLargeError, UnreachedError, WebError
+from rocm_sdk.index.web.simple_index import files_of_project, projects_of
+from rocm_sdk.index.web.source_archives import file_in_source_archive
+from rocm_sdk.index.web.wheels import file_in_wheel
 from rocm_sdk.installed.distributions import closure_targets, normalised
-from rocm_sdk.web.remote_file import NoPartsError
-from rocm_sdk.web.server import Server, TooLargeError, UnreachedError, WebError
-from rocm_sdk.web.simple_index import files_of_project, projects_of
-from rocm_sdk.web.source_archives import file_in_source_archive
-from rocm_sdk.web.wheels import file_in_wheel
 
 from .refusal import InstallRefusedError
 
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rocm_sdk.web.simple_index import IndexedFile
+    from rocm_sdk.index.web.simple_index import IndexedFile
 
     from .asking import Answer
     from .request import Index

@@ -1,4 +1,4 @@
-"""The process that `test_again` starts: it tests an installation, and prints the document on a line."""
+"""The process that `second_run` starts: it tests an installation, and prints the document on a line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .causes.grouping import grouped
 from .recorder import Options, Recorder
 from .report.json import as_document
 from .run import run
-from .test_again import Wanted
+from .second_run import Wanted
 
 
 def main() -> None:

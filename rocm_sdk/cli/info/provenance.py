@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from rocm_sdk.doctor.provenance.collection import Library, Provenance, provenance
-from rocm_sdk.doctor.provenance.manifest import NAME
+from rocm_sdk.cli.info.collection import Library, Provenance, provenance
+from rocm_sdk.cli.info.manifest import NAME
 from rocm_sdk.terminal.output import complain, tell, tell_json, tell_table
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
