@@ -38,30 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from ._all_cdlls import CdllsByShortname
-    from ._native import (
-        Binding,
-        BindingPair,
-        Bindings,
-        Compatibility,
-        Coverage,
-        CoverageFault,
-        CoveredTarget,
-        DeviceBundle,
-        DeviceCode,
-        DeviceImage,
-        DeviceTarget,
-        Gpu,
-        GpuCoverage,
-        LibraryCoverage,
-        bindings,
-        check_gpu_access,
-        device_code,
-        gpus,
-        process_bindings,
-    )
-    from .base.file_location import FileLocation
-    from .errors import (
+    from rocm_sdk.errors import (
         BadArchiveError,
         BadLibraryError,
         BadMetadataError,
@@ -85,6 +62,30 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
+
+    from ._dist_info import CdllsByShortname
+    from ._native import (
+        Binding,
+        BindingPair,
+        Bindings,
+        Compatibility,
+        Coverage,
+        CoverageFault,
+        CoveredTarget,
+        DeviceBundle,
+        DeviceCode,
+        DeviceImage,
+        DeviceTarget,
+        Gpu,
+        GpuCoverage,
+        LibraryCoverage,
+        bindings,
+        check_gpu_access,
+        device_code,
+        gpus,
+        process_bindings,
+    )
+    from .base.file_location import FileLocation
     from .problems import Problem as Problem
 
     Overrides = Mapping[str, str | PathLike[str]] | None
@@ -249,7 +250,7 @@ def initialize_process(
     are already loaded are reused.
     """
     if future:
-        from .base.misspelt import warn_of_misspelt
+        from .errors import warn_of_misspelt
 
         warn_of_misspelt(future, initialize_process)
     if isinstance(preload_shortnames, str | bytes):
@@ -273,7 +274,7 @@ def _preload_from_environment(names: str, **options: "Any") -> None:
     try:
         preload_libraries(*listed(names), **options)
     except Exception as error:
-        from .errors import EnvironmentOverrideError
+        from rocm_sdk.errors import EnvironmentOverrideError
 
         fix = getattr(error, "fix", None) or ""
         raise EnvironmentOverrideError(
@@ -297,7 +298,8 @@ def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: 
         raise TypeError(f"check_version is a text or a compiled pattern, not {wanted!r}")
     if version is not None and matches:
         return
-    from .errors import VersionMismatchError, VersionMismatchWarning, warn
+    from rocm_sdk.errors import VersionMismatchError, VersionMismatchWarning, warn
+
     from .problems import problem
 
     fix = problem("E-PKG-015", requirement=requirement).fix
@@ -354,7 +356,7 @@ def __getattr__(name: str) -> object:
         except ModuleNotFoundError as error:
             raise AttributeError(f"module 'rocm_sdk' has no attribute '__version__': {error}") from error
     if name == "_ALL_CDLLS":
-        from ._all_cdlls import ALL_CDLLS
+        from ._dist_info import ALL_CDLLS
 
         return ALL_CDLLS
     if name in _SUBMODULES:

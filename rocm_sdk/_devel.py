@@ -77,9 +77,10 @@ def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_ve
     site, tree = os.path.abspath(site), os.path.abspath(devel_dir)
     if is_current(site, tree, expected_version):
         return 0
+    from rocm_sdk.errors import RocmSdkWarning, warn
+
     from .devel.make_ready import DEFAULT_TIMEOUT
     from .devel.update import update_if_changed
-    from .errors import RocmSdkWarning, warn
 
     result = update_if_changed(site, tree, expected_version, DEFAULT_TIMEOUT, _make_reporter().say)
     for notice in result.notices:

@@ -5,19 +5,22 @@ SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) are read from i
 """
 
 import os
+from collections.abc import Iterator, MutableMapping
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 
-from . import _native
-from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError, warn
+from rocm_sdk.errors import PackageNotInstalledError, RocmSdkWarning, TopologyError, warn
+
+from ._native import LoadedLibrary, _preloaded, catalog, choose_family, packages, sdk_facts, sdk_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ctypes import CDLL
     from typing import Any
 
 _FAMILY = "{target_family}"
 
-# Established names of the facts of _native.sdk_facts; tuples become lists.
+# Established names of the facts of sdk_facts(); tuples become lists.
 _FACTS = {
     "__version__": "version",
     "PY_PACKAGE_SUFFIX_NONCE": "nonce",
@@ -73,7 +76,7 @@ class PackageEntry:
 
     def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
         """Return the platform package's module spec, whose `origin` is `__init__.py`; None if it is not installed."""
-        name, root = self.get_py_package_name(target_family), _native.sdk_root()
+        name, root = self.get_py_package_name(target_family), sdk_root()
         return find_spec(name) if root is None else PathFinder.find_spec(name, [root])
 
     def has_py_package(self, target_family: str | None = None) -> bool:
@@ -115,7 +118,7 @@ def discover_current_target_family() -> str | None:
     more memory, then the first KFD node. A RocmSdkWarning is issued if other visible GPUs need another family.
     """
     try:
-        family, other, _ = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
+        family, other, _ = choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
     except TopologyError as error:
         warn(f"the GPUs of this machine are not known: {error}", RocmSdkWarning)
         return None
@@ -145,7 +148,7 @@ def determine_target_family() -> str:
 
 
 def _fact(name: str) -> "Any":
-    value = _native.sdk_facts()[_FACTS[name]]  # type: ignore[literal-required]
+    value = sdk_facts()[_FACTS[name]]  # type: ignore[literal-required]
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -158,7 +161,7 @@ def _nonce() -> str:
 
 def _is_kpack_split() -> bool:
     try:
-        return _native.sdk_facts()["kpack_split"]
+        return sdk_facts()["kpack_split"]
     except PackageNotInstalledError:
         return False
 
@@ -180,7 +183,7 @@ ALL_PACKAGES = {
         template_directory=directory,
         required=required,
     )
-    for name, distribution, module, directory, required in _native.packages()
+    for name, distribution, module, directory, required in packages()
 }
 ALL_LIBRARIES = {
     name: LibraryEntry(
@@ -191,7 +194,46 @@ ALL_LIBRARIES = {
         posix_relpath=directory,
         optional=optional,
     )
-    for name, package, so_pattern, dll_pattern, directory, optional in _native.catalog()
+    for name, package, so_pattern, dll_pattern, directory, optional in catalog()
 }
 THIS_TARGET_FAMILY: str | None = None
 THIS_PACKAGE_ENTRY = ALL_PACKAGES["meta"]
+
+
+class CdllsByShortname(MutableMapping[str, "CDLL"]):
+    """The preloaded libraries as ctypes.CDLL objects, by shortname: `rocm_sdk._ALL_CDLLS`.
+
+    Programs read the mapping and clear it. The extension keeps its own record of handles: removing an entry unloads
+    nothing, and the next preload of the library adds it again. A CDLL object is created, and ctypes imported, when an
+    entry is read.
+    """
+
+    def __init__(self, record: "dict[str, LoadedLibrary | CDLL]") -> None:
+        self._record = record
+
+    def __getitem__(self, shortname: str) -> "CDLL":
+        entry = self._record[shortname]
+        if isinstance(entry, LoadedLibrary):
+            from ctypes import CDLL
+
+            entry = CDLL(entry.location.path, handle=entry.handle)
+            self._record[shortname] = entry
+        return entry
+
+    def __setitem__(self, shortname: str, library: "CDLL") -> None:
+        self._record[shortname] = library
+
+    def __delitem__(self, shortname: str) -> None:
+        del self._record[shortname]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._record)
+
+    def __len__(self) -> int:
+        return len(self._record)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+ALL_CDLLS = CdllsByShortname(_preloaded)

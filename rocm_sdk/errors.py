@@ -9,6 +9,7 @@ from .base.value_text import harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from types import FrameType
     from typing import Protocol
 
@@ -219,3 +220,30 @@ def warn(message: str, category: type[RocmSdkWarning]) -> None:
 def _is_ours(frame: "FrameType") -> bool:
     name = str(frame.f_globals.get("__name__"))
     return name == __package__ or name.startswith(f"{__package__}.")
+
+
+def warn_of_misspelt(names: "Iterable[str]", function: "Callable[..., object]") -> None:
+    """Warn of each name that is one edit away from a keyword argument of the function."""
+    for name in names:
+        for each in function.__kwdefaults__ or ():
+            if _is_one_edit_away(name, each):
+                warn(f"{function.__name__}() ignores the unknown argument {name!r}: is {each!r} meant?", RocmSdkWarning)
+
+
+def _is_one_edit_away(one: str, other: str) -> bool:
+    """Return whether the texts differ by one letter, or by two neighbours that are swapped.
+
+    The letter is added, removed or replaced.
+    """
+    length = len(_common_beginning(one, other))
+    one, other = one[length:], other[length:]
+    length = len(_common_beginning(one[::-1], other[::-1]))
+    one, other = one[: len(one) - length], other[: len(other) - length]
+    return max(len(one), len(other)) <= 1 or (len(one) == 2 and one == other[::-1])
+
+
+def _common_beginning(one: str, other: str) -> str:
+    length = 0
+    while length < min(len(one), len(other)) and one[length] == other[length]:
+        length += 1
+    return one[:length]

@@ -53,12 +53,12 @@ SEAM: dict[str, set[str] | None] = {
     "base.locking": {"lock_within"},
     "base.own_wheels": {"install_command"},
     "base.scratch": {"removed_at_signals"},
-    "base.tar_reader": {"TarReader"},
-    "base.zip_file": {"DAMAGE", "open_zip"},
+    "fit.code.tar_reader": {"TarReader"},
+    "fit.code.zip_file": {"DAMAGE", "open_zip"},
     "base.search_path": {"expanded"},
     "base.starting": {"PACKAGE_PARENT", "find_program", "module_command", "own_code", "run"},
     "base.value_text": {"counted", "harmless", "listed", "quoted_for_shell", "size_text"},
-    "base.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
+    "installed.walking": {"DEPTH_LIMIT", "refuse_deep", "walk"},
     "base.zstd": {"ZSTD_FIX", "ZSTD_INSTALL", "import_zstd"},
     "devel.absent": {"is_list_of_links", "links_listed", "path_in_tree", "told"},
     "devel.cmake.packages": {"check_packages"},
@@ -102,7 +102,7 @@ _WHOLE = {("base", "scratch"), ("base", "starting"), ("fit", "code")}  # modules
 
 def is_of_seam(module: tuple[str, ...]) -> bool:
     """Return whether the builder may import a module: a public name of rocm_sdk, a row of SEAM or a name of one."""
-    if len(module) <= 1 and not "".join(module).startswith("_") or module in _WHOLE:
+    if (len(module) <= 1 and not "".join(module).startswith("_")) or module in _WHOLE:
         return True
     for end in range(1, len(module) + 1):
         owner, rest = ".".join(module[:end]), module[end:]

@@ -64,7 +64,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
         *("problems", "terminal"),
     },
     "__main__": {"base", "cli"},
-    "_pyinstaller": {"base"},
+    "_pyinstaller": {"base", "installed"},
     "testing": {"base"},
 }
 

@@ -11,8 +11,8 @@ from deep_directories import deep_directory, make_deep
 from programs import completed
 from sample_site import CORE, Site, clean_environment
 
-from rocm_sdk.base.walking import DEPTH_LIMIT, walk
 from rocm_sdk.errors import LibraryAccessError
+from rocm_sdk.installed.walking import DEPTH_LIMIT, walk
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")

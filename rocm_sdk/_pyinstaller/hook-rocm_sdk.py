@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from PyInstaller.utils.hooks import collect_data_files, collect_submodules, logger  # type: ignore[import-untyped]
 
-from rocm_sdk import _native
+from rocm_sdk._native import package_directory
 from rocm_sdk.base.value_text import counted, size_text
-from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.walking import walk
 
 _PACKAGES = ("core", "libraries", "profiler")
 _LARGE = 500_000_000  # bytes
@@ -29,7 +29,7 @@ def _files_below(directory: str) -> Iterator[tuple[str, str]]:
 def _package_files() -> Iterator[tuple[str, str]]:
     for package in _PACKAGES:
         try:
-            directory = _native.package_directory(package)
+            directory = package_directory(package)
         except RocmSdkError as error:
             logger.info("rocm_sdk: %s", error.message)
             continue

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rocm_sdk import _native, targets
+from rocm_sdk import targets
+from rocm_sdk._native import check_gpu_access, detect_gpus, survey_gpus
 from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
@@ -16,7 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Detected: TypeAlias = tuple[tuple[str | None, str, _native.DetectionSource, str], ...]
+    from rocm_sdk._native import DetectionSource
+
+    Detected: TypeAlias = tuple[tuple[str | None, str, DetectionSource, str], ...]
 
 _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
 _NAME_ONE = (
@@ -47,9 +50,9 @@ def choose_gpus(wanted: str | None) -> GpuChoice:
     wanted = None if wanted == "machine" else wanted
     if wanted is not None and wanted not in _CLASSES:
         return GpuChoice(tuple(dict.fromkeys(map(owner_of, _named(wanted)))), ())
-    found = _native.detect_gpus()
+    found = detect_gpus()
     if not found:
-        causes = "; ".join(problem.cause for problem in explained(_native.check_gpu_access()))
+        causes = "; ".join(problem.cause for problem in explained(check_gpu_access()))
         raise InstallRefusedError(f"no GPU was found{causes and f': {causes}'}", _NAME_ONE)
     found, hidden = _without_hidden(found) if wanted is None else (found, ())
     chosen = [gpu for gpu in found if wanted is None or gpu[1] in _CLASSES[wanted]]
@@ -72,7 +75,7 @@ def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
     The result is all GPUs if that leaves none.
     """
     try:
-        gpus, _, hidden_by = _native.survey_gpus()
+        gpus, _, hidden_by = survey_gpus()
     except RocmSdkError:  # the driver's list is damaged: the GPUs are the bus's
         return found, ()
     hidden = {gpu.target.partition(":")[0]: variable for gpu, variable in zip(gpus, hidden_by, strict=True) if variable}

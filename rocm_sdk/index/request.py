@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from urllib.parse import unquote, urlsplit
 
-from rocm_sdk import _native
+from rocm_sdk._native import choose_index as index_row
+from rocm_sdk._native import installables, sdk_indexes
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
@@ -59,15 +60,15 @@ class Requirement(NamedTuple):
 
 def choose_index(rocm: str | None) -> Index:
     """Return the index that serves a release or a stream. Raise InstallRefusedError if none does."""
-    row = _native.choose_index(rocm)
+    row = index_row(rocm)
     site = os.environ.get("ROCM_SDK_INDEX")
     if site:
         _refuse_no_index(site)
     if row is None and site and rocm is not None:  # that index may have releases that AMD's indexes lack
         return Index(site, '"$ROCM_SDK_INDEX"', _STABLE, _first_of(rocm))
     if row is None:
-        served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in _native.sdk_indexes()))
-        streams = ", ".join(dict.fromkeys(row[2] for row in _native.sdk_indexes()))
+        served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in sdk_indexes()))
+        streams = ", ".join(dict.fromkeys(row[2] for row in sdk_indexes()))
         what = f"--rocm {rocm}: no known index has it"
         raise InstallRefusedError(what, f"the indexes have {served}, and the streams {streams}")
     first, _, stream, address, _ = row
@@ -105,7 +106,7 @@ def make_requirements(
 
     The SDK is always among them: torch requires it without the packages for targets, JAX not at all.
     """
-    rows = {name: row for name, *row in _native.installables()}
+    rows = {name: row for name, *row in installables()}
     devices = tuple(f"device-{target}" for target in targets)
     release = _version_of(rocm)
     found: dict[str, Requirement] = {}
@@ -145,7 +146,7 @@ def _version_of(rocm: str | None) -> str:
 
 def refuse_unknown(things: list[str]) -> None:
     """Raise WrongWordError for a thing that is neither a product nor a wheel that is there."""
-    rows = {name: row for name, *row in _native.installables()}
+    rows = {name: row for name, *row in installables()}
     for thing in things:
         if thing not in rows:
             _wheel(thing, rows)

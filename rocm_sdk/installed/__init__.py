@@ -22,9 +22,9 @@ def chosen_site() -> str | None:
 
     Raise RocmSdkError if it cannot be used.
     """
-    from rocm_sdk import _native  # here: adoption works where the extension is missing
+    from rocm_sdk._native import sdk_facts, sdk_root  # here: adoption works where the extension is missing
 
-    return None if _native.sdk_root() is None else _native.sdk_facts()["root"]
+    return None if sdk_root() is None else sdk_facts()["root"]
 
 
 def sdk_sites() -> "Iterable[str]":

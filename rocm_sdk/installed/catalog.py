@@ -1,6 +1,6 @@
 """The names of files and the rows of the catalog that they belong to."""
 
-from rocm_sdk import _native
+from rocm_sdk._native import catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 def rows_of(name: str) -> "list[Row]":
     """Return the rows whose pattern a file name fits, in the catalog's order."""
-    return [row for row in _native.catalog() if fits(name, row[2])]
+    return [row for row in catalog() if fits(name, row[2])]
 
 
 def fits(name: str, pattern: str) -> bool:
@@ -31,5 +31,5 @@ def stem(name: str) -> str:
 
 def shortnames_by_stem() -> dict[str, str]:
     """Return the short names of the libraries whose files have one stem, by that stem."""
-    stems = {stem(row[2]): row[0] for row in _native.catalog()}
+    stems = {stem(row[2]): row[0] for row in catalog()}
     return {each: name for each, name in stems.items() if each.isprintable() and "*" not in each and "[" not in each}

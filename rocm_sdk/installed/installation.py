@@ -7,8 +7,7 @@ changes an installation makes a new one. Nothing comes from what an earlier impo
 import os
 import sys
 
-import rocm_sdk
-from rocm_sdk import _native
+from rocm_sdk._native import catalog, dist_info, open_sdk, sdk_root
 from rocm_sdk.base.once import once
 
 from . import chosen_site
@@ -16,6 +15,9 @@ from . import chosen_site
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rocm_sdk._native import LibraryLocation, Sdk
+    from rocm_sdk.errors import RocmSdkError
 
     from .distributions import Distribution
     from .needed_libraries import NeededLibraries
@@ -37,7 +39,7 @@ class Installed:
         self,
         site: str,
         *,
-        sdk: "_native.Sdk | None" = None,
+        sdk: "Sdk | None" = None,
         fallback: str | None = None,
         prefix: "Prefix | None" = None,
         chosen_by: str | None = None,
@@ -61,20 +63,20 @@ class Installed:
         return None if self.is_current else self.site
 
     @property
-    def sdk(self) -> "_native.Sdk":
+    def sdk(self) -> "Sdk":
         """The SDK as this process would use it, opened once, whose methods raise RocmSdkError."""
         if self._sdk is None:
             raise ValueError(f"{self.site}: this process uses another SDK")
         return self._sdk
 
     @once
-    def locations(self) -> "dict[str, _native.LibraryLocation]":
+    def locations(self) -> "dict[str, LibraryLocation]":
         """The libraries of the catalog that are there, by short name.
 
         Raises PackageNotInstalledError without an SDK.
         """
         self.sdk.facts()
-        rows = zip(_native.catalog(), self.sdk.located(), strict=True)
+        rows = zip(catalog(), self.sdk.located(), strict=True)
         return {name: found for (name, *_), found in rows if found is not None and found.path is not None}
 
     @once
@@ -83,7 +85,7 @@ class Installed:
         found = [self.sdk.package_directory("core")]
         try:  # noqa: SIM105  contextlib takes longer to import
             found.append(self.sdk.package_directory("libraries"))
-        except rocm_sdk.PackageNotInstalledError:  # core may be there alone
+        except ModuleNotFoundError:  # core may be there alone
             pass
         return tuple(dict.fromkeys(found))
 
@@ -156,8 +158,8 @@ class Installed:
                 if module == "rocm_sdk_core" and self.is_current and self.fallback is None:
                     found = self.sdk.facts()
                 else:
-                    found = _native.dist_info(os.path.join(self.site, module, "_dist_info.py"))
-            except rocm_sdk.RocmSdkError:  # the subject `packages` reports the fault of core's module
+                    found = dist_info(os.path.join(self.site, module, "_dist_info.py"))
+            except _refusal():  # the subject `packages` reports the fault of core's module
                 self._said_by[module] = {}
             else:
                 said = ((name, found[name]) for name in ("version", "nonce", "default_family"))
@@ -288,7 +290,7 @@ class Installed:
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
         from rocm_sdk.base.files import installed_file
-        from rocm_sdk.base.walking import walk
+        from rocm_sdk.installed.walking import walk
 
         directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
         paths = (os.path.join(root, name) for top in directories for root, _, names in walk(top) for name in names)
@@ -297,15 +299,15 @@ class Installed:
 
 def current() -> Installed:
     """Return the installation that this process would use: ROCM_SDK_ROOT's directory, or core's, else our own."""
-    sdk = _native.open_sdk()
-    if (root := _native.sdk_root()) is not None:
+    sdk = open_sdk()
+    if (root := sdk_root()) is not None:
         return Installed(os.path.abspath(root), sdk=sdk, chosen_by="ROCM_SDK_ROOT")
     try:
         directory = sdk.package_directory("core")
         if (fallback := sdk.facts()["fallback"]) is not None:
             return Installed(directory, sdk=sdk, fallback=fallback)
         site = os.path.dirname(directory)
-    except (ModuleNotFoundError, rocm_sdk.RocmSdkError):  # not installed, or too damaged to be found
+    except (ModuleNotFoundError, _refusal()):  # not installed, or too damaged to be found
         from .installer import own_site
 
         site = (
@@ -331,13 +333,20 @@ def _site_of(*beginnings: str) -> str | None:
     return None
 
 
-def refused_root() -> "rocm_sdk.RocmSdkError | None":
+def refused_root() -> "RocmSdkError | None":
     """Return why the directory of ROCM_SDK_ROOT cannot be used; None if it can, or is not named."""
     try:
         chosen_site()
-    except rocm_sdk.RocmSdkError as error:
+    except _refusal() as error:
         return error if error.facts.get("variable") == "ROCM_SDK_ROOT" else None
     return None
+
+
+def _refusal() -> "type[RocmSdkError]":
+    """Return the class of our exceptions, whose module is imported only where something has gone wrong."""
+    from rocm_sdk.errors import RocmSdkError
+
+    return RocmSdkError
 
 
 def of_prefix(directory: str, destdir: str) -> Installed:

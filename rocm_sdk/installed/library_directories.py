@@ -44,7 +44,7 @@ def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
     known: the paths of other libraries, whose names are left out. Private libraries are left out, as is the development
     tree.
     """
-    from rocm_sdk.base.walking import walk
+    from rocm_sdk.installed.walking import walk
 
     found = {os.path.basename(path): "" for path in known}
     for package in packages_of(installed)[len(installed.directories) :]:
@@ -95,7 +95,7 @@ class _Deeper:
     """The libraries of packages by their names, the first of several with one name."""
 
     def __init__(self, packages: Iterable[str]) -> None:
-        from rocm_sdk.base.walking import walk
+        from rocm_sdk.installed.walking import walk
 
         self._own: dict[str, str] = {}
         self._private: dict[str, str] = {}

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocm_sdk import _native
+from rocm_sdk._native import catalog
 from rocm_sdk.base.files import is_below, read_beginning
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.base.walking import walk
+from rocm_sdk.installed.walking import walk
 
 # Prefixes that ROCm shares with other software: there only files with ROCm's names are tested.
 _SHARED = ("/", "/usr", "/usr/local")
@@ -133,7 +133,7 @@ class Prefix:
     @cached_property
     def library_path(self) -> tuple[str, ...]:
         """The entries of LD_LIBRARY_PATH without the directories that have a ROCm."""
-        runtime = next(each[2] for each in _native.catalog() if each[0] == "amdhip64")
+        runtime = next(each[2] for each in catalog() if each[0] == "amdhip64")
         entries = entries_of("LD_LIBRARY_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
         return tuple(each for each in entries if not glob.glob(os.path.join(glob.escape(each), runtime)))
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rocm_sdk import _native
+from rocm_sdk._native import LibraryFacts, inspect_library
 from rocm_sdk.base.files import NotAFileError, installed_file, is_below, read_beginning
 from rocm_sdk.base.search_path import expanded
-from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.walking import walk
 
 from .catalog import linker_name
 
@@ -37,7 +37,7 @@ class SharedObject:
     """A library of the installation."""
 
     path: str
-    facts: _native.LibraryFacts | None  # None: the file cannot be used
+    facts: LibraryFacts | None  # None: the file cannot be used
     fault: str | None  # why it cannot be used
     code: Code | None = None  # of the fault
 
@@ -142,6 +142,6 @@ def _is_library(path: str) -> bool:
 def inspect(path: str) -> SharedObject:
     """Return the facts of a library or program."""
     try:
-        return SharedObject(path, _native.inspect_library(path, True), None)
+        return SharedObject(path, inspect_library(path, True), None)
     except RocmSdkError as error:
         return SharedObject(path, None, error.message, error.code)

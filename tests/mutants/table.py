@@ -129,15 +129,15 @@ MUTATIONS = (
     Mutation("csrc/device_code/fits.c", "bundle[k].fit < fit->worst ?", "bundle[k].fit > fit->worst ?", ("tests/device_code/test_coverage.py",)),
     Mutation("csrc/device_code/archive_search.c", 'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length, id, target);',
              'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length * 0, id, target);', ("tests/device_code/test_coverage.py",)),
-    Mutation("rocm_sdk/base/zip_file.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
-    Mutation("rocm_sdk/base/zip_file.py", "    if listed > min(_LARGEST_DIRECTORY, end):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/fit/code/zip_file.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/fit/code/zip_file.py", "    if listed > min(_LARGEST_DIRECTORY, end):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/fit/code/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     # what a server may change, and how much of it is read
     Mutation(_REMOTE, '            headers["If-Range"] = self._tag\n', "            pass\n", _PARTS),
     Mutation(_REMOTE, "        self._left -= len(answer.body)\n", "", _PARTS),
     Mutation(_REMOTE, " or self._size not in {0, size}:", ":", _PARTS),
     Mutation("rocm_sdk/index/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
-    Mutation("rocm_sdk/base/zip_file.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/fit/code/zip_file.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
     # what an installer may say
     Mutation("rocm_sdk/base/value_text.py", 'words[0].rpartition("@")[2] + text', "words[0] + text",
              ("tests/installing/test_install.py::test_a_password_in_what_an_installer_says",)),
@@ -157,7 +157,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/base/scratch.py", "                finally:\n                    _remove(directory)\n", "                finally:\n                    pass\n",
              ("tests/cli/test_check_scratch.py::test_a_signal_leaves_nothing",)),
     Mutation("rocm_sdk/cli/check.py", "    with removed_at_signals():", "    if True:", ("tests/cli/test_check_scratch.py::test_a_signal_leaves_nothing",)),
-    Mutation("rocm_sdk/base/walking.py", "    if depth > DEPTH_LIMIT:", "    if depth >= DEPTH_LIMIT:", ("tests/test_walking.py::test_the_limit",)),
+    Mutation("rocm_sdk/installed/walking.py", "    if depth > DEPTH_LIMIT:", "    if depth >= DEPTH_LIMIT:", ("tests/test_walking.py::test_the_limit",)),
     Mutation("rocm_sdk/fit/verdicts/wheel.py", "        if len(parts) > DEPTH_LIMIT:", "        if False:", ("tests/cli/test_check.py::test_a_wheel_with_deep_directories",)),
     # what a name or a word stands for
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("_.", *from) != NULL;', ("test_record",)),

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import rocm_sdk
-from rocm_sdk import _all_cdlls, _devel, _dist_info, targets, testing
+from rocm_sdk import _devel, _dist_info, targets, testing
 
 from .tables import Table
 
@@ -30,7 +30,7 @@ def python_names() -> Table:
     for module in (rocm_sdk, targets, testing):
         for name in module.__all__:
             _add(table, f"{module.__name__}.{name}", getattr(module, name, None))
-    for module in (_dist_info, _devel, _all_cdlls):
+    for module in (_dist_info, _devel):
         for name in _own_names(module):
             _add(table, f"{module.__name__}.{name}", getattr(module, name, None))
     return table

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.wheel_name import wheel_name

@@ -10,7 +10,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from rocm_sdk.base.walking import walk
+from rocm_sdk.installed.walking import walk
 
 _BLOCK = 512  # bytes of a block in st_blocks
 

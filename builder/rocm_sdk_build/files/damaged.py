@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from rocm_sdk import BadArchiveError, RocmSdkError
-from rocm_sdk.base.zip_file import DAMAGE
+from rocm_sdk.fit.code.zip_file import DAMAGE
 from rocm_sdk_build.errors import PackagingError
 
 _KINDS = (*DAMAGE, tarfile.TarError, AttributeError, SyntaxError, TypeError, MemoryError)

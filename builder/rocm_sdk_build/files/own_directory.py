@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocm_sdk.base.moving import exchange
-from rocm_sdk.base.walking import walk
+from rocm_sdk.installed.walking import walk
 from rocm_sdk_build.errors import PackagingError
 
 from .digest import sha256_of

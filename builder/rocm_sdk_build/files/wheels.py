@@ -24,7 +24,7 @@ from deflate import crc32
 
 from rocm_sdk import BadArchiveError
 from rocm_sdk.base.value_text import size_text
-from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.installed.record import Row, digest_text, record_text
 from rocm_sdk_build.errors import PackagingError
 

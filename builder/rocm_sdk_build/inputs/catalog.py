@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.walking import DEPTH_LIMIT
+from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.named_directory import require_directory
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk_build.code.pieces import naming_place, write_all
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage

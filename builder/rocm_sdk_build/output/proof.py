@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from rocm_sdk.base.starting import module_command, run
-from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.installed.record import digest_text, parse_record
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rocm_sdk import loader_version
-from rocm_sdk.base.tar_reader import TarReader
+from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families

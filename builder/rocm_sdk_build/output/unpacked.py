@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.members import unpack as unpack_members

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rocm_sdk.base.starting import search_path
-from rocm_sdk.base.walking import walk
+from rocm_sdk.installed.walking import walk
 
 # Installer -> the variable that names its cache, and the default place, below the user's cache.
 _CACHES = {"uv": ("UV_CACHE_DIR", "uv"), "pip": ("PIP_CACHE_DIR", "pip")}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import damage, refusal
+from rocm_sdk.fit.code.archive_errors import damage, refusal
 
 _BUFFER = 1 << 18
 _LARGEST = 16 << 30  # bytes of a file; no linker makes a library of a quarter of it

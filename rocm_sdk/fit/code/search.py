@@ -6,9 +6,9 @@ import os
 import stat
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import refusal
-from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.code.archive_errors import refusal
+from rocm_sdk.installed.walking import walk
 
 from .candidate import HEAD_SIZE, is_candidate
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import damage, unread
-from rocm_sdk.base.tar_reader import TarReader
 from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.code.archive_errors import damage, unread
+from rocm_sdk.fit.code.tar_reader import TarReader
 
 from .candidate import HEAD_SIZE, is_candidate
 from .member import chunks_of, code_of_stream

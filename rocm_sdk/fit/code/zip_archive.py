@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import damage, unread
-from rocm_sdk.base.zip_file import DAMAGE, LOCAL_HEADER, open_zip
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.code.archive_errors import damage, unread
+from rocm_sdk.fit.code.zip_file import DAMAGE, LOCAL_HEADER, open_zip
 
 from .candidate import HEAD_SIZE, is_candidate
 from .member import chunks_of, code_of_stream

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import _native
-from rocm_sdk.base.archive_errors import refusal
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
-from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
+from rocm_sdk.fit.code.archive_errors import refusal
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.cuda_builds import version_file
 from rocm_sdk.installed.catalog import stem
 from rocm_sdk.installed.distributions import is_of_sdk, normalised
+from rocm_sdk.installed.walking import walk
 
 from .requirements import requirements
 

@@ -13,13 +13,13 @@ from email.parser import Parser
 from typing import IO, NamedTuple
 
 from rocm_sdk._native import begins_as_elf
-from rocm_sdk.base.archive_errors import damage, refusal, unread
 from rocm_sdk.base.value_text import size_text
-from rocm_sdk.base.walking import DEPTH_LIMIT
-from rocm_sdk.base.zip_file import DAMAGE, open_zip
 from rocm_sdk.errors import BadArchiveError
+from rocm_sdk.fit.code.archive_errors import damage, refusal, unread
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
+from rocm_sdk.fit.code.zip_file import DAMAGE, open_zip
 from rocm_sdk.fit.image_kinds import DIRECTORY
+from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk.terminal.progress import Wait, waiting
 
 from .requirements import requirements

@@ -7,7 +7,7 @@ import tarfile
 import zlib
 from typing import TYPE_CHECKING
 
-from rocm_sdk.base.tar_reader import TarReader
+from rocm_sdk.fit.code.tar_reader import TarReader
 
 from .server import Server, WebError
 

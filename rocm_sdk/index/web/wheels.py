@@ -11,8 +11,8 @@ import zipfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from rocm_sdk.base.zip_file import DAMAGE, MEMBER_LIMIT, open_zip
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.code.zip_file import DAMAGE, MEMBER_LIMIT, open_zip
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.record import parse_record
 

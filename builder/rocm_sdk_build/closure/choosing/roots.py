@@ -13,7 +13,7 @@ from zipfile import ZipInfo
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk._native import nearest_names
-from rocm_sdk.base.zip_file import open_zip
+from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.fit.verdicts.subject import Subject, open_subject
 from rocm_sdk.installed.init_module import preload_names
 from rocm_sdk_build.errors import PackagingError, WrongUsageError

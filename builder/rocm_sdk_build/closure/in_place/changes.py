@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.walking import walk
+from rocm_sdk.installed.walking import walk
 from rocm_sdk_build.closure.installation import DEVELOPMENT, DEVELOPMENT_TREE, InstalledSdk, SdkPackage
 from rocm_sdk_build.closure.writing.site import Site
 

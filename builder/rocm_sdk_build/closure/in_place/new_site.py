@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.walking import walk
+from rocm_sdk.installed.walking import walk
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import copy_attributes
 from rocm_sdk_build.files.scratch import PREFIX
