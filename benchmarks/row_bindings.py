@@ -14,7 +14,7 @@ from .stage import Stage
 FORESEE = """
 import json, re, time
 import rocm_sdk
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 
 def peak():
     with open("/proc/self/status") as status:

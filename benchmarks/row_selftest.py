@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from rocm_sdk.doctor.loading import load_all
-from rocm_sdk.installed.installation import at
+from rocm_sdk.installed.view import at
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .observation import ProcessError

@@ -13,7 +13,7 @@ from sphinx.errors import ExtensionError
 
 from rocm_sdk.problems import ENTRIES, in_general
 from rocm_sdk.problems.cause_table import RELATIONS, ROWS
-from rocm_sdk.problems.page import page
+from rocm_sdk.problems.code_page import page
 
 _MARKUP = re.compile(r"[\\<>*_\[\]]")
 

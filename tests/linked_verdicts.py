@@ -52,7 +52,7 @@ class _Comparison:
 
     def __init__(self, made: LinkedSet) -> None:
         from rocm_sdk.fit.verdicts import Question
-        from rocm_sdk.installed.installation import current
+        from rocm_sdk.installed.view import current
 
         self.made = made
         self.question = Question((), current())
@@ -109,7 +109,7 @@ class _Comparison:
     def _run_environment(self, program: str) -> dict[str, str]:
         """Return the variables in which the linker looks, of a program that `rocm-sdk run` starts."""
         from rocm_sdk.cli import run
-        from rocm_sdk.installed.installation import current
+        from rocm_sdk.installed.view import current
 
         found = run._planned_libraries(current())
         tools = run._tool_directories(current())

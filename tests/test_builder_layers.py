@@ -80,7 +80,7 @@ SEAM: dict[str, set[str] | None] = {
     "installed.catalog": {"fits", "linker_name"},
     "installed.distributions": {"CLOSURE_JOURNAL", "Distribution", "sdk_distributions", "without_closure"},
     "installed.init_module": {"preload_names"},
-    "installed.installation": {"current"},
+    "installed.view": {"current"},
     "installed.page_list": {"PAGE_LIST", "VARIABLE", "drop_libraries", "load_command"},
     "installed.prefix": {"Prefix"},
     "installed.prefix_versions": {"release_of"},
@@ -146,7 +146,7 @@ BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "building", 
 
 # The same for the parts of closure/, and how many imports the folders among them have of each other.
 CLOSURE_PARTS = (
-    *("__init__", "disk_use", "installation", "choosing", "writing", "proving"),
+    *("__init__", "disk_use", "source_sdk", "choosing", "writing", "proving"),
     *("closure", "in_place", "telling"),
 )
 

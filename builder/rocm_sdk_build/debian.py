@@ -27,7 +27,7 @@ from .building import prefix
 from .building.loader import bring_loader
 from .building.plan import Plan
 from .building.site import make_site
-from .building.wheels import make_wheels
+from .building.wheel_maker import make_wheels
 from .building.wish import Wish, is_loader
 from .code.patchelf import Shape
 from .errors import PackagingError

@@ -23,8 +23,8 @@ from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.installed.record import record_text, row_of
 
 from . import metadata, own_files
+from .distribution import Installed, find, holds, rows_in
 from .errors import AdoptionError
-from .installed import Installed, find, holds, rows_in
 from .state import (
     OURS,
     SITE,

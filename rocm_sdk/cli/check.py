@@ -45,7 +45,7 @@ def run(options: "Namespace") -> int:
         return _check_sdk(options)
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.fit.verdicts import Question, judge
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
     from rocm_sdk.terminal.progress import with_progress
 
     from .demangled import demangled
@@ -68,7 +68,7 @@ def run(options: "Namespace") -> int:
 def _check_sdk(options: "Namespace") -> int:
     """Print the verdict on the SDK, and the lines of check-gpu on its libraries. Return the status."""
     from rocm_sdk.fit.verdicts import Question, judge
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
     from rocm_sdk.terminal.progress import waiting
 
     from .demangled import demangled
@@ -112,7 +112,7 @@ def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]
 def _sdk_name(options: "Namespace") -> str:
     """Return words for the SDK that files are checked against."""
     from rocm_sdk.errors import PackageNotInstalledError
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     if options.sdk is not None:
         return f"the libraries in {options.sdk}"

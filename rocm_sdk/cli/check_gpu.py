@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk._native import LibraryCoverage
     from rocm_sdk.fit.code_verdict import CodeVerdict
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
@@ -38,7 +38,7 @@ def run(options: "Namespace") -> int:
     """Print the code of the libraries for each GPU. Return status 1 if one lacks something, or nothing was checked."""
     from rocm_sdk.fit.code_verdict import as_counted, judge_code
     from rocm_sdk.fit.coverage import with_code
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     if options.sdk is not None and not is_directory(options.sdk):
         return 2

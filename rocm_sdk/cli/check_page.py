@@ -10,8 +10,8 @@ from rocm_sdk.doctor.report.complete_file import complete_file
 from rocm_sdk.doctor.report.mask import masked_page
 from rocm_sdk.doctor.report.problem_section import STYLE, problem_section
 from rocm_sdk.fit.coverage import with_code
+from rocm_sdk.fit.coverage_words import lines_on
 from rocm_sdk.fit.verdicts.judge import Verdict
-from rocm_sdk.fit.words import lines_on
 
 _ANSWERS = {True: ("good", "yes"), False: ("error", "no"), None: ("unknown", "cannot tell")}
 _ANSWER_OF_ONE = {True: "works", False: "does not work", None: "cannot tell whether it works"}

@@ -70,7 +70,7 @@ def _product(gpu: "Gpu") -> str:
 def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
     """Print what the libraries have for each GPU, and what they lack."""
     from rocm_sdk.fit.coverage import with_code
-    from rocm_sdk.fit.words import SPIRV_DEPENDS
+    from rocm_sdk.fit.coverage_words import SPIRV_DEPENDS
 
     found, fixes = verdict.coverage, SaidFixes()
     for index, name in enumerate(names):
@@ -88,7 +88,7 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
 
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fixes: "SaidFixes") -> None:
-    from rocm_sdk.fit.words import lines_on
+    from rocm_sdk.fit.coverage_words import lines_on
 
     for names, text in lines_on(found, index):
         _print_group(names, text)
@@ -100,7 +100,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix
 
 
 def _print_group(names: list[str], text: str) -> None:
-    from rocm_sdk.fit.words import is_failure
+    from rocm_sdk.fit.coverage_words import is_failure
     from rocm_sdk.terminal.style import style, width_of
 
     longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)

@@ -135,7 +135,7 @@ def _leading_out(variables: Variables) -> "list[str]":
     if not may_lead_out(os.environ):
         return []
     from rocm_sdk.installed.inherited import leading_out
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     found = [each for each in leading_out(current(), os.environ) if each.name not in variables.assigned]
     variables.assigned.update({each.name: each.kept for each in found if each.kept is not None})

@@ -68,7 +68,7 @@ def _entry_document(code: str) -> "dict[str, object]":
 
 
 def _print_page(code: str) -> None:
-    from rocm_sdk.problems.page import page
+    from rocm_sdk.problems.code_page import page
     from rocm_sdk.terminal.style import style, width_of, wrapped
 
     title, paragraphs = page(code)
@@ -107,11 +107,11 @@ def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     from rocm_sdk.doctor.proving.fixes import with_tried_changes
     from rocm_sdk.doctor.recorder import Options, Recorder
     from rocm_sdk.doctor.run import run as run_subjects
-    from rocm_sdk.installed import installation as installations
+    from rocm_sdk.installed import view
 
     recorders: list[Recorder] = []
     wanted = Options(parallel=default_parallel(), only=frozenset({code}))
-    tested = installations.current()
+    tested = view.current()
     for _ in run_subjects(tested, wanted, recorders):
         pass
     found = [each for each in problems_of(tested, recorders, wanted) if each.code == code]

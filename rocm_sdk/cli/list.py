@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rocm_sdk._native import LibraryLocation
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
 
 EXAMPLE = "rocm-sdk list --installed"
 
@@ -25,7 +25,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Print a table with a line for each library. Return status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     installed = current()
     rows = zip(catalog(), _places(installed), strict=True)

@@ -58,7 +58,7 @@ def run(options: "Namespace") -> int:
 
 
 def _write_page(path: str, merged: "Merged") -> bool:
-    from rocm_sdk.doctor.nodes.page import write_page
+    from rocm_sdk.doctor.nodes.cluster_page import write_page
 
     try:
         write_page(path, merged)

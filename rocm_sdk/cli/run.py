@@ -16,7 +16,7 @@ from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.starting import become, find_program
 from rocm_sdk.terminal.output import complain
 
-from . import page_list
+from . import page_recording
 from .gpu_option import add_gpu_options, chosen_variables, is_misused
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rocm_sdk._native import LoadStep
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 NOT_PASSED_ON = (
@@ -59,7 +59,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--record-pages",
         action="store_true",
-        help=page_list.HELP % "the program touches when it loads them with rocm_sdk",
+        help=page_recording.HELP % "the program touches when it loads them with rocm_sdk",
     )
     add_gpu_options(parser)
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
@@ -68,7 +68,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Become the program. Return only if that fails: 127 or 126, as in shells; 2 if no program is named."""
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     if options.program is None:
         complain("no program is named", f"name one: {EXAMPLE}")
@@ -89,7 +89,7 @@ def run(options: "Namespace") -> int:
     if options.record_pages:
         from rocm_sdk.installed.page_list import VARIABLE
 
-        place = page_list.prepare(installed)
+        place = page_recording.prepare(installed)
         if place is None:
             return 1
         environment[VARIABLE.encode()] = os.fsencode(place)

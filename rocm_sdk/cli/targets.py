@@ -112,7 +112,7 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as
 
 def _print_installed(*, as_json: bool) -> int:
     from rocm_sdk.fit.packages import supported_targets, supporting_packages
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     installed = current()
     packages = supporting_packages(installed)
@@ -134,7 +134,7 @@ def _print_installed(*, as_json: bool) -> int:
 def _print_missing(*, as_json: bool) -> int:
     from rocm_sdk import _native
     from rocm_sdk.fit.packages import install_command, missing_targets, requirement_for, supported_targets
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     installed, gpus = current(), _native.gpus()
     missing = missing_targets(gpus, supported_targets(installed))
@@ -153,7 +153,7 @@ def _print_missing(*, as_json: bool) -> int:
 
 def _print_check(*, as_json: bool) -> int:
     from rocm_sdk.fit.consistency import check
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     result = check(current())
     if as_json:

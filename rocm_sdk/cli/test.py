@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk.doctor.recorder import Options, Recorder
     from rocm_sdk.doctor.report.text import Paints
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -99,14 +99,14 @@ class _Outcome(NamedTuple):
 
 
 def _installation(options: "Namespace") -> "Installed":
-    from rocm_sdk.installed import installation as installations
+    from rocm_sdk.installed import view
 
-    return installations.at(options.target, "--target") if options.target else installations.current()
+    return view.at(options.target, "--target") if options.target else view.current()
 
 
 def _prefix(options: "Namespace") -> "Installed | None":
     """Return the prefix that --sdk names; None after a message."""
-    from rocm_sdk.installed.installation import of_prefix
+    from rocm_sdk.installed.view import of_prefix
 
     if not os.path.isdir(options.sdk):
         complain(f"--sdk: {options.sdk} is not a directory", "name the prefix that has lib, bin or include")

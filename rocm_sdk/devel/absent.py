@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 
 from rocm_sdk.installed.distributions import Distribution, same_release
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 
 from .archive_rules import RUNTIME

@@ -144,7 +144,7 @@ def _report(reporter: Reporter, result: LinkUpdate) -> None:
 
 def _report_absent(reporter: Reporter, tree: str, site: str) -> None:
     """Say which files of packages the archive never had."""
-    from rocm_sdk.installed.installation import at
+    from rocm_sdk.installed.view import at
     from rocm_sdk.problems import fix_of
 
     from .absent import absent_files

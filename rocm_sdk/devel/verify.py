@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from rocm_sdk.base.files import chunks_of
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import Installed, at
+from rocm_sdk.installed.view import Installed, at
 from rocm_sdk.problems import Problem, problem
 
 from .absent import absent_files

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from rocm_sdk import _native
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 
 from .gpu_driver import awaited_device, facts_of_hang

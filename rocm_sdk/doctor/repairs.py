@@ -10,7 +10,7 @@ from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code.build_command import NotInstalledError, build_command
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 from rocm_sdk.terminal.reporter import Reporter
 

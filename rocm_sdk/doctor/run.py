@@ -11,7 +11,7 @@ from typing import Final
 
 from rocm_sdk.base.shadowing import shadow_behind
 from rocm_sdk.errors import LibraryAccessError
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems.cause_table import CHILD, MADE_OF, codes_of
 from rocm_sdk.problems.subject_table import INDEX, SUBJECTS, Subject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from rocm_sdk.installed import installation as installations
+from rocm_sdk.installed import view
 
 from .causes.finding import problems_of
 from .causes.grouping import grouped
@@ -18,7 +18,7 @@ from .second_run import Wanted
 def main() -> None:
     """Test the installation that the first argument describes, and print the document."""
     wanted = Wanted(**json.loads(sys.argv[1]))
-    tested = installations.at(wanted.target) if wanted.target is not None else installations.current()
+    tested = view.at(wanted.target) if wanted.target is not None else view.current()
     options = Options(
         deep=wanted.deep, seconds=wanted.seconds, only=frozenset(wanted.only), skip=frozenset(wanted.skip)
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from rocm_sdk import Binding
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.catalog import rows_of
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 
 _FAULTS = {"other-function", "other-object"}

@@ -6,15 +6,15 @@ import rocm_sdk
 from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import SPIRV, supported_by_code, with_code
+from .coverage_words import codes_of, has_all
 from .done_without import is_done_without, may_lack_archive
-from .words import codes_of, has_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 _DESCRIBED = 3  # lacks that are described, of all lacks of one problem

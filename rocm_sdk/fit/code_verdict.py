@@ -4,13 +4,13 @@ from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import needs_translation, supported_by_code, with_code
+from .coverage_words import has_all
 from .done_without import is_done_without
-from .words import has_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk._native import Coverage
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 

@@ -13,7 +13,7 @@ from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 _TEMPORARY = ("TMPDIR", "TMP", "TEMP", "TEMPDIR")  # LLVM takes the first that is set, whatever its value

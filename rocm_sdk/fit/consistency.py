@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocm_sdk import _native, targets
 from rocm_sdk.base.starting import own_code, run
 from rocm_sdk.installed.init_module import init_module
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 
 from .packages import supporting_packages, targets_with_code
 

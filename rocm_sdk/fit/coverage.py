@@ -3,7 +3,7 @@
 import os
 
 from rocm_sdk import _native, targets
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

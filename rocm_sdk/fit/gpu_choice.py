@@ -26,7 +26,7 @@ def _supported_targets() -> tuple[str, ...]:
 
     If no file has any code, the result is the packages' targets.
     """
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
 
     from .coverage import machine_targets, supported_by_code, with_code
     from .packages import supported_targets

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
 
 
 class PackageTargets(NamedTuple):

@@ -2,7 +2,7 @@
 
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import EmptySelectionError, RocmSdkError, UnknownTargetError, UnsupportedTargetError
-from rocm_sdk.installed.installation import Installed, current
+from rocm_sdk.installed.view import Installed, current
 
 from .packages import install_command, owner_of, requirement_for, supported_targets, supporting_packages
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError, TopologyError
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 
 from .coverage import machine_targets, with_code
 

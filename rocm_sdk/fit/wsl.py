@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocm_sdk._native import Code
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 _CODE: Code = "W-GPU-020"
@@ -37,7 +37,7 @@ def explained(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _of_wsl(found: Problem) -> Problem:
-    from rocm_sdk.installed.installation import current
+    from rocm_sdk.installed.view import current
     from rocm_sdk.problems import problem
 
     installed = current()

@@ -9,7 +9,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
 from rocm_sdk.installed.distributions import LOADER
 from rocm_sdk.installed.installer import further_places, installation_facts, keys_of_pip
-from rocm_sdk.installed.others import versions_in
+from rocm_sdk.installed.other_distributions import versions_in
 
 from .refusal import InstallRefusedError
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.index.web.remote_file import NoPartsError
+from rocm_sdk.index.web.remote_wheel import file_in_wheel
 from rocm_sdk.index.web.server import Server, TooLargeError, UnreachedError, WebError
 from rocm_sdk.index.web.simple_index import files_of_project, projects_of
 from rocm_sdk.index.web.source_archives import file_in_source_archive
-from rocm_sdk.index.web.wheels import file_in_wheel
 from rocm_sdk.installed.distributions import closure_targets, normalised
 
 from .refusal import InstallRefusedError

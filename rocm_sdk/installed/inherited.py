@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .installation import Installed
+    from .view import Installed
 
 _SEPARATORS = re.compile(r"[:;, ]+")
 # Programs that set variables for what they start, and stay: rocprofv3 is one in Python, so its name comes second.

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .installation import Installed
+    from .view import Installed
 
 _OPEN = ("lib", "lib/host-math/lib")  # places of libraries in a package
 _PRIVATE = ("lib/llvm", "lib/rocm_sysdeps")  # places of libraries that a system has too: LLVM, libomp, libelf

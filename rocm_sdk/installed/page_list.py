@@ -12,7 +12,7 @@ from rocm_sdk._native import load_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .installation import Installed
+    from .view import Installed
 
 PAGE_LIST = "lib/rocm-sdk.pages"  # in the directory of the core package; any may replace it, whatever RECORD lists
 VARIABLE = "ROCM_SDK_RECORD_PAGES"

@@ -34,9 +34,9 @@ from rocm_sdk.devel.archive import Archive
 from rocm_sdk.fit.code.kernels import kernels_in
 from rocm_sdk.fit.code.note import parse_history
 from rocm_sdk.fit.code.search import code_in
+from rocm_sdk.index.web.remote_wheel import read_wheel
 from rocm_sdk.index.web.server import Answer, WebError
 from rocm_sdk.index.web.simple_index import IndexedFile, attestations_of, files_of_project
-from rocm_sdk.index.web.wheels import read_wheel
 from rocm_sdk.installed.record import parse_record
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file

@@ -19,7 +19,7 @@ from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
-from rocm_sdk_build.output.proof import prove
+from rocm_sdk_build.output.trial_installation import prove
 
 VERSION = "7.10.0"
 KILLS = int(os.environ.get("ROCM_SDK_TEST_KILLS", "100"))

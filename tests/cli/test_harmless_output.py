@@ -142,7 +142,7 @@ PRINTING = {
     "cli/explain": 5,
     "cli/gpus": 1,
     "cli/gpus_watch": 2,
-    "cli/info": 1,
+    "cli/info/__init__": 1,
     "cli/init": 2,
     "cli/path": 3,
     "cli/store": 1,

@@ -17,7 +17,7 @@ from sample_closure import PROVED, VERSION, closure, names_in, write_application
 from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk_build.closure.installation import package_of
+from rocm_sdk_build.closure.source_sdk import package_of
 
 INFO = f"rocm_sdk_libraries-{VERSION}.dist-info"
 

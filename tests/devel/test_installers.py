@@ -227,7 +227,7 @@ def test_uninstalled_during_an_extraction(environment: Environment, wheel: Calla
 
 LINK_MODES = ["copy", "hardlink", "clone", "symlink"]
 ASK = """
-import os, rocm_sdk, rocm_sdk.installed.installation as installations
+import os, rocm_sdk, rocm_sdk.installed.view as installations
 print(rocm_sdk.find_libraries("hiprand")[0])
 print(rocm_sdk.preload_libraries("hiprand")[0].location.path)
 for library in rocm_sdk.loaded_libraries():

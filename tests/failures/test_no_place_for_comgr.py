@@ -11,7 +11,7 @@ from sample_site import CORE, Site
 
 from rocm_sdk.cli import main
 from rocm_sdk.fit.comgr_places import place_problems
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 
 TEMPORARY, CACHE = "W-ENV-014", "W-ENV-015"
 

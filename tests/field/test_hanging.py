@@ -14,7 +14,7 @@ from sample_site import Site, clean_environment
 from rocm_sdk import _native
 from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.doctor.waiting import waiting
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 
 HEADERS = "#include <errno.h>\n#include <fcntl.h>\n#include <unistd.h>\n#include <time.h>\n"
 # Work of a library while it is loaded, and the words about it: {0} is its path.

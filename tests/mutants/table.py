@@ -136,7 +136,7 @@ MUTATIONS = (
     Mutation(_REMOTE, '            headers["If-Range"] = self._tag\n', "            pass\n", _PARTS),
     Mutation(_REMOTE, "        self._left -= len(answer.body)\n", "", _PARTS),
     Mutation(_REMOTE, " or self._size not in {0, size}:", ":", _PARTS),
-    Mutation("rocm_sdk/index/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
+    Mutation("rocm_sdk/index/web/remote_wheel.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
     Mutation("rocm_sdk/fit/code/zip_file.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
     # what an installer may say
     Mutation("rocm_sdk/base/value_text.py", 'words[0].rpartition("@")[2] + text', "words[0] + text",
@@ -357,7 +357,7 @@ MUTATIONS = (
     Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 9,", ("test_page_recorder",)),
 
     # fixes that are tried, and what explains a failure
-    Mutation("rocm_sdk/doctor/proving/keeper.py", '_set_read_only("/", _AT_RECURSIVE,', '_set_read_only("/", 0,', (f"{_TRIED}::test_other_file_systems_cannot_be_changed",)),
+    Mutation("rocm_sdk/doctor/proving/overlay_process.py", '_set_read_only("/", _AT_RECURSIVE,', '_set_read_only("/", 0,', (f"{_TRIED}::test_other_file_systems_cannot_be_changed",)),
     Mutation("rocm_sdk/doctor/proving/fixes.py", "if worse := sorted(after.problems - before.problems):", "if worse := []:", (f"{_TRIED}::test_what_leaves_another_problem_is_no_fix",)),
     Mutation("rocm_sdk/doctor/proving/fixes.py", "return told, _loss(before, after) is not None", "return told, _loss(before, after) is None", (f"{_TRIED}::test_a_fix_that_helps_is_shown_when_it_was_tried",)),
     Mutation("rocm_sdk/doctor/proving/fixes.py", 'a copy may take {needed}", False', 'a copy may take {needed}", True', (f"{_TRIED}::test_without_room_a_fix_is_shown_untried",)),

@@ -16,7 +16,7 @@ from sample_devel import as_root
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.record import read_record, record_text
 from rocm_sdk.terminal.progress import Wait
-from rocm_sdk_build.closure.writing.forms.wheels import as_wheels
+from rocm_sdk_build.closure.writing.forms.wheel_form import as_wheels
 from rocm_sdk_build.files.wheels import writing
 
 ROOT = Path(__file__).resolve().parents[2]

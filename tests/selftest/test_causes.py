@@ -14,7 +14,7 @@ from rocm_sdk.doctor.causes.finding import problems_of
 from rocm_sdk.doctor.causes.trying import Clock, Outcome, tried
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings, Suspect
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 
 A, B, C = (Suspect("variable", name, "1") for name in "ABC")
 

@@ -25,7 +25,7 @@ from sample_site import CORE, Site, clean_environment
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.doctor import run as run_module
 from rocm_sdk.doctor.recorder import Options, Recorder
-from rocm_sdk.installed.installation import at
+from rocm_sdk.installed.view import at
 from rocm_sdk.problems.subject_table import SUBJECTS
 
 # ---- the report

@@ -18,9 +18,9 @@ from sample_devel import core_files, libraries_files, make_wheel
 from sample_report import run_test
 from sample_site import clean_environment
 
+from rocm_sdk.index.web.remote_wheel import WHOLE_LIMIT, tags_in, tags_of
 from rocm_sdk.index.web.server import Answer, WebError
 from rocm_sdk.index.web.simple_index import files_of_project
-from rocm_sdk.index.web.wheels import WHOLE_LIMIT, tags_in, tags_of
 
 LIBRARY = "_rocm_sdk_core/lib/libamdhip64.so.7"
 

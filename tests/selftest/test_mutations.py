@@ -13,7 +13,7 @@ from sample_report import run_test
 
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.run import run
-from rocm_sdk.installed.installation import at
+from rocm_sdk.installed.view import at
 
 DEEP = Options(deep=True, seconds=5)
 

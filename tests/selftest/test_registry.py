@@ -13,7 +13,7 @@ import rocm_sdk
 from rocm_sdk import _native
 from rocm_sdk.doctor.report.text import problem_text
 from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
-from rocm_sdk.problems.page import page
+from rocm_sdk.problems.code_page import page
 from rocm_sdk.problems.subject_table import SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,11 +23,11 @@ from situations import HIP, User
 from rocm_sdk.base.starting import own_code, run
 from rocm_sdk.doctor.proving.copies import Command, Links, RefusedError
 from rocm_sdk.doctor.proving.fixes import Proof
-from rocm_sdk.doctor.proving.keeper import Plan
+from rocm_sdk.doctor.proving.overlay_process import Plan
 from rocm_sdk.doctor.proving.places import places_of
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.second_run import Wanted
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 from rocm_sdk.problems.problem import in_general
 
 _LEFTOVER = "_rocm_sdk_libraries_gfx90a"
@@ -224,7 +224,9 @@ def test_other_file_systems_cannot_be_changed(tmp_path: Path, place_of_others: P
         variables={},
         command=("/bin/sh", "-c", f"touch {changed}/new && ls {changed} && touch {place_of_others}/new"),
     )
-    done = run(own_code("from rocm_sdk.doctor.proving.keeper import main; main()"), given=json.dumps(plan._asdict()))
+    done = run(
+        own_code("from rocm_sdk.doctor.proving.overlay_process import main; main()"), given=json.dumps(plan._asdict())
+    )
     assert done.stdout == "new\n", done.stderr
     assert done.returncode == 1
     assert "Read-only file system" in done.stderr

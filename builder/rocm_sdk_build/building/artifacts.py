@@ -16,7 +16,7 @@ from rocm_sdk_build.packages.version import version_of_artifacts
 
 from .estimates import estimate_packages
 from .plan import Plan
-from .wheels import make_wheels
+from .wheel_maker import make_wheels
 from .wish import Wish, check_names, naming_output, refuse_output_inside
 
 

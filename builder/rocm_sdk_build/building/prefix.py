@@ -26,7 +26,7 @@ from rocm_sdk_build.packages.licences import find_licences
 from rocm_sdk_build.packages.prefix_facts import targets, with_facts
 
 from .plan import Plan
-from .wheels import make_wheels
+from .wheel_maker import make_wheels
 from .wish import Wish as PackagesWish
 from .wish import check_names, naming_output, refuse_output_inside
 

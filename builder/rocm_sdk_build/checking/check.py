@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.output.package_files import PackageFile
-from rocm_sdk_build.output.proof import read_back
+from rocm_sdk_build.output.trial_installation import read_back
 
 from .beside import compare_beside
 from .comparison import compare
-from .installation import Installation, Opening
+from .installability import Installation, Opening
 from .listing import LOADER, list_packages
 from .problems import Problem, Problems, again
 from .wheel_facts import WheelFacts, read_facts

@@ -28,7 +28,7 @@ from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .installation import InstalledSdk
+from .source_sdk import InstalledSdk
 
 SITE = "closure"  # the new directory in a scratch directory
 

@@ -17,7 +17,7 @@ from rocm_sdk_build.files.new_file import is_directory
 
 from .choice import chosen_gpus
 from .extract import extract_code
-from .owners import checks_of
+from .owning_package import checks_of
 from .pieces import naming_place
 from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file

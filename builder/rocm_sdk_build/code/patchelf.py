@@ -15,7 +15,7 @@ from rocm_sdk import RewriteError
 from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.base.starting import run
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.rest import Rest, complete
+from rocm_sdk_build.files.original_bytes import Rest, complete
 
 from .dynamic_section import read_dynamic_section
 from .search_path import set_rpath

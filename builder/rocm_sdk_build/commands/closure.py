@@ -180,7 +180,7 @@ def _is_written(made: Made, page: Path) -> bool:
     The closure is there even then, and the report says so.
     """
     from rocm_sdk.terminal.output import complain_of_output
-    from rocm_sdk_build.closure.telling.page import write_page
+    from rocm_sdk_build.closure.telling.closure_page import write_page
 
     try:
         write_page(made, page)

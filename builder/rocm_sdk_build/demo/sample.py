@@ -16,7 +16,7 @@ from rocm_sdk.base.starting import run
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.plan import Plan
 from rocm_sdk_build.building.site import make_site
-from rocm_sdk_build.building.wheels import make_wheels
+from rocm_sdk_build.building.wheel_maker import make_wheels
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError

@@ -30,7 +30,7 @@ from rocm_sdk_build.errors import PackagingError
 
 from .deflate import BLOCK, compress_block
 from .new_file import new_file
-from .rest import Rest, read_in_chunks
+from .original_bytes import Rest, read_in_chunks
 from .source_date import source_date
 from .zip_writer import ZipWriter, date_of
 

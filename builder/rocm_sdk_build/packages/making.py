@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rocm_sdk.base.starting import find_program
 from rocm_sdk_build.code.patchelf import which_patchelf
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.rest import Rest
+from rocm_sdk_build.files.original_bytes import Rest
 from rocm_sdk_build.inputs.catalog import Artifact
 
 from .development import DevelEntry

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from rocm_sdk_build.code import stack_decision as executable_stack
 from rocm_sdk_build.code.patchelf import Shape, set_search_path
 from rocm_sdk_build.code.sparse_copy import copy_file
-from rocm_sdk_build.files.rest import Rest
+from rocm_sdk_build.files.original_bytes import Rest
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.file_kind import Kind
 from rocm_sdk_build.inputs.rules import Script

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rocm_sdk import _native
 from rocm_sdk.devel.layout import tree_state
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installed, current
+from rocm_sdk.installed.view import Installed, current
 from rocm_sdk.terminal.output import complain
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rocm_sdk.cli.info.debug_names import (
 )
 from rocm_sdk.cli.path import complain_of_absence
 from rocm_sdk.installed.catalog import shortnames_by_stem
-from rocm_sdk.installed.installation import Installed, current
+from rocm_sdk.installed.view import Installed, current
 from rocm_sdk.terminal.output import attempt, complain, tell, tell_json, tell_table
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes

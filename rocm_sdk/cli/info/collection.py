@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.installed.origin import Origin, origin_of
 from rocm_sdk.installed.shared_objects import SharedObject
+from rocm_sdk.installed.view import Installed, current
 
 from .closed_source import ClosedSource, State, row_of, state_of
 from .licences import Licence, Licences

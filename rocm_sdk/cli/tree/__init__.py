@@ -133,7 +133,7 @@ def _divided(names: list[str]) -> tuple[list[str], list[str]]:
     A name that may be a misspelt short name counts as a short name.
     """
     from rocm_sdk.installed.catalog import shortnames_by_stem
-    from rocm_sdk.installed.others import find
+    from rocm_sdk.installed.other_distributions import find
 
     known = {*shortnames_by_stem().values()}
     words = [

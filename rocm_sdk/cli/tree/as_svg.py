@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base.html_page import element_text, page
 from rocm_sdk.base.value_text import counted, size_text
-from rocm_sdk.fit.words import named
+from rocm_sdk.fit.coverage_words import named
 
 from .as_text import time_text
 from .bindings import Arrow

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import rocm_sdk
 from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
+from rocm_sdk.fit.coverage_words import named
 from rocm_sdk.fit.verdicts.conditions import try_files
 from rocm_sdk.fit.verdicts.judge import Question, against_of
 from rocm_sdk.fit.verdicts.opened_names import opened_names
 from rocm_sdk.fit.verdicts.opening import opening
 from rocm_sdk.fit.verdicts.subject import open_subject
-from rocm_sdk.fit.words import named
 from rocm_sdk.installed.catalog import linker_name, rows_of
-from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.view import current
 from rocm_sdk.terminal.output import complain
 from rocm_sdk.terminal.progress import with_progress
 

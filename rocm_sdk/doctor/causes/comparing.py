@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from rocm_sdk.doctor.file_faults import Fault, fault_of
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.record import RecordedFile
+from rocm_sdk.installed.view import Installed
 
 BYTES = 1 << 30  # bytes that are compared without --deep
 

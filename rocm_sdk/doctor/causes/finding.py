@@ -13,8 +13,8 @@ from rocm_sdk.doctor.file_faults import no_file
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.second_run import Wanted, seen_again
 from rocm_sdk.doctor.surroundings import DIRECTORY, ENTRY, Child, Surroundings, Suspect, suspects
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import library_name
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.cause_table import BELOW, CHILD, COMPARED, VARIABLE, codes_of, explains, how_of
 

@@ -10,7 +10,7 @@ from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.base.kernel_files import kernel_path, kernel_text
 from rocm_sdk.doctor.report.mask import make_mask, reported_environment
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 
 _NODES = "sys/class/kfd/kfd/topology/nodes"
 _FIRMWARE = ("fw_version", "sdma_fw_version")

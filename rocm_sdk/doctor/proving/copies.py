@@ -24,14 +24,14 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import last_line
 from rocm_sdk.doctor.second_run import Wanted, answer, question
 
-from .keeper import Plan
+from .overlay_process import Plan
 from .places import Places
 
 _PREFIX = "rocm-sdk-copy-"
 _SECONDS = 60.0  # that a fix and a test of the copy may take; with an installer more
 _SECONDS_OF_INSTALLER = 1800.0
 _OF_SDK = re.compile(r"[_~]?[_~]?(r?ocm|amd)[_-].*", re.IGNORECASE)  # names in site-packages, of killed installers too
-_KEEPER = "from rocm_sdk.doctor.proving.keeper import main; main()"
+_KEEPER = "from rocm_sdk.doctor.proving.overlay_process import main; main()"
 _OF_FIX = 125  # the exit status if the fix fails
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from rocm_sdk.base.value_text import one_line, size_text
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.second_run import Wanted
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.subject_table import INDEX
 

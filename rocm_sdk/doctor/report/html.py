@@ -13,8 +13,8 @@ from rocm_sdk.base.html_page import element_text, page, table
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.needed_libraries import names_needed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 
 from .complete_file import complete_file

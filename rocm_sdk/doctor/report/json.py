@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 
 SCHEMA = 2  # of the JSON document; incremented when the meaning of a field changes

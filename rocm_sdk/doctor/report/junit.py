@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from rocm_sdk.base.value_text import one_line
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 
 from .text import breaks_text, verdict_of

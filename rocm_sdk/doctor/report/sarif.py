@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from rocm_sdk import _native
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import ENTRIES, Problem
 
 _VERSION = "2.1.0"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base.value_text import counted, harmless, one_line
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 from rocm_sdk.terminal.output import SaidFixes
 from rocm_sdk.terminal.style import wrapped, wrapped_fix

@@ -16,7 +16,7 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import OURS, Child, Surroundings
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed.catalog import fits
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 
 from . import compile_kernel
 from .library_table import SYMBOLS

@@ -9,7 +9,7 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.installed.init_module import init_module, preload_names
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 
 _FRAMEWORKS = ("torch",)
 

@@ -21,8 +21,8 @@ from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_reso
 from rocm_sdk.doctor.prefixes.programs import variables_of
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 
 _PROGRAM = """\

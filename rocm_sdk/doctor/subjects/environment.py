@@ -15,7 +15,7 @@ from rocm_sdk.fit.comgr_places import place_problems
 from rocm_sdk.fit.packages import supported_targets
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.inherited import inherited
-from rocm_sdk.installed.installation import Installed, refused_root
+from rocm_sdk.installed.view import Installed, refused_root
 
 # Variable -> the thing that it changes.
 _REPORTED = {

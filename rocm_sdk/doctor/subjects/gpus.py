@@ -19,7 +19,7 @@ from rocm_sdk.fit.coverage import targets_of, with_code
 from rocm_sdk.fit.known_faults import known_faults, processors_of
 from rocm_sdk.fit.packages import missing_targets, owner_of, requirement_for, supported_targets
 from rocm_sdk.fit.wsl import explained
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 
 from .environment import OF_ENVIRONMENT

@@ -11,17 +11,17 @@ from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.value_text import counted, one_line, quoted_for_shell
 from rocm_sdk.index.web.remote_file import NoPartsError
+from rocm_sdk.index.web.remote_wheel import RemoteWheel, read_wheel, tags_in, tags_of
 from rocm_sdk.index.web.server import SCHEMES, Server, UnreachedError, WebError, shown_address
 from rocm_sdk.index.web.simple_index import IndexedFile, attestations_of, files_of_project
-from rocm_sdk.index.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 from rocm_sdk.installed.distributions import Distribution, headers_of, normalised
 from rocm_sdk.installed.installer import configured_index
 from rocm_sdk.installed.origin import origin_of
 
 if TYPE_CHECKING:
     from rocm_sdk.doctor.recorder import Options, Recorder
-    from rocm_sdk.installed.installation import Installed
     from rocm_sdk.installed.record import Row
+    from rocm_sdk.installed.view import Installed
 
 _LIMIT = 1 << 20  # bytes of METADATA and WHEEL
 _EXAMPLES = 3  # files that a message names

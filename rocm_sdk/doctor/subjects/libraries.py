@@ -18,8 +18,8 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.fit.code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.fit.verdicts.opened_names import of_objects
 from rocm_sdk.installed.catalog import linker_name
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import SharedObject, library_name
+from rocm_sdk.installed.view import Installed
 
 from .library_table import reason_not_loaded_alone
 from .load_failure import LoadFailures

@@ -12,9 +12,9 @@ from rocm_sdk.base.files import is_below
 from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.surroundings import Child, Surroundings
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.needed_libraries import NeededLibraries, names_needed
 from rocm_sdk.installed.shared_objects import SharedObject
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem, problem_of
 
 _OF_SYSTEMS = "rocm_sysdeps"  # the directory with libraries that systems have, too

@@ -9,7 +9,7 @@ from contextlib import suppress
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.doctor.loading import load_all
 from rocm_sdk.doctor.recorder import Options, Recorder
-from rocm_sdk.installed.installation import Installed
+from rocm_sdk.installed.view import Installed
 
 _DRIVER = "libamdocl64.so"
 _LOADER = "libOpenCL.so.1"  # the SONAME of each ICD loader

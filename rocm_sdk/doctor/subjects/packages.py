@@ -34,7 +34,7 @@ from rocm_sdk.installed.distributions import (
     same_release,
     sdk_distributions,
 )
-from rocm_sdk.installed.installation import Installed, refused_root
+from rocm_sdk.installed.view import Installed, refused_root
 
 # The facts that the modules of one build's packages have alike -> their names in `_dist_info.py`.
 _BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_TARGET_FAMILY"}

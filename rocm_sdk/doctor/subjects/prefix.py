@@ -11,8 +11,8 @@ from rocm_sdk.doctor.prefixes.texts import check_texts
 from rocm_sdk.doctor.prefixes.versions import check_versions
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.catalog import rows_of
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.installed.view import Installed
 
 # The signs that a directory is a prefix, by the beginning of a path in it or its end.
 _PLACES = ("include/", "bin/", "lib/llvm/", "amdgcn/", "share/")

@@ -18,8 +18,8 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.distributions import path_before_closure
-from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.installed.shared_objects import OF_SYSTEMS
+from rocm_sdk.installed.view import Installed, current
 from rocm_sdk.problems import Problem, problem
 
 # Libraries of which a process must have only one copy, of whatever version.

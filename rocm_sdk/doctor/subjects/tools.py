@@ -19,8 +19,8 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import inspect
+from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import problem_of
 from rocm_sdk.terminal.reporter import Reporter
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from rocm_sdk.fit.packages import owner_of
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.installed.others import find, versions
+from rocm_sdk.installed.other_distributions import find, versions
 from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False

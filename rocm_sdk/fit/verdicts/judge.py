@@ -14,12 +14,12 @@ from rocm_sdk.fit.code.candidate import CODE_ENDINGS, may_have_code
 from rocm_sdk.fit.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.fit.comgr_places import place_problems
 from rocm_sdk.fit.coverage import with_code
+from rocm_sdk.fit.coverage_words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
 from rocm_sdk.fit.image_kinds import image_kinds
 from rocm_sdk.fit.image_kinds import remarks as remarks_of_images
-from rocm_sdk.fit.words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.installed.library_directories import further_libraries
-from rocm_sdk.installed.others import find
+from rocm_sdk.installed.other_distributions import find
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, process_words
@@ -33,7 +33,7 @@ from .subject import Subject, open_subject, sdk_subject, shared_libraries, with_
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rocm_sdk._native import Coverage
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
 _OF_MISSING = frozenset({"E-LIB-002", "E-LIB-003"})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rocm_sdk._native import HostFile, Unfound
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
     from .subject import Subject
@@ -111,7 +111,7 @@ def _may_be_of_others(subject: Subject) -> bool:
     """Return whether a distribution that a subject requires, and that is not installed, may bring what it needs."""
     if subject.kind == "SDK" or not subject.needed_too:
         return False
-    from rocm_sdk.installed.others import find  # here: its imports take long
+    from rocm_sdk.installed.other_distributions import find  # here: its imports take long
 
     return any(find(name) is None for name in subject.needed_too)
 

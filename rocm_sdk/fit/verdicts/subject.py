@@ -203,7 +203,7 @@ def of_wheel(path: str) -> tuple[str, str]:
 
 
 def _distribution(name: str) -> Subject:
-    from rocm_sdk.installed.others import find
+    from rocm_sdk.installed.other_distributions import find
 
     found = find(name)
     if found is None:
@@ -242,7 +242,7 @@ def with_required(subject: Subject) -> Subject:
     """
     if subject.kind != "distribution":
         return subject
-    from rocm_sdk.installed.others import find
+    from rocm_sdk.installed.other_distributions import find
 
     files, directories = dict.fromkeys(subject.files), dict.fromkeys(subject.directories)
     seen = {subject.distribution}

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 
 from rocm_sdk._native import nearest_names
-from rocm_sdk_build.closure.installation import InstalledSdk, SdkFile
+from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
 from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PACKAGES, Script, read_rules

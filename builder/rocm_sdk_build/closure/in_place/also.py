@@ -14,7 +14,7 @@ from rocm_sdk.fit.code.candidate import may_have_code
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.closure.choosing.selection import Kept, LeftOut
-from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage, package_of
+from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkPackage, package_of
 from rocm_sdk_build.closure.writing.site import Recipe, Written, write_file
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.text_files import write_text

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.installed.walking import walk
-from rocm_sdk_build.closure.installation import DEVELOPMENT, DEVELOPMENT_TREE, InstalledSdk, SdkPackage
+from rocm_sdk_build.closure.source_sdk import DEVELOPMENT, DEVELOPMENT_TREE, InstalledSdk, SdkPackage
 from rocm_sdk_build.closure.writing.site import Site
 
 from .environment import Environment

@@ -23,8 +23,8 @@ from rocm_sdk.installed.distributions import CLOSURE_JOURNAL
 from rocm_sdk_build.closure.choosing.roots import open_roots
 from rocm_sdk_build.closure.closure import SITE, Made, Request, attempt_of, recipe_of, selected, write_closure
 from rocm_sdk_build.closure.disk_use import compare, uses_of
-from rocm_sdk_build.closure.installation import InstalledSdk, SdkPackage
 from rocm_sdk_build.closure.proving.proof import prove
+from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkPackage
 from rocm_sdk_build.closure.writing.site import Written
 from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.files.scratch import PREFIX, scratch_directory

@@ -212,8 +212,8 @@ def record_pages() -> None:
     process.
     """
     from rocm_sdk.base import starting
-    from rocm_sdk.installed.installation import current
     from rocm_sdk.installed.page_list import VARIABLE, drop_libraries, load_command
+    from rocm_sdk.installed.view import current
 
     installed = current()
     drop_libraries(installed)

@@ -24,7 +24,7 @@ from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.roots import Roots
 from rocm_sdk_build.closure.choosing.selection import Selection
-from rocm_sdk_build.closure.installation import InstalledSdk
+from rocm_sdk_build.closure.source_sdk import InstalledSdk
 from rocm_sdk_build.closure.writing.site import Site
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.page_list import PageList, checked

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from rocm_sdk_build.closure.installation import SdkPackage
+from rocm_sdk_build.closure.source_sdk import SdkPackage
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages.staging import entry_point_of

@@ -15,7 +15,7 @@ from rocm_sdk.installed.record import Row
 from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.selection import Kept, Selection
 from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
-from rocm_sdk_build.closure.installation import DEVELOPMENT, InstalledSdk, SdkPackage
+from rocm_sdk_build.closure.source_sdk import DEVELOPMENT, InstalledSdk, SdkPackage
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.tree_file import write_tree_file
 from rocm_sdk_build.errors import PackagingError

@@ -11,7 +11,7 @@ from .containers import as_layer, image_writer
 from .images import as_erofs, as_squashfs
 from .programs import find_program
 from .tree import Writer, size_of
-from .wheels import as_wheels
+from .wheel_form import as_wheels
 
 
 def as_directory(site: Path, output: Path, _scratch: Path, _wait: Wait) -> int:

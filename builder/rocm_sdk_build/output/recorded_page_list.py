@@ -15,7 +15,7 @@ from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.packages.staging import members_of
 
-from .proof import read_back
+from .trial_installation import read_back
 from .unpacked import unpack_wheel
 
 

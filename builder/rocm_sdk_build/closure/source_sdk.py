@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution
-from rocm_sdk.installed.installation import current
 from rocm_sdk.installed.record import RecordedFile, digest_text
+from rocm_sdk.installed.view import current
 from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of

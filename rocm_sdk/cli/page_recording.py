@@ -8,7 +8,7 @@ from rocm_sdk.terminal.output import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk.installed.installation import Installed
+    from rocm_sdk.installed.view import Installed
 
 HELP = "write which pages of the libraries %s, for later loads to read ahead"
 

@@ -16,9 +16,9 @@ from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
 from rocm_sdk_build.output.kernel_archives import refuse_lost_archives
-from rocm_sdk_build.output.page_list import add_page_list
-from rocm_sdk_build.output.proof import prove
+from rocm_sdk_build.output.recorded_page_list import add_page_list
 from rocm_sdk_build.output.selector import write_selector
+from rocm_sdk_build.output.trial_installation import prove
 from rocm_sdk_build.output.unpacked import unpack
 from rocm_sdk_build.packages.making import Making, making_tools
 

@@ -4,14 +4,14 @@ The module does without functools, whose import takes longer than most commands.
 functools.cached_property; at run time the class has the part of it that this package uses.
 """
 
-__all__ = ["once"]
+__all__ = ["cached_property"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from functools import cached_property as once
+    from functools import cached_property
 else:
 
-    class once:  # noqa: N801 - a decorator
+    class cached_property:  # noqa: N801 - a decorator
         """A property that keeps its value in the instance, under its own name; an exception is not kept."""
 
         def __init__(self, function):

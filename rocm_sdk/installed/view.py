@@ -8,7 +8,7 @@ import os
 import sys
 
 from rocm_sdk._native import catalog, dist_info, open_sdk, sdk_root
-from rocm_sdk.base.once import once
+from rocm_sdk.base.cached_property import cached_property
 
 from . import chosen_site
 
@@ -69,7 +69,7 @@ class Installed:
             raise ValueError(f"{self.site}: this process uses another SDK")
         return self._sdk
 
-    @once
+    @cached_property
     def locations(self) -> "dict[str, LibraryLocation]":
         """The libraries of the catalog that are there, by short name.
 
@@ -79,7 +79,7 @@ class Installed:
         rows = zip(catalog(), self.sdk.located(), strict=True)
         return {name: found for (name, *_), found in rows if found is not None and found.path is not None}
 
-    @once
+    @cached_property
     def directories(self) -> tuple[str, ...]:
         """The directories of the packages that hold libraries. Raises PackageNotInstalledError without an SDK."""
         found = [self.sdk.package_directory("core")]
@@ -91,7 +91,7 @@ class Installed:
 
     # ---- distributions
 
-    @once
+    @cached_property
     def distributions(self) -> "tuple[Distribution, ...]":
         """The distributions of the SDK, by directory, one of each name; () for a ROCm that is no package."""
         return self._distributions_and_twins[0]
@@ -101,7 +101,7 @@ class Installed:
         """The metadata of distributions that have another one, which the files fit better."""
         return self._distributions_and_twins[1]
 
-    @once
+    @cached_property
     def _distributions_and_twins(self) -> "tuple[tuple[Distribution, ...], tuple[Distribution, ...]]":
         if self.fallback is not None or self.prefix is not None:
             return (), ()
@@ -110,7 +110,7 @@ class Installed:
         found = sdk_distributions(self.site)
         if len({each.name for each in found}) == len(found):
             return tuple(found), ()
-        from .twins import without_twins
+        from .doubled_metadata import without_twins
 
         kept, others = without_twins(found, self.site)
         return tuple(kept), tuple(others)
@@ -127,17 +127,17 @@ class Installed:
         """Return the distribution of this name; None if it is not installed, or an empty placeholder."""
         return next((found for found in self.distributions if found.name == name and not found.is_placeholder), None)
 
-    @once
+    @cached_property
     def core(self) -> "Distribution | None":
         """The core package; None if no installer knows it."""
         return self.distribution("rocm-sdk-core")
 
-    @once
+    @cached_property
     def placeholders(self) -> "tuple[Distribution, ...]":
         """The distributions that have the name of a package of the SDK but no content."""
         return tuple(each for each in self.distributions if each.is_placeholder)
 
-    @once
+    @cached_property
     def version(self) -> str:
         """The version of the core package, else the version that the SDK says; "unknown" without either."""
         if self.core is not None:
@@ -166,11 +166,11 @@ class Installed:
                 self._said_by[module] = {name: str(value) for name, value in said if value is not None}
         return self._said_by[module]
 
-    @once
+    @cached_property
     def _said_by(self) -> dict[str, dict[str, str]]:
         return {}
 
-    @once
+    @cached_property
     def owners(self) -> "dict[str, Distribution]":
         """The distribution whose RECORD lists a file, by the file's path relative to `site`."""
         return {file.path: each for each in self.distributions for file in each.files}
@@ -206,20 +206,20 @@ class Installed:
             )
         return self._known[place]
 
-    @once
+    @cached_property
     def _known(self) -> dict[tuple[str, str | None, str | None], dict[str, str]]:
         return {}
 
     # ---- files
 
-    @once
+    @cached_property
     def names(self) -> list[str]:
         """The names in the directory."""
         from rocm_sdk.base.files import names_in
 
         return names_in(self.site)
 
-    @once
+    @cached_property
     def platform_directories(self) -> tuple[str, ...]:
         """The absolute paths of the directories with the SDK's files, the development tree included."""
         names = [name for name in self.names if name.startswith(_PLATFORM)]
@@ -235,7 +235,7 @@ class Installed:
         name = next((name for name in names if "_core" in name and name.isidentifier()), "_rocm_sdk_core")
         return os.path.join(self.site, name)
 
-    @once
+    @cached_property
     def shared_objects(self) -> "tuple[SharedObject, ...]":
         """The shared objects, each file once. The development tree is skipped: it has the same files."""
         from .shared_objects import inspected, paths_below
@@ -248,14 +248,14 @@ class Installed:
             paths_below(each for each in self.platform_directories if "devel" not in os.path.basename(each))
         )
 
-    @once
+    @cached_property
     def needed_libraries(self) -> "NeededLibraries":
         """The needs of the shared objects, among each other."""
         from .needed_libraries import NeededLibraries
 
         return NeededLibraries(self.shared_objects)
 
-    @once
+    @cached_property
     def linker_names(self) -> frozenset[str]:
         """The linker names of the libraries: "libamdhip64.so"."""
         from .catalog import linker_name
@@ -286,7 +286,7 @@ class Installed:
         """Return whether a file is in the directory, or an installed link leads to it, by its real path."""
         return path.startswith(os.path.realpath(self.site) + os.sep) or path in self._linked_files
 
-    @once
+    @cached_property
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
         from rocm_sdk.base.files import installed_file

@@ -16,7 +16,7 @@ from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.output.kernel_archives import FIX, lost_archives
 from rocm_sdk_build.output.package_files import PackageFile
-from rocm_sdk_build.output.proof import Site
+from rocm_sdk_build.output.trial_installation import Site
 from rocm_sdk_build.packages.parts import short_name
 from rocm_sdk_build.packages.platform_tag import Names, broken_promise, needs_of
 
