@@ -23,8 +23,8 @@ from pathlib import Path
 import rocm_bootstrap
 
 import rocm_sdk
+from rocm_sdk_build.building.debian import Source, build_site
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_site
 from rocm_sdk_build.demo.sample import write_sample_site
 
 from .observation import run_timed

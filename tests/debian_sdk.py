@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from rocm_sdk_build.building.debian import Source, build_site
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_site
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 

@@ -10,7 +10,7 @@ import pytest
 
 from rocm_sdk.adoption.errors import AdoptionError
 from rocm_sdk.base.locking import lock_within
-from rocm_sdk_build import debian
+from rocm_sdk_build.building import debian
 from rocm_sdk_build.errors import PackagingError
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from .commands.table import COMMANDS, make_parser
-from .errors import PackagingError
+from .errors import NO_SPACE, PackagingError
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build") -> int:
@@ -61,8 +61,6 @@ def _run(arguments: Sequence[str], program: str) -> int:
         _complain(f"Python has no module {module}, a requirement of rocm-sdk-build", _fix_of_requirements())
         return 1
     except OSError as error:
-        from rocm_sdk_build.code.pieces import NO_SPACE
-
         if is_of_output(error):
             return end_without_output(error)
         _complain(*explained(error, getattr(options, "output", None) if error.errno in NO_SPACE else None))

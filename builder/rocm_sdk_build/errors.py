@@ -1,5 +1,9 @@
 """The exceptions of this package: what is wrong with which file or program, and what the user can do about it."""
 
+import errno
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of an OSError
+
 
 class PackagingError(Exception):
     """The error of a failure to make packages.

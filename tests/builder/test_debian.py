@@ -20,8 +20,8 @@ from small_debian import LIBRARIES, OS_RELEASE, Archive, add_rocm_library, compi
 
 import rocm_sdk
 import rocm_sdk_build
+from rocm_sdk_build.building.debian import Source, build_site
 from rocm_sdk_build.code.patchelf import Shape, find_patchelf
-from rocm_sdk_build.debian import Source, build_site
 
 Result = subprocess.CompletedProcess[str]
 MakeWheels = Callable[..., Result]

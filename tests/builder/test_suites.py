@@ -15,9 +15,9 @@ from programs import completed
 from small_debian import Archive, compile_library
 
 from rocm_sdk_build.building import prefix
+from rocm_sdk_build.building.debian import Source, build_wheels
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import Source, build_wheels
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import apt as apt_module
 from rocm_sdk_build.inputs.debian_packages import choose, newest, offered, release_of, required

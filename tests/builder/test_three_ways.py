@@ -20,8 +20,8 @@ from debian_sdk import BUILD, RELEASES, SOURCE, debian_site, rocm
 from programs import completed
 
 from rocm_sdk import _native, device_code
+from rocm_sdk_build.building.debian import apt_of, resolve_packages
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import apt_of, resolve_packages
 from rocm_sdk_build.inputs.debian_packages import choose, release_of
 from rocm_sdk_build.inputs.prefix.layout import has_rewrites, is_skipped, place_of, rewritten
 from rocm_sdk_build.inputs.rules import read_rules

@@ -40,7 +40,7 @@ def _artifacts(directory: Path, *, kpack: bool, families: str | None = None) -> 
 def _prefix(directory: Path, *, families: str | None = None, is_split: bool = False) -> None:
     root = usual_rocm(directory / "rocm").root
     packages = Wish([root], directory / "out", VERSION, dist=directory / "dist", is_checked=False)
-    prefix.build(prefix.Wish(packages, families=families, is_split=is_split), read_rules())
+    prefix.build(prefix.Wish(packages, families=families, is_split=is_split))
 
 
 def _closure(directory: Path) -> None:

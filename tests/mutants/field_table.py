@@ -90,7 +90,7 @@ FIELD = (
     Mutation("rocm_sdk/devel/cmake/reading.py", "if truth is False:", "if False:", _CMAKE),
     Mutation("rocm_sdk/devel/cmake/reading.py", 'is_certain=is_certain and "REQUIRED" in words', "is_certain=is_certain", _CMAKE),
     Mutation("rocm_sdk/doctor/prefixes/cmake.py", "if (is_whole if each.is_path else gone.isdisjoint(texts_of(each.name)))", "if True", _CMAKE),
-    Mutation("builder/rocm_sdk_build/debian.py", "    while names:", "    while False:", ("tests/builder/test_suites.py",)),
+    Mutation("builder/rocm_sdk_build/building/debian.py", "    while names:", "    while False:", ("tests/builder/test_suites.py",)),
     Mutation("builder/rocm_sdk_build/checking/installability.py", "if absent := unlisted(self._directory, files):", "if absent := []:", _TREES),
     Mutation("builder/rocm_sdk_build/output/kernel_archives.py", "if named and not any(", "if named and all(", ("tests/field/test_archives_nobody_has.py",)),
     Mutation("builder/rocm_sdk_build/building/wheel_maker.py", "if not wish.only:", "if False:", ("tests/field/test_archives_nobody_has.py",)),

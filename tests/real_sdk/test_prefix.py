@@ -8,7 +8,7 @@ import pytest
 from sample_prefix import run_on_prefix
 from sample_report import Said
 
-from rocm_sdk_build.debian import Source, apt_of
+from rocm_sdk_build.building.debian import Source, apt_of
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 PACKAGES = (

@@ -19,7 +19,7 @@ from rocm_sdk_build.inputs.prefix.file_list import read_lists
 from rocm_sdk_build.inputs.prefix.roots import Search, find_files
 from rocm_sdk_build.inputs.prefix.target_code import for_family, runs, split
 from rocm_sdk_build.inputs.prefix.tree import DOCUMENTS, Tree, lay_out
-from rocm_sdk_build.inputs.rules import Rules
+from rocm_sdk_build.inputs.rules import Rules, read_rules
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families, names_in
 from rocm_sdk_build.packages.licences import find_licences
@@ -44,8 +44,8 @@ class Wish(NamedTuple):
     is_complete: bool = False  # the roots have all that libraries need, except the libraries that every system has
 
 
-def build(wish: Wish, rules: Rules, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
-    """Make the packages; return their files.
+def build(wish: Wish, rules: Rules | None = None, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
+    """Make the packages by the rules (None: our own); return their files.
 
     Raise PackagingError, which says what is missing or wrong. Then nothing half-written is left in the output.
     """
@@ -55,7 +55,7 @@ def build(wish: Wish, rules: Rules, make: Callable[[Plan], list[Path]] = make_wh
     search = find_files(packages.artifacts, read_lists(list(wish.lists)), wish.llvm)
     refuse_output_inside(search.whole, packages.output)
     with scratch_directory(packages.output) as scratch:
-        plan = _Build(wish, rules, families, search, scratch).plan()
+        plan = _Build(wish, rules or read_rules(), families, search, scratch).plan()
         with naming_output(packages):
             return make(plan)
 

@@ -14,11 +14,11 @@ from rocm_sdk.fit.code.options import is_asked_for, misuse
 from rocm_sdk.fit.comgr import cache_problem
 from rocm_sdk.terminal.output import attempt, complain, remember_done, status_of, tell
 from rocm_sdk_build.files.new_file import is_directory
+from rocm_sdk_build.files.pieces import naming_place
 
 from .choice import chosen_gpus
 from .extract import extract_code
 from .owning_package import checks_of
-from .pieces import naming_place
 from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file
 from .trees import Left, Order, RewrittenTree, Select, rewrite_directory, rewrite_wheel, select_all

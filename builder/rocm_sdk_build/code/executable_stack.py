@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import write_all
 
 from .elf64 import PT_LOAD, read_exactly
-from .pieces import write_all
 
 _PT_GNU_STACK, _PF_X = 0x6474E551, 1
 _EM_X86_64 = 62

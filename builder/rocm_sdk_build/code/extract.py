@@ -12,10 +12,10 @@ from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.pieces import Piece
 
 from .bundles import Entry, read_bundle, read_code
 from .copying import write_pieces
-from .pieces import Piece
 from .scratch import Scratch
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.fit.code.note import NOTE_SECTION
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import Piece, write_all
 
 from .copying import write_pieces
 from .elf64 import SHT_NOBITS, Elf
 from .header_room import edit_tags
 from .layout import Layout, lay_out
 from .new_bundles import NewBundle, place_in_row
-from .pieces import Piece, write_all
 from .tables import section_order, write_tables
 from .wrappers import FAT, SPLIT, Edit, Form, Wrapper, edit_magic, edit_symbols, edit_wrappers, read_wrappers
 

@@ -12,9 +12,9 @@ from rocm_sdk.terminal.output import remember_done, tell
 from rocm_sdk_build.errors import AbsentInputError
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.pieces import read_range, write_all
 
 from .executable_stack import clear_executable_stack, writes_trampolines
-from .pieces import read_range, write_all
 from .verification import refuse_without_proc
 
 

@@ -17,12 +17,12 @@ from msgpack import Packer, Unpacker, UnpackException, packb, unpackb
 
 from rocm_sdk.errors import RewriteError
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import Piece, write_all
 
 from .compressing import compressed
 from .compression import ZSTD
 from .copying import have_same_bytes, write_pieces
 from .elf64 import read_exactly
-from .pieces import Piece, write_all
 
 MAGIC = b"KPAK"
 _HEADER, _VERSION = struct.Struct("<4sIQ"), 1

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from rocm_sdk.fit.code.note import NOTE_SECTION
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import data_ranges, read_range
 
 from .elf64 import (
     PF_R,
@@ -36,7 +37,6 @@ from .elf64 import (
     align_up,
 )
 from .header_room import HEADERS_AT, NoRoomError, Place, insert_load, make_room, place_tail, with_own_header
-from .pieces import data_ranges, read_range
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 _NOTE_ALIGN = 4

@@ -11,13 +11,13 @@ from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import Piece
 
 from .bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
 from .compressing import compressed
 from .compression import bundle_hash
 from .copying import read_pieces
 from .elf64 import align_up
-from .pieces import Piece
 from .scratch import Scratch
 
 if TYPE_CHECKING:

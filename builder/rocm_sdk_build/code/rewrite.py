@@ -19,6 +19,7 @@ from rocm_sdk.targets import table
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.new_file import new_file, refuse_output
+from rocm_sdk_build.files.pieces import read_range
 
 from .bundles import Bundle, Entry, read_bundle, read_code
 from .choice import choose_images, choose_targets
@@ -28,7 +29,6 @@ from .host_file import HostFile, Placed, addresses_of, read_host_file, write_hos
 from .kpack import Archive, differs, is_archive, read_archive, write_archive
 from .new_bundles import NewBundle, Packing, build_compressed, build_plain, paired, place_in_row
 from .new_note import pack_history
-from .pieces import read_range
 from .retarget import Pair, retargeted
 from .scratch import Scratch
 from .verification import Verified, WantedImage, refuse_damaged, refuse_without_proc, verify_host_file, verify_images

@@ -6,7 +6,7 @@ import os
 import tempfile
 from types import TracebackType
 
-from .pieces import naming_place, write_all
+from rocm_sdk_build.files.pieces import naming_place, write_all
 
 
 class Scratch:

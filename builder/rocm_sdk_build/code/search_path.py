@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from rocm_sdk._native import inspect_library
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import write_all
 
 from .elf64 import DYNAMIC, PF_R, PT_LOAD, PT_PHDR, SHT_DYNAMIC, Elf, Section, Segment, align_up, read_elf
 from .header_room import Place, Room, edit_tags, insert_load, make_room, place_tail, with_own_header
 from .layout import Layout, end_of_content, largest_align, stale_tables
-from .pieces import write_all
 from .tables import section_order, write_tables
 from .wrappers import Edit, edit_symbols
 

@@ -18,6 +18,7 @@ from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.pieces import read_range
 
 from .bundles import Entry, read_bundle, read_code
 from .compression import ZSTD, decompressed
@@ -25,7 +26,6 @@ from .host_file import addresses_of, write_split_file
 from .kpack import Archive, NewArchive, pack, read_archive
 from .new_bundles import paired
 from .new_note import pack_history
-from .pieces import read_range
 from .rewrite import history_of, open_host_file
 from .scratch import Scratch
 from .verification import refuse_without_proc, verify_host_file

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.files.pieces import write_all
 
 from .elf64 import (
     HEADER,
@@ -23,7 +24,6 @@ from .elf64 import (
 )
 from .header_room import HEADERS_AT
 from .layout import Layout
-from .pieces import write_all
 from .wrappers import Edit
 
 _INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # tables of section indices

@@ -26,9 +26,9 @@ from rocm_sdk_build.files.damaged import refusing_damage
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.members import unpack
 from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
+from rocm_sdk_build.files.pieces import write_all
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .pieces import write_all
 from .rewrite import Rewritten, Wish
 from .tree_file import TreeFile, write_tree_file
 

@@ -31,9 +31,9 @@ def run(options: argparse.Namespace) -> int:
     if options.mirror and not options.suite:
         raise WrongUsageError("--mirror is the address of a suite's packages", "--suite SUITE")
 
+    from rocm_sdk_build.building.debian import Source, build_wheels
     from rocm_sdk_build.building.prefix import Wish
     from rocm_sdk_build.code.patchelf import Shape
-    from rocm_sdk_build.debian import Source, build_wheels
 
     packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
     wish = Wish(packages, families=options.families, is_split=options.split)

@@ -94,8 +94,8 @@ def run(options: argparse.Namespace) -> int:
 def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str, ...], list[Path]]:
     """Return the names in LIBRARIES that this system's release has, and the packages of an SDK with them."""
     from rocm_sdk_build.building import prefix
+    from rocm_sdk_build.building.debian import Source, build_wheels, release_of_source
     from rocm_sdk_build.building.wish import Wish
-    from rocm_sdk_build.debian import Source, build_wheels, release_of_source
     from rocm_sdk_build.inputs.debian_packages import offered
 
     source = Source(options.cache)

@@ -20,7 +20,6 @@ from rocm_sdk_build.building.wheel_maker import make_wheels
 from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.inputs.rules import read_rules
 
 VERSION = "5.2.3"
 
@@ -99,7 +98,7 @@ def _build(wish: Wish, make: Callable[[Plan], list[Path]] = make_wheels) -> list
         rocm, host = Path(partial, "rocm"), Path(partial, "host")
         _write_prefix(Path(partial))
         wish = wish._replace(artifacts=(rocm, host))
-        return prefix.build(prefix.Wish(wish, is_complete=True), read_rules(), make)
+        return prefix.build(prefix.Wish(wish, is_complete=True), make=make)
 
 
 def _write_prefix(directory: Path) -> None:

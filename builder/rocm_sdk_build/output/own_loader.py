@@ -19,8 +19,8 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.installed.record import has_digest
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.installed_wheel import OF_INSTALLER, write_again
 
-from .installed_wheel import OF_INSTALLER, write_again
 from .rocm_selector.backend import LOADER
 
 _log = logging.getLogger(__name__)

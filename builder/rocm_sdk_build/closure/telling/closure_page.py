@@ -11,8 +11,8 @@ from typing import NamedTuple
 from rocm_sdk.base.html_page import bar, page, table
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk_build.closure.closure import Made
-from rocm_sdk_build.code.pieces import write_all
 from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.pieces import write_all
 
 from .report import data_of, group_sizes, libraries_of
 

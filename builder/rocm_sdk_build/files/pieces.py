@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk_build.errors import NO_SPACE
 
 _CHUNK = 1 << 20
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager

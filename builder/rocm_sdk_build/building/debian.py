@@ -22,23 +22,16 @@ from typing import NamedTuple
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.base.locking import lock_within
-
-from .building import prefix
-from .building.loader import bring_loader
-from .building.plan import Plan
-from .building.site import make_site
-from .building.wheel_maker import make_wheels
-from .building.wish import Wish, is_loader
-from .code.patchelf import Shape
-from .errors import PackagingError
-from .files.named_directory import output_directory
-from .files.new_file import new_file
-from .files.own_directory import make_own
-from .files.scratch import scratch_directory
-from .files.source_date import given_date
-from .files.wheels import wheel_key
-from .inputs.apt import Apt, DebianPackage
-from .inputs.debian_packages import (
+from rocm_sdk_build.code.patchelf import Shape
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.named_directory import output_directory
+from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.own_directory import make_own
+from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.files.source_date import given_date
+from rocm_sdk_build.files.wheels import wheel_key
+from rocm_sdk_build.inputs.apt import Apt, DebianPackage
+from rocm_sdk_build.inputs.debian_packages import (
     Choice,
     Release,
     choose,
@@ -48,9 +41,16 @@ from .inputs.debian_packages import (
     release_with_codename,
     required,
 )
-from .inputs.rules import Rules, read_rules
-from .output.finished import program_digest
-from .packages.platform_tag import checked_tag
+from rocm_sdk_build.inputs.rules import Rules, read_rules
+from rocm_sdk_build.output.finished import program_digest
+from rocm_sdk_build.packages.platform_tag import checked_tag
+
+from . import prefix
+from .loader import bring_loader
+from .plan import Plan
+from .site import make_site
+from .wheel_maker import make_wheels
+from .wish import Wish, is_loader
 
 _log = logging.getLogger(__name__)
 
