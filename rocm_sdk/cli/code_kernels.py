@@ -11,9 +11,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from typing import Any, NamedTuple
 
+from rocm_sdk import _native
 from rocm_sdk.base.value_text import counted
-from rocm_sdk.fit.code.kernels import Kernel, kernels_in
 from rocm_sdk.terminal.output import attempt, complain, tell, tell_wrapped
 from rocm_sdk.terminal.output_options import given
 
@@ -89,3 +90,22 @@ def _facts(kernels: list[Kernel]) -> str:
             least, most = min(values), max(values)
             said.append(f"{least} {word}" if least == most else f"{least} to {most} {word}")
     return ", ".join(said)
+
+
+class Kernel(NamedTuple):
+    """A kernel of a code object."""
+
+    target: str
+    bundle: int  # number of its bundle in the file
+    name: str  # as the compiler writes it: mangled, if it is C++
+    metadata: dict[str | int, Any]  # the kernel's description: ".vgpr_count", ".args", ...; {} in version 2
+
+
+def kernels_in(path: str, directory: str) -> list[Kernel]:
+    """Return the kernels of each code object of a file, in their order.
+
+    directory: the place for content that has to be decompressed. Raises BadLibraryError for a file or a code object
+    that is damaged, the other errors of `device_code`, and OSError.
+    """
+    with tempfile.TemporaryFile(dir=directory, buffering=0) as scratch:
+        return [Kernel(*each) for each in _native.kernels(path, scratch.fileno())]

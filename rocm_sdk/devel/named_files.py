@@ -7,21 +7,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from rocm_sdk._native import nearest_names, package_directory
 from rocm_sdk.base.file_location import FileLocation
+from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
-from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, UnknownLibraryError
+from rocm_sdk.errors import (
+    BadArchiveError,
+    DevelopmentTreeError,
+    LibraryNotFoundError,
+    PackageNotInstalledError,
+    UnknownLibraryError,
+)
 
-from .layout import EXTRACTED, LIBRARY_PLACES, tree_state
+from .archive import Archive
+from .layout import EXTRACTED, LIBRARY_PLACES, PACKED, find_archive, find_site, tree_state
 from .root import development_root, ready_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk.terminal.reporter import Reporter
+    from collections.abc import Collection
 
-    from .packed_names import Packed
+    from rocm_sdk.terminal.reporter import Reporter
 
 
 class Kind(NamedTuple):
@@ -92,8 +99,6 @@ def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) ->
 
 def _refuse_unpacked(kind: Kind, name: str, wanted: str, roots: Mapping[str, str]) -> None:
     """Raise LibraryNotFoundError if the archive of a tree that is not extracted has no such file: it stays packed."""
-    from .packed_names import archive_without
-
     paths = [f"{place}/{kind.beginning}{wanted}{ending}" for place in kind.directories for ending in kind.endings]
     packed = archive_without(paths, kind.directories)
     if packed is not None:
@@ -162,3 +167,45 @@ def _named(kind: Kind, files: Iterable[str]) -> Iterator[str]:
         for ending in kind.endings:
             if file.startswith(kind.beginning) and file.endswith(ending):
                 yield file[len(kind.beginning) : len(file) - len(ending)]
+
+
+class Packed(NamedTuple):
+    """An archive that lacks what was looked for.
+
+    archive: its path. tree: the place that its tree would have. names: the names in some directories.
+    """
+
+    archive: str
+    tree: str
+    names: frozenset[str]
+
+
+def archive_without(wanted: Collection[str], directories: Collection[str]) -> Packed | None:
+    """Return the archive of a packed tree that has no wanted path; None: it may have one.
+
+    Paths are relative to the tree. None, too, where the tree is not packed, one of the directories is a link, or the
+    archive cannot be read: the extraction says what is wrong with it.
+    """
+    site = find_site()
+    path = find_archive(site) if site is not None and tree_state(site) == PACKED else None
+    if path is None:
+        return None
+    found: set[str] = set()
+    tree = ""
+    try:
+        with Archive(path) as archive:
+            for header in archive.headers():
+                tree, _, member = header.name.partition("/")
+                if any(f"{member}/".startswith(f"{each}/") for each in wanted):
+                    return None
+                if not header.isdir() and any(f"{each}/".startswith(f"{member}/") for each in directories):
+                    return None
+                found |= {_first(member, each) for each in directories if member.startswith(f"{each}/")}
+    except (BadArchiveError, DevelopmentTreeError, OSError):
+        return None
+    return Packed(path, f"{site}/{tree}", frozenset(found))
+
+
+def _first(member: str, directory: str) -> str:
+    """Return the name in the directory that a member is, or is below."""
+    return member[len(directory) + 1 :].partition("/")[0]

@@ -6,27 +6,28 @@ rocm-sdk-core. Other packages say it by their names, closures by their version.
 
 from __future__ import annotations
 
+import io
 import json
-from typing import Any
+import tarfile
+import zlib
+from typing import TYPE_CHECKING, Any
 
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.index.web.remote_file import NoPartsError
-from rocm_sdk.index.web.remote_wheel import file_in_wheel
-from rocm_sdk.index.web.server import Server, TooLargeError, UnreachedError, WebError
-from rocm_sdk.index.web.simple_index import files_of_project, projects_of
-from rocm_sdk.index.web.source_archives import file_in_source_archive
+from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk.installed.distributions import closure_targets, normalised
 
 from .refusal import InstallRefusedError
+from .web.remote_file import NoPartsError
+from .web.remote_wheel import file_in_wheel
+from .web.server import Server, TooLargeError, UnreachedError, WebError
+from .web.simple_index import files_of_project, projects_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rocm_sdk.index.web.simple_index import IndexedFile
-
     from .asking import Answer
     from .request import Index
+    from .web.simple_index import IndexedFile
 
 DEVICE, FAMILY, WHOLE = "device", "family", "whole"
 _DEVICE_PACKAGE, _LIBRARIES = "rocm-sdk-device-", "rocm-sdk-libraries"
@@ -150,3 +151,30 @@ def _parsed(text: bytes, file: IndexedFile) -> Any:
 def package_of(offer: Offer, name: str) -> str:
     """Return the package of a target or family."""
     return normalised((_DEVICE_PACKAGE if offer.kind == DEVICE else f"{_LIBRARIES}-") + name)
+
+
+PACKED_LIMIT = 4 << 20  # bytes
+UNPACKED_LIMIT = 16 << 20
+_GZIP = 16 + zlib.MAX_WBITS
+# The errors of tarfile and zlib for damaged archives. RecursionError: a chain of headers that describe one another.
+_DAMAGE = (tarfile.TarError, zlib.error, EOFError, ValueError, LookupError, OverflowError, RecursionError, OSError)
+
+
+def file_in_source_archive(server: Server, file: IndexedFile, name: str) -> bytes | None:
+    """Return the content of a regular file, by its name below the archive's one directory; None if it has none.
+
+    Raises WebError.
+    """
+    packed = server.read(file.address, PACKED_LIMIT)
+    path = f"{file.name.removesuffix('.tar.gz')}/{name}"
+    try:
+        unpacked = zlib.decompressobj(_GZIP).decompress(packed, UNPACKED_LIMIT + 1)
+        if len(unpacked) > UNPACKED_LIMIT:
+            raise ValueError(f"it has more than {UNPACKED_LIMIT} bytes")
+        reader = TarReader(io.BytesIO(unpacked), is_stream=False)
+        found = next((member for member in reader.members() if member.name == path and member.isreg()), None)
+        stream = reader.archive.extractfile(found) if found is not None and not found.issparse() else None
+        return None if stream is None else stream.read()
+    except _DAMAGE as error:
+        words = f"{file.address}: cannot be read as a source distribution: {error}"
+        raise WebError(words, "ask those who run the index") from error

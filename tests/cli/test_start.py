@@ -79,7 +79,7 @@ MODULES_OF_HELP = {
     "debian": 14,
     "artifacts": 14,
     "prefix": 14,
-    "version": 16,
+    "version": 14,
     "promote": 14,
     "check": 13,
     "index": 14,

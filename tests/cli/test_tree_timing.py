@@ -13,8 +13,8 @@ from ended import assert_failed
 from other_user import OtherUser
 from sample_site import LIBRARIES, Site, compile_library
 
-from rocm_sdk.cli.tree import sections
-from rocm_sdk.cli.tree.sections import bytes_by_kind
+from rocm_sdk.cli.tree import timing
+from rocm_sdk.cli.tree.timing import bytes_by_kind
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 TABLES = "static int data[9999] = {1}; int *address = data; int code(void) { return *address; }"
@@ -127,8 +127,8 @@ def test_sections_are_those_that_readelf_tells(library: Path) -> None:
     rows = [line.split() for line in subprocess.check_output(["readelf", "-SW", library], text=True).splitlines()]
     sizes = {row[-10]: int(row[-6], 16) for row in rows if len(row) > 10 and row[-10].startswith(".")}
     found = bytes_by_kind(str(library), [(0, library.stat().st_size)])
-    assert found[sections.DATA] >= sizes[".data"] > 9999
-    assert found[sections.CODE] == sum(
+    assert found[timing.DATA] >= sizes[".data"] > 9999
+    assert found[timing.CODE] == sum(
         sizes[name] for name in (".init", ".plt", ".plt.got", ".text", ".fini") if name in sizes
     )
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -136,7 +136,7 @@ def test_sections_are_those_that_readelf_tells(library: Path) -> None:
 
 
 def test_a_part(library: Path) -> None:
-    assert bytes_by_kind(str(library), [(0, 64)]) == {sections.REST: 64}
+    assert bytes_by_kind(str(library), [(0, 64)]) == {timing.REST: 64}
     assert bytes_by_kind(str(library), []) == {}
 
 
@@ -155,7 +155,7 @@ def test_damaged_headers(library: Path, place: int, form: str, value: int) -> No
     data = bytearray(library.read_bytes())
     struct.pack_into(form, data, place, value)
     library.write_bytes(data)
-    assert bytes_by_kind(str(library), [(0, 4096)]) == {sections.REST: 4096}
+    assert bytes_by_kind(str(library), [(0, 4096)]) == {timing.REST: 4096}
 
 
 def test_many_sections_that_overlap(library: Path) -> None:
@@ -165,6 +165,6 @@ def test_many_sections_that_overlap(library: Path) -> None:
     struct.pack_into("<Q", data, 40, 64)
     struct.pack_into("<2H", data, 60, 65535, 0)  # and no names
     library.write_bytes(bytes(data) + whole * 65535)
-    assert bytes_by_kind(str(library), [(0, 4096)]) == {sections.CONSTANTS: 4096 * 200}
+    assert bytes_by_kind(str(library), [(0, 4096)]) == {timing.CONSTANTS: 4096 * 200}
     library.write_bytes(b"\x7fELF")
-    assert bytes_by_kind(str(library), [(0, 4096)]) == {sections.REST: 4096}
+    assert bytes_by_kind(str(library), [(0, 4096)]) == {timing.REST: 4096}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sample_device_code import bundle, library, objects
 
-from rocm_sdk_build.closure.writing.expected_size import expected_size
+from rocm_sdk_build.closure.writing.site import expected_size
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
 TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.devel.archive import Archive
-from rocm_sdk.devel.tar_header import Header
+from rocm_sdk.devel.archive import Archive, Header
 
 FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
 VALUES = (b"\0", b" ", b"0", b"7", b"8", b"/", b"\x80", b"\xff")

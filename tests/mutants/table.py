@@ -477,7 +477,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"rocm_sdk/index/{name}.py" for name in ("asking", "choice", "destination", "forms", "gpu_choice", "gpu_packages", "request")),
                     ("tests/installing/test_install.py", "tests/installing/test_which_gpu.py")),
     "rocm_sdk/index/explaining.py": ("tests/installing/test_network.py",),
-    **dict.fromkeys(("rocm_sdk/index/offered_code.py", "rocm_sdk/index/web/source_archives.py"), ("tests/installing/test_offered_code.py",)),
+    **dict.fromkeys(("rocm_sdk/index/offered_code.py", "rocm_sdk/index/offered_code.py"), ("tests/installing/test_offered_code.py",)),
     "rocm_sdk/base/starting.py": ("tests/test_hostile_directory.py", "tests/cli/test_run.py"),
     **dict.fromkeys((f"rocm_sdk/index/web/{name}.py" for name in ("links", "remote_file", "simple_index", "wheels")),
                     ("tests/selftest/test_index.py", "tests/selftest/test_hostile_index.py")),

@@ -13,7 +13,7 @@ import pytest
 from sample_device_code import bundle
 
 from rocm_sdk import DeviceBundle, DeviceCode, device_code
-from rocm_sdk.fit.code.kernels import kernels_in
+from rocm_sdk.cli.code_kernels import kernels_in
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.retarget import Pair
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file

@@ -13,7 +13,7 @@ from sample_device_code import bundle, code_object, compressed, library, objects
 from sample_machine import machine_of
 
 from rocm_sdk import device_code
-from rocm_sdk_build.code.owning_package import checks_of
+from rocm_sdk_build.code.command import checks_of
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
 

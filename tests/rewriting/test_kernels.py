@@ -26,7 +26,7 @@ from sample_device_code import (
 )
 
 from rocm_sdk import BadLibraryError
-from rocm_sdk.fit.code.kernels import Kernel, kernels_in
+from rocm_sdk.cli.code_kernels import Kernel, kernels_in
 
 ID = "hipv4-amdgcn-amd-amdhsa--"
 

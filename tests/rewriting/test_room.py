@@ -14,7 +14,7 @@ from sample_device_code import bundle, compressed, objects
 from sample_site import clean_environment
 
 from rocm_sdk import LibraryAccessError, RewriteError
-from rocm_sdk.fit.code.kernels import kernels_in
+from rocm_sdk.cli.code_kernels import kernels_in
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.output.index import write_index

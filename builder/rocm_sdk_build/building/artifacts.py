@@ -8,13 +8,12 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import GENERIC, everything, read_catalog
 from rocm_sdk_build.inputs.overlay import OVERLAY, is_kpack_split, versions_of_build
 from rocm_sdk_build.inputs.rules import Rules
-from rocm_sdk_build.packages.costs import Estimate
+from rocm_sdk_build.packages.costs import Estimate, Load, cost_of
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
-from rocm_sdk_build.packages.parts import Choice, choose
+from rocm_sdk_build.packages.parts import SELECTOR, Choice, choose, short_name
 from rocm_sdk_build.packages.version import version_of_artifacts
 
-from .estimates import estimate_packages
 from .plan import Plan
 from .wheel_maker import make_wheels
 from .wish import Wish, check_names, naming_output, refuse_output_inside
@@ -86,3 +85,25 @@ def choice_of(wish: Wish, rules: Rules) -> Choice | None:
     overlay = read_catalog(wish.artifacts, wish.output / ".artifacts", lambda stem: stem == OVERLAY)
     is_kpack = is_kpack_split(overlay, wish.artifacts[0])
     return choose(wish.only, families.targets() if is_kpack else families.named, is_kpack, rules)
+
+
+def estimate_packages(plan: Plan) -> list[Estimate]:
+    """Return the estimate of each package, and of each selector."""
+    found = []
+    for making in plan.packages(plan.wish.output):
+        sizes = [path.stat().st_size for path in (*making.sources, *making.licences.values())]
+        changed = [path.stat().st_size for path in making.changed]
+        load = Load(sizes, changed, making.programs, making.compression)
+        name = short_name(making.package.distribution)
+        found.append(_estimate(plan, name, making.file, load, name.removeprefix("debug-")))
+    for place, _ in plan.selectors():
+        file = f"{place}/rocm-{plan.sdk.version}.tar.gz".removeprefix("/")
+        found.append(_estimate(plan, SELECTOR, file, Load(()), SELECTOR))
+    return found
+
+
+def _estimate(plan: Plan, name: str, file: str, load: Load, made_with: str) -> Estimate:
+    """Return the estimate of a file; `made_with` is the package whose artifacts the file is made of."""
+    wish = plan.wish
+    cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)
+    return Estimate(name, file, plan.artifacts_of(made_with), cost)

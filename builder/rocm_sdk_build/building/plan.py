@@ -9,23 +9,24 @@ from pathlib import Path, PurePosixPath
 
 from rocm_sdk_build.code.debug_split import which_strip
 from rocm_sdk_build.code.stack_decision import decide
+from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact
-from rocm_sdk_build.inputs.rules import Rules
-from rocm_sdk_build.packages.absent_libraries import find_absent
+from rocm_sdk_build.inputs.rules import Rules, Script
+from rocm_sdk_build.packages import staging
+from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES, facts_text, find_absent
 from rocm_sdk_build.packages.debug_files import DEBUG, DebugFiles
-from rocm_sdk_build.packages.development import plan_development
+from rocm_sdk_build.packages.development import DevelEntry, plan_development
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
 from rocm_sdk_build.packages.licences import find_licences
-from rocm_sdk_build.packages.making import Making
+from rocm_sdk_build.packages.making import Contents, Making
 from rocm_sdk_build.packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
 from rocm_sdk_build.packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, oldest_tag, tag_of, usual_tag
 from rocm_sdk_build.packages.population import Population
 from rocm_sdk_build.packages.sbom import inputs_of
-from rocm_sdk_build.packages.staging import Changes, Package, is_changed
+from rocm_sdk_build.packages.staging import Changes, Package, is_changed, write_pure_module, write_scripts
 
 from .populations import Populations
-from .stages import stage_debug, stage_development, stage_runtime
 from .wish import Wish
 
 _log = logging.getLogger(__name__)
@@ -216,3 +217,41 @@ def _sonames(populations: Iterable[Population]) -> frozenset[str]:
     """Return the SONAMEs and file names of the files that packages have."""
     files = (file for population in populations for file in population.files.values())
     return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
+
+
+def stage_runtime(
+    package: Package,
+    population: Population,
+    scripts: Sequence[Script],
+    sdk: SdkFacts,
+    site: Path,
+    *,
+    absent: list[str],
+    changes: Changes,
+) -> Contents:
+    """Stage the files of a runtime or device package, and its commands; return the content of the package.
+
+    `absent` are the libraries that the package does not have.
+    """
+    staged = staging.stage_runtime(package, population, sdk, site, changes)
+    facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
+    if facts is not None:
+        write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, absent))
+    elif absent and package.logical_name == "libraries":
+        write_text(site / f"{package.platform_directory}/{FACTS_OF_LIBRARIES}", facts_text(None, absent))
+    if not package.pure_module or not scripts:
+        return Contents(unchanged=staged.unchanged, rests=staged.rests)
+    entry_points = write_scripts(package, population, scripts, sdk, site)
+    return Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
+
+
+def stage_development(package: Package, entries: list[DevelEntry], sdk: SdkFacts, site: Path) -> Contents:
+    """Stage the module of the development package; return the content of the package."""
+    write_pure_module(package, sdk, site)
+    return Contents(development=entries)
+
+
+def stage_debug(package: Package, debug: DebugFiles, site: Path) -> Contents:
+    """Stage the debug information of a package's files; return the content of the debug package."""
+    site.mkdir()
+    return Contents(unchanged=debug.members(str(package.platform_directory)))

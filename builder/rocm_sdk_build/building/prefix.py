@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,18 +13,19 @@ from rocm_sdk import targets as gpu_targets
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, Entry
+from rocm_sdk_build.inputs.globs import matches
+from rocm_sdk_build.inputs.offload_targets import in_hardware_order
 from rocm_sdk_build.inputs.prefix.classification import DEVEL
 from rocm_sdk_build.inputs.prefix.code_split import reads_archives, split_code
-from rocm_sdk_build.inputs.prefix.document_owners import DocumentOwners
 from rocm_sdk_build.inputs.prefix.file_list import read_lists
 from rocm_sdk_build.inputs.prefix.roots import Search, find_files
-from rocm_sdk_build.inputs.prefix.target_code import for_family, runs, split
+from rocm_sdk_build.inputs.prefix.target_code import for_family, runs, split, targets_of
 from rocm_sdk_build.inputs.prefix.tree import DOCUMENTS, Tree, lay_out
 from rocm_sdk_build.inputs.rules import Rules, read_rules
-from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.absent_libraries import FACTS
+from rocm_sdk_build.packages.dist_info import SdkFacts, json_text
 from rocm_sdk_build.packages.families import Families, names_in
 from rocm_sdk_build.packages.licences import find_licences
-from rocm_sdk_build.packages.prefix_facts import targets, with_facts
 
 from .plan import Plan
 from .wheel_maker import make_wheels
@@ -200,3 +202,51 @@ class _Build:
             for name, row in self.rules.packages.items()
         }
         return self.rules._replace(packages=packages, devel={mode: frozenset({DEVEL}) for mode in self.rules.devel})
+
+
+class DocumentOwners:
+    """The owner of a document: the package that the first fitting row names.
+
+    If no row fits, the owners are all packages with files of the document's root. The second answer is exact if each
+    component has a root of its own.
+    """
+
+    def __init__(self, tree: Tree, rows: Iterable[tuple[str, str]], roots: Sequence[Path]) -> None:
+        """Note the packages of each root; `rows` have a package or "devel", and a pattern."""
+        self._rows, self._roots = tuple(rows), roots
+        self._of_root: dict[Path | None, set[str]] = defaultdict(set)
+        for part, entries in tree.parts.items():
+            for entry in entries:
+                if part != DEVEL and entry.kind != "directory":
+                    self._of_root[self._root_of(entry.source)].add(part)
+
+    def of(self, document: Entry) -> set[str]:
+        """Return the names of packages; "devel" stands for none of the others."""
+        named = next((part for part, glob in self._rows if matches(document.path, glob)), None)
+        return {named} if named is not None else self._of_root[self._root_of(document.source)]
+
+    def _root_of(self, source: Path) -> Path | None:
+        parents = set(source.parents)
+        return next((root for root in self._roots if root in parents), None)
+
+
+def targets(tree: Tree) -> list[str]:
+    """Return the targets of the math libraries' code; if there is none, the targets of the code in core."""
+    libraries = targets_of(_files(tree, "libraries", "device"))
+    return in_hardware_order(libraries or targets_of(_files(tree, "core")))
+
+
+def with_facts(tree: Tree, sdk_targets: Iterable[str], scratch: Path) -> Tree:
+    """Return the tree with `dist_info.json`, which is written below `scratch`, in place of the prefix's file.
+
+    The file gets the absent libraries when the packages are made.
+    """
+    path = scratch / "dist_info.json"
+    path.write_text(json_text(sdk_targets, ()), encoding="utf-8")
+    core = [each for each in tree.parts["core"] if each.path != FACTS]
+    return tree._replace(parts={**tree.parts, "core": [*core, Entry(FACTS, path, "file")]})
+
+
+def _files(tree: Tree, *parts: str) -> Iterator[Path]:
+    for part in parts:
+        yield from (entry.source for entry in tree.parts[part] if entry.kind == "file")

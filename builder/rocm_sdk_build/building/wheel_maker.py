@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from rocm_sdk.base.starting import module_command, run
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.files.named_directory import output_directory
 from rocm_sdk_build.files.new_file import move_files
+from rocm_sdk_build.files.page_list import FLAGS, checked
 from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
 from rocm_sdk_build.output.kernel_archives import refuse_lost_archives
-from rocm_sdk_build.output.recorded_page_list import add_page_list
 from rocm_sdk_build.output.selector import write_selector
-from rocm_sdk_build.output.trial_installation import prove
-from rocm_sdk_build.output.unpacked import unpack
+from rocm_sdk_build.output.trial_installation import prove, read_back
+from rocm_sdk_build.output.unpacked import unpack, unpack_wheel
 from rocm_sdk_build.packages.making import Making, making_tools
+from rocm_sdk_build.packages.staging import members_of
 
 from .loader import loader_for
 from .plan import Plan
@@ -139,3 +144,34 @@ def _appear(made: Sequence[Path], fresh: Path, dist: Path, loader: Path | None) 
     targets = {path: dist / path.relative_to(fresh) for path in files}
     move_files(targets)
     return list(targets.values())
+
+
+def add_page_list(wheels: Iterable[Path], installed: Path, scratch: Path, key: str, jobs: int) -> None:
+    """Write core's wheel again, with the list of the pages that a load of all libraries touches.
+
+    `installed` is the directory in which the wheels are installed. `key` and `jobs` have the meaning that `writing`
+    gives them. Raise PackagingError if the packages cannot be loaded here, or core is not among them.
+    """
+    core = next((path for path in wheels if wheel_name(path).project == "rocm-sdk-core"), None)
+    if core is None:
+        raise PackagingError(
+            "--record-pages: core, which carries the list, is not among the packages", "--only core,..."
+        )
+    done = run(
+        module_command("rocm_sdk", "init", "--record-pages"), variables={"ROCM_SDK_ROOT": str(installed.absolute())}
+    )
+    if done.returncode:
+        what = done.stderr.strip() or f"exit status {done.returncode}"
+        raise PackagingError(f"--record-pages: the packages cannot be loaded here: {what}", "leave it out")
+    with os.fdopen(os.open(done.stdout.rstrip("\n"), FLAGS), "rb") as file:
+        pages = checked(read_small(file), installed)
+    site = scratch / "paged"
+    deflate = unpack_wheel(core, site)
+    (site / pages.place).write_bytes(pages.text)
+    (info,) = (path.name for path in site.glob("*.dist-info"))
+    core.unlink()
+    with writing(core, info, key, deflate=deflate, jobs=jobs) as fresh:
+        for name, path in members_of(site, info).items():
+            fresh.add_file(name, path)
+    shutil.rmtree(site)
+    read_back(core)

@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from rocm_sdk import RocmSdkError
+from rocm_sdk.base import starting
+from rocm_sdk.base.starting import find_program
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.fit.code.options import is_asked_for, misuse
 from rocm_sdk.fit.comgr import cache_problem
+from rocm_sdk.installed.record import read_record
 from rocm_sdk.terminal.output import attempt, complain, remember_done, status_of, tell
 from rocm_sdk_build.files.new_file import is_directory
 from rocm_sdk_build.files.pieces import naming_place
 
 from .choice import chosen_gpus
 from .extract import extract_code
-from .owning_package import checks_of
 from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file
 from .trees import Left, Order, RewrittenTree, Select, rewrite_directory, rewrite_wheel, select_all
@@ -141,3 +143,49 @@ def _check_of(made: Rewritten) -> str:
 def _tell_targets(made: Rewritten, indent: str) -> None:
     if made.dropped:
         tell(f"{indent}kept: {', '.join(made.kept)}   dropped: {', '.join(made.dropped)}")
+
+
+_SECONDS = 10
+_LEVELS = 8  # directories between a file and site-packages
+
+
+def checks_of(path: str) -> str | None:
+    """Return the command that will report the changed file, or the RECORD that lists the file.
+
+    The command is `dpkg -V PACKAGE` or `rpm -V PACKAGE`. Return None if no package has the file.
+    """
+    place = os.path.abspath(path)
+    return _record_of(place) or _ask(["dpkg-query", "-S", place], "dpkg -V") or _ask(["rpm", "-qf", place], "rpm -V")
+
+
+def _ask(command: list[str], check: str) -> str | None:
+    if find_program(command[0]) is None:
+        return None
+    try:
+        done = starting.run(command, variables={"LC_ALL": "C"}, seconds=_SECONDS)
+    except OSError:
+        return None
+    name = done.stdout.partition(":")[0].partition("\n")[0].strip()
+    return f"{check} {name}" if done.returncode == 0 and name else None
+
+
+def _record_of(path: str) -> str | None:
+    directory = os.path.dirname(path)
+    for _ in range(_LEVELS):
+        try:
+            names = sorted(name for name in os.listdir(directory) if name.endswith(".dist-info"))
+        except OSError:
+            return None
+        for name in names:
+            record = os.path.join(directory, name, "RECORD")
+            if _lists(record, os.path.relpath(path, directory)):
+                return record
+        directory = os.path.dirname(directory)
+    return None
+
+
+def _lists(record: str, path: str) -> bool:
+    try:
+        return any(row.path == path for row in read_record(record).rows)
+    except (OSError, ValueError):
+        return False

@@ -6,8 +6,6 @@ import argparse
 import os
 from pathlib import Path
 
-from rocm_sdk_build.packages.release_types import RELEASE_TYPES
-
 from .options import add_version_file
 
 
@@ -54,3 +52,6 @@ def run(options: argparse.Namespace) -> int:
         with Path(output).open("a", encoding="utf-8") as stream:
             stream.write("\n".join(lines) + "\n")
     return 0
+
+
+RELEASE_TYPES = ("ci", "dev", "dev-bkc", "nightly", "nightly-bkc", "prerelease", "release")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 
+from rocm_sdk.base.files import NotAFileError, read_beginning
 from rocm_sdk.doctor.prefixes.links import check_links, check_sonames
 from rocm_sdk.doctor.prefixes.search import check_search
-from rocm_sdk.doctor.prefixes.texts import check_texts
-from rocm_sdk.doctor.prefixes.versions import check_versions
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.catalog import rows_of
 from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.installed.prefix_versions import RELEASE, Said, agree, versions
 from rocm_sdk.installed.view import Installed
 
 # The signs that a directory is a prefix, by the beginning of a path in it or its end.
@@ -67,3 +67,61 @@ def _fault_of(prefix: Prefix) -> str:
         return "it has no library, header or CMake package that only ROCm has"
     shown = ", ".join(names[:5])
     return f"it has neither libraries nor headers, programs or CMake packages of ROCm; it has {shown}"
+
+
+_READ = (".cmake", ".pc", ".la", ".h", ".hpp", ".py", ".sh", ".conf", ".json", ".icd", ".cfg", ".lua", ".mk")
+_PROGRAMS = ("/bin/", "/sbin/", "/libexec/")
+_LIMIT = 1 << 22  # bytes of a file
+
+
+def check_texts(prefix: Prefix, recorder: Recorder) -> None:
+    """Look for the staging directory in the texts that CMake, pkg-config, compilers and shells read."""
+    if not prefix.destdir:
+        recorder.skip("texts: no staging directory is named (--destdir)")
+        return
+    wanted = os.fsencode(prefix.destdir.rstrip("/") + "/")
+    for path in prefix.files:
+        if os.path.islink(path) or not (path.endswith(_READ) or any(part in path for part in _PROGRAMS)):
+            continue
+        try:
+            content = read_beginning(path, _LIMIT)
+        except NotAFileError:
+            continue
+        except OSError as error:
+            recorder.bad("E-FILE-007", path, detail=error.strerror)
+            continue
+        if content.startswith(b"\x7fELF"):
+            continue  # the parts for a debugger may name the build
+        position = content.find(wanted)
+        if position < 0:
+            recorder.good(f"{os.path.relpath(path, prefix.root)} names no directory of the build")
+        else:
+            line = content.count(b"\n", 0, position) + 1
+            recorder.bad("E-PREFIX-008", path, line=line, directory=prefix.destdir, **prefix.facts)
+
+
+def check_versions(prefix: Prefix, recorder: Recorder) -> None:
+    """Compare the versions of one thing, as far as both say it: 5.2.21153 fits 5.2."""
+    by_subject: dict[str, list[Said]] = {}
+    for said in versions(prefix):
+        by_subject.setdefault(said.about, []).append(said)
+    for about, said_of_it in by_subject.items():
+        usual = max(said_of_it, key=lambda said: sum(agree(said, other) for other in said_of_it))
+        if len(said_of_it) == 1:
+            recorder.skip(f"version of {about}: only {os.path.relpath(usual.path, prefix.root)} says one")
+        for other in (each for each in said_of_it if each is not usual):
+            if agree(usual, other):
+                names = (os.path.relpath(each.path, prefix.root) for each in (usual, other))
+                recorder.good(f"{' and '.join(names)} say version {usual.version}")
+            else:
+                _complain(prefix, other, usual, recorder)
+    release, hip = (by_subject.get(about) for about in (RELEASE, "hip"))
+    if release and hip and release[0].version.split(".")[0] != hip[0].version.split(".")[0]:
+        _complain(prefix, hip[0], release[0], recorder)
+    if not by_subject:
+        recorder.skip("versions: no file says one")
+
+
+def _complain(prefix: Prefix, said: Said, other: Said, recorder: Recorder) -> None:
+    facts = {"version": said.version, "other": other.path, "wanted": other.version, "name": said.about}
+    recorder.bad("E-PREFIX-007", said.path, **facts, **prefix.facts)

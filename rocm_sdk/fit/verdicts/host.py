@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.problems import problem
 
-from .beside_program import beside_program
 from .conditions import Loading, loads, try_files
 from .missing import HERE, Against, missing_problems, package_of
 from .opened_names import OpenedName, opened_names
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from .subject import Subject
 
     Demangle = Callable[[Iterable[str]], dict[str, str] | None]
+    from collections.abc import Iterator
+
+    from .missing import Against
 
 _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
@@ -205,3 +209,25 @@ def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str,
     others = [path for path in libraries if os.path.basename(path).startswith("libamdhip64.so")]
     if own is not None and others and os.path.realpath(own) not in map(os.path.realpath, others):
         yield problem("W-LIB-026", subject.shown(own), library=subject.shown(own), other=others[0])
+
+
+def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:
+    """Yield a problem for each library of the SDK with each that answers for it, in a program that uses ROCm.
+
+    Libraries are not asked about: initialize_process loads the SDK before them.
+    """
+    uses_rocm = analysis.opened or any(need.place == "SDK" for file in analysis.files for need in file.needs)
+    is_program = subject.kind == "file" and any(file.is_program for file in analysis.files)
+    if not is_program or against.installed is None or not uses_rocm:
+        return
+    installed = against.installed
+    own = {os.path.realpath(path) for path in against.libraries}
+    opened = [need.path for need in analysis.opened if need.place == "SDK" and need.path is not None]
+    try:
+        comgr = installed.locations.get("amd_comgr")
+        opened += [comgr.path] if comgr is not None and comgr.path is not None else []
+        found = installed.sdk.bindings(files=(*subject.files, *opened))
+    except RocmSdkError:
+        return  # the error is the SDK's, and `rocm-sdk test` reports it
+    faults = (each for each in found.references if os.path.realpath(each.library) in own)
+    yield from binding_faults(faults, installed, needing=subject.name)

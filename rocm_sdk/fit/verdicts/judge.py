@@ -18,8 +18,10 @@ from rocm_sdk.fit.coverage_words import SPIRV_DEPENDS, remarks_on
 from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
 from rocm_sdk.fit.image_kinds import image_kinds
 from rocm_sdk.fit.image_kinds import remarks as remarks_of_images
+from rocm_sdk.fit.packages import owner_of
+from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.library_directories import further_libraries
-from rocm_sdk.installed.other_distributions import find
+from rocm_sdk.installed.other_distributions import find, versions
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, process_words
@@ -112,8 +114,6 @@ def judge(word: str | None, question: Question) -> Verdict:
         if cuda:  # the lack of CUDA follows
             found = [*cuda, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.kind == "distribution":
-            from .device_packages import device_package_problems
-
             found += device_package_problems(subject.name, question.gpus)
         kinds = image_kinds(subject.directories)
         gpus = tuple(_on(code, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
@@ -301,3 +301,35 @@ def _running(on: OnGpu) -> str:
         return "; ".join((f"cannot tell whether it runs on {on.gpu}: {SPIRV_DEPENDS}", *on.remarks))
     start = f"runs on {on.gpu}" if on.runs else f"does not run on {on.gpu}"
     return "; ".join((start, *on.remarks))
+
+
+_EXTRA = "device-"
+
+
+def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]:
+    """Yield a problem for each GPU whose package is missing beside a distribution.
+
+    The GPU code of such a distribution is in packages for each target, and it has an extra for each target,
+    "device-gfx942". A distribution without such extras has its code in itself.
+    """
+    base = find(name)
+    if base is None:
+        return
+    offered = {extra for extra in base.metadata.get_all("Provides-Extra") or () if extra.startswith(_EXTRA)}
+    if not offered:
+        return
+    stem = f"amd-{normalised(name)}-device-"
+    installed = versions(stem)
+    for gpu in gpus:
+        owner = owner_of(gpu.partition(":")[0])
+        wanted, version = f"{stem}{owner}", base.version
+        if installed.get(wanted) == version:
+            continue
+        if wanted in installed:
+            detail = f"{wanted} has version {installed[wanted]}, {name} {version}"
+        elif installed:
+            detail = f"{wanted} is not installed; {', '.join(sorted(installed))} is for other GPUs"
+        else:
+            detail = f"{wanted} is not installed"
+        requirement = f"{wanted}=={version}" if f"{_EXTRA}{owner}" in offered else None
+        yield problem("E-PKG-021", distribution=name, target=gpu, detail=detail, requirement=requirement)

@@ -11,13 +11,13 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.moving import exchange, refusal_to_move
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkPackage
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.file_system import type_of_file_system
 from rocm_sdk_build.files.scratch import scratch_directory
 
 _CHOICE = "run rocm-sdk-build of the environment that has the SDK, or write a closure beside it: --output PLACE"
@@ -146,3 +146,27 @@ def _can_exchange(site: str, scratch: Path) -> bool:
     except OSError:
         return False
     return refusal_to_move(site, str(scratch / "not-empty")) in _NOT_EMPTY
+
+
+def type_of_file_system(path: Path) -> str:
+    """Return the type by the name that mount uses, such as "ext4" or "overlay"; "" if /proc does not say."""
+    directory = path if path.is_dir() else path.parent
+    return _types().get(directory.stat().st_dev, "")
+
+
+@cache
+def _types() -> dict[int, str]:
+    """Return the type of the file system of each device; {} if /proc does not say.
+
+    overlayfs may give files, and not directories, the devices of its layers.
+    """
+    found: dict[int, str] = {}
+    try:
+        with Path("/proc/self/mountinfo").open(encoding="utf-8", errors="surrogateescape") as file:
+            for line in file:
+                own, _, other = line.partition(" - ")
+                major, _, minor = own.split()[2].partition(":")
+                found[os.makedev(int(major), int(minor))] = other.split()[0]
+    except (OSError, ValueError, IndexError):
+        return {}
+    return found

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk import Coverage
+from rocm_sdk import Coverage, device_code
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row
+from rocm_sdk.targets import compatibility
 from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.selection import Kept, Selection
 from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
@@ -22,7 +23,6 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.input_file import open_input
 
 from .commands import write_commands
-from .expected_size import expected_size
 from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
 
 _WITHOUT_CODE = "E-CODE-012"
@@ -163,3 +163,29 @@ def write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
     has_none = made.left is not None and made.left.code == _WITHOUT_CODE
     digest = kept.file.row.digest if known is not None and made.rewritten is None else ""
     return Written(kept, made.size, dropped, remark, digest, has_none)
+
+
+def expected_size(path: str, size: int, wish: Wish) -> int:
+    """Return the bytes of a library or program of this size without the code that no GPU of the wish runs.
+
+    A file that cannot be read counts with all its bytes.
+    """
+    if not wish.gpus:
+        return size
+    try:
+        code = device_code(path)
+    except (OSError, RocmSdkError):  # the writing of the file will tell the fault
+        return size
+    whole = sum(target.size for target in code.targets)
+    if whole == 0:
+        return size
+    used = sum(target.size for target in code.targets if _is_kept(target.target, wish))
+    return size - round(code.stored_size * (1 - used / whole))
+
+
+def _is_kept(target: str, wish: Wish) -> bool:
+    """Return whether code for a target stays; code for an unknown target stays."""
+    try:
+        return any(compatibility(target, gpu, unofficial=wish.unofficial).fit != "none" for gpu in wish.gpus)
+    except RocmSdkError:
+        return True

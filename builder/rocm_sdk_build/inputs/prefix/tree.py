@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from functools import cache
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -11,11 +13,11 @@ from typing import NamedTuple
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.tree_order import directories_of
 from rocm_sdk_build.inputs.catalog import Entry, add_entry
-from rocm_sdk_build.inputs.rules import Rules
+from rocm_sdk_build.inputs.globs import matches
+from rocm_sdk_build.inputs.rules import PrefixRules, Rules
 
 from .classification import DEVEL, Classification
 from .host_libraries import host_libraries, needs_libraries
-from .layout import has_rewrites, is_skipped, place_of, rewritten
 from .roots import USR, Found, Search
 
 DOCUMENTS = ("share/doc/", "share/licenses/")
@@ -175,3 +177,41 @@ class _Layout:
             directories = directories_of(entry.path for entry in entries)
             entries[:0] = [Entry(path, self.scratch, "directory") for path in directories]
         return Tree(parts, tuple(unclassified), tuple(self.lost), other_roots, host_documents)
+
+
+def place_of(rules: PrefixRules, path: str) -> str:
+    """Return the path in the tree of a file or directory with this path in a prefix."""
+    for before, after in rules.places:
+        if found := _directory(before).match(path):
+            return after + path[found.end() :]
+    return path
+
+
+def is_skipped(rules: PrefixRules, place: str) -> bool:
+    """Return whether no package gets the file."""
+    return any(matches(place, glob) for glob in rules.skipped)
+
+
+def rewritten(rules: PrefixRules, place: str, is_moved: bool, content: bytes) -> bytes | None:
+    """Return the content of a file in the tree; None: no row is about the file.
+
+    `is_moved` says that the file has another place than in the prefix.
+    """
+    rows = [row for row in rules.rewrites if matches(place, row.files) and (is_moved or row.when == "any")]
+    if not rows:
+        return None
+    text = content.decode("utf-8", errors="surrogateescape")
+    for row in rows:
+        text = row.pattern.sub(row.text, text)
+    return text.encode("utf-8", errors="surrogateescape")
+
+
+def has_rewrites(rules: PrefixRules, place: str) -> bool:
+    """Return whether a row is about the file, wherever it was."""
+    return any(matches(place, row.files) for row in rules.rewrites)
+
+
+@cache
+def _directory(pattern: str) -> re.Pattern[str]:
+    """Return the pattern of the beginning of a path; `*` is a part of a name."""
+    return re.compile("[^/]*".join(map(re.escape, pattern.split("*"))) + "(?=/|$)")
