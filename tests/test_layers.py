@@ -277,7 +277,6 @@ WRITERS = {
     "doctor/causes/looking.py": "a temporary file",
     "doctor/subjects/compile_kernel.py": "a temporary file",
     "doctor/loading.py": "a temporary file",
-    "doctor/proving/copies.py": "a copy by hard links, in a scratch directory",
     "doctor/proving/overlay_process.py": "directories in a tmpfs or a scratch directory",
     "doctor/repairs.py": "an empty __init__.py that a package has lost",
     "doctor/report/complete_file.py": "reports",

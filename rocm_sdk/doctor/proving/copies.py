@@ -1,26 +1,16 @@
-"""The copies of an installation in which a fix is tried. The original does not change.
-
-`Overlay` lies over the same paths: any command can be tried. `Links` is a directory that has the same files under other
-names, for systems that refuse namespaces: names can be removed and moved there, and nothing else is safe, since a file
-has one inode with its original.
-"""
+"""The copy of an installation in which a fix is tried: an overlay over the same paths. The original does not change."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import takewhile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from rocm_sdk.base.namespaces import mounts
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.starting import Done, find_program, own_code, run
-from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import last_line
 from rocm_sdk.doctor.second_run import Wanted, answer, question
 
@@ -30,7 +20,6 @@ from .places import Places
 _PREFIX = "rocm-sdk-copy-"
 _SECONDS = 60.0  # that a fix and a test of the copy may take; with an installer more
 _SECONDS_OF_INSTALLER = 1800.0
-_OF_SDK = re.compile(r"[_~]?[_~]?(r?ocm|amd)[_-].*", re.IGNORECASE)  # names in site-packages, of killed installers too
 _KEEPER = "from rocm_sdk.doctor.proving.overlay_process import main; main()"
 _OF_FIX = 125  # the exit status if the fix fails
 
@@ -50,47 +39,6 @@ class Tested(NamedTuple):
     loaded: int  # libraries
 
 
-class Command(NamedTuple):
-    """A program that changes names: `rm -r PATH...`, `rmdir PATH`, `mv PATH PATH`, `find PATH... -xtype l -delete`."""
-
-    words: tuple[str, ...]
-
-    @property
-    def line(self) -> str:
-        """The command of a shell."""
-        return " ".join(map(quoted_for_shell, self.words))
-
-    def within(self, site: str, copy: str) -> Command:
-        """Return the command for a copy of a directory.
-
-        Raise RefusedError if it may change files outside the directory.
-        """
-        program, *rest = self.words
-        options = list(takewhile(_is_option, rest))
-        paths = list(takewhile(lambda word: not _is_option(word), rest[len(options) :]))
-        real = [_real_parent(path) for path in paths]
-        if program == "mv" and os.path.islink(paths[-1]):  # mv would follow it
-            raise RefusedError(f"{paths[-1]} is a link")
-        if outside := [path for path, name in zip(paths, real, strict=True) if not name.startswith(f"{site}/")]:
-            raise RefusedError(f"{outside[0]} is not in {site}")
-        moved = [os.path.join(copy, os.path.relpath(name, site)) for name in real]
-        return Command((program, *options, *moved, *rest[len(options) + len(paths) :]))
-
-
-def _is_option(word: str) -> bool:
-    return word.startswith("-")
-
-
-class Copy(Protocol):
-    """A place where fixes are tried."""
-
-    def tested(self, fix: str | None) -> Tested:
-        """Return what a test finds after a fix, a line of a shell; None: as it is.
-
-        Raise RefusedError and FailedError.
-        """
-
-
 def _tested(document: dict[str, Any]) -> Tested:
     problems = ((each["code"], each["title"]) for each in document["problems"] if each["severity"] != "note")
     counts = (each["count"] - each["failed"] for each in document["subjects"] if each["subject"] == "libraries")
@@ -108,7 +56,10 @@ class Overlay:
         self._has_network = has_network
 
     def tested(self, fix: str | None) -> Tested:
-        """Run the fix, if any, by a shell in a new overlay; return the findings of a test, or raise as Copy does."""
+        """Run the fix, if any, by a shell in a new overlay; return the findings of a test.
+
+        fix: a line of a shell; None: none. Raise RefusedError and FailedError.
+        """
         shell = find_program("bash") or find_program("sh")
         if shell is None:
             raise RefusedError("there is no shell")
@@ -175,61 +126,3 @@ def _outermost(directories: Sequence[str]) -> tuple[str, ...]:
         if over is not None:
             raise RefusedError(f"a file system is mounted in {over}: {point}")
     return tuple(kept)
-
-
-class Links:
-    """A directory beside site-packages, with the same files."""
-
-    def __init__(self, wanted: Wanted, site: str, commands: Sequence[Command]) -> None:
-        """Keep the facts. commands: the commands of the fix.
-
-        Raise RefusedError for names that are not in site-packages.
-        """
-        self._wanted = wanted
-        self._site = os.path.realpath(site)
-        self._commands = commands
-        self._of_copy("/")
-
-    def _of_copy(self, copy: str) -> list[Command]:
-        return [each.within(self._site, copy) for each in self._commands]
-
-    def tested(self, fix: str | None) -> Tested:
-        """Run the commands in a new copy unless `fix` is None; return a test's findings, with the original's paths."""
-        try:
-            with self._linked() as copy:
-                for each in self._of_copy(copy) if fix is not None else ():
-                    done = run(each.words, seconds=_SECONDS)
-                    if done.returncode != 0:
-                        raise FailedError(last_line(done.stderr))
-                command = question(self._wanted._replace(target=copy))
-                done = run(command, variables={"PYTHONDONTWRITEBYTECODE": "1"}, seconds=_SECONDS)
-        except (OSError, TimeoutError) as error:
-            raise RefusedError(str(error)) from error
-        tested = _tested(_document(done))
-        return tested._replace(
-            problems=frozenset((code, title.replace(copy, self._site)) for code, title in tested.problems)
-        )
-
-    @contextmanager
-    def _linked(self) -> Iterator[str]:
-        with scratch_directory(Path(self._site).parent, f".{_PREFIX}") as scratch:
-            copy = scratch / "site-packages"
-            copy.mkdir()
-            for entry in os.scandir(self._site):
-                if not _OF_SDK.fullmatch(entry.name):
-                    continue
-                target = copy / entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.copytree(entry.path, target, symlinks=True, copy_function=_link)
-                else:
-                    _link(entry.path, str(target))
-            yield str(copy)
-
-
-def _link(source: str, target: str) -> str:
-    os.link(source, target, follow_symlinks=False)
-    return target
-
-
-def _real_parent(path: str) -> str:
-    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))

@@ -23,7 +23,7 @@ from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.subject_table import INDEX
 
-from .copies import Command, Copy, FailedError, Links, Overlay, RefusedError, Tested
+from .copies import FailedError, Overlay, RefusedError, Tested
 from .places import Places, places_of
 
 _ROOM = 64 << 20  # bytes that may change where names are removed
@@ -52,13 +52,8 @@ def with_tried_changes(installation: Installed, found: Sequence[Problem], option
 class _Change(NamedTuple):
     """The commands at the beginning of a fix that change names."""
 
-    commands: tuple[Command, ...]
+    line: str  # of a shell
     is_all: bool  # nothing follows
-
-    @property
-    def line(self) -> str:
-        """The commands as a line of a shell."""
-        return " && ".join(each.line for each in self.commands)
 
 
 def _change_of(fix: str) -> _Change:
@@ -69,12 +64,12 @@ def _change_of(fix: str) -> _Change:
         parts = [tuple(group) for is_end, group in groupby(words, "&&".__eq__) if not is_end]
     except ValueError as error:
         raise RefusedError(f"its line cannot be read: {error}") from error
-    commands = tuple(Command(each) for each in takewhile(lambda part: f"{part[0]} " in _OF_NAMES, parts))
-    return _Change(commands, len(commands) == len(parts))
+    commands = list(takewhile(lambda part: f"{part[0]} " in _OF_NAMES, parts))
+    return _Change(" && ".join(shlex.join(each) for each in commands), len(commands) == len(parts))
 
 
 class _Changes:
-    """The tries to remove and to move names: in an overlay, else in a copy by links."""
+    """The tries to remove and to move names."""
 
     def __init__(self, installation: Installed, options: Options) -> None:
         self._installation = installation
@@ -85,7 +80,7 @@ class _Changes:
         deed, state = ("moving", "after it") if str(found.fix).startswith("mv ") else ("removing", "without it")
         try:
             change = _change_of(str(found.fix))
-            before, after = self._changed(change)
+            before, after = self._before, self._overlay.tested(change.line)
         except RefusedError as error:
             if found.facts.get("aside") is not None:
                 return found._replace(tried=one_line(f"not tried: {error}"))
@@ -107,16 +102,6 @@ class _Changes:
     @cached_property
     def _before(self) -> Tested:
         return self._overlay.tested(None)
-
-    def _changed(self, change: _Change) -> tuple[Tested, Tested]:
-        links: Copy = Links(self._wanted, self._site, change.commands)
-        try:
-            return self._before, self._overlay.tested(change.line)
-        except (FailedError, RefusedError) as first:  # an overlay may have no room for the moved files
-            try:
-                return links.tested(None), links.tested(change.line)
-            except RefusedError as error:
-                raise first if isinstance(first, FailedError) else RefusedError(f"{first}; {error}") from None
 
     def _without_deletion(self, found: Problem, reason: str) -> Problem:
         """Return the problem, with a fix that deletes nothing, or as it is with the result of the try."""

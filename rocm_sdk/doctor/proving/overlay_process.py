@@ -92,13 +92,14 @@ def _make_changeable(plan: Plan, *, is_user: bool) -> None:
     _set_read_only("/", _AT_RECURSIVE, is_set=True)
     _set_read_only(plan.scratch, 0, is_set=False)
     Path(plan.scratch, "tmp").mkdir()
+    kind = "userxattr" if is_user else "redirect_dir=on"  # the latter moves a directory without a copy of its files
     for number, directory in enumerate(plan.directories):
         places = {"lowerdir": directory}
         for option in ("upperdir", "workdir"):
             places[option] = f"{plan.scratch}/{option}{number}"
             os.mkdir(places[option])
         options = ",".join(f"{option}={place.translate(_NEEDS_ESCAPE)}" for option, place in places.items())
-        namespaces.mount("overlay", directory, "overlay", 0, f"{options},userxattr" if is_user else options)
+        namespaces.mount("overlay", directory, "overlay", 0, f"{options},{kind}")
 
 
 def _set_read_only(place: str, flags: int, *, is_set: bool) -> None:
