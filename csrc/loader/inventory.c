@@ -6,7 +6,6 @@
 #include "base/path.h"
 #include "elf/elf_machine.h"
 #include "elf/soname.h"
-#include "loader/linker_search.h"
 #include "sdk/layout.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
@@ -422,7 +421,7 @@ static rsdk_status look_up_directory(rsdk_inventory *inventory, rsdk_known_direc
     }
     const rsdk_directory *listing = known->directory != NULL ? &known->directory->listing : NULL;
     known->may_hold_variants =
-        (exists || listing != NULL) && rsdk_linker_search_may_hold_variants(known->spelling, listing);
+        (exists || listing != NULL) && rsdk_elf_machine_may_hold_variants(known->spelling, listing);
     return RSDK_OK;
 }
 

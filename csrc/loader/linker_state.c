@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/path.h"
 #include "loader/memory_object.h"
 
@@ -147,7 +148,7 @@ static rsdk_status resolve(rsdk_linker_state *state, size_t from, const char *na
     }
     if (path == NULL) {
         RSDK_TRY(rsdk_linker_search_find(state->search, &object->chain, name, &path, error));
-    } else if (!rsdk_linker_search_has(rsdk_path_parent(state->arena, path), rsdk_path_name(path))) {
+    } else if (!rsdk_directory_holds(rsdk_path_parent(state->arena, path), rsdk_path_name(path))) {
         path = NULL;
     }
     if (path == NULL) {

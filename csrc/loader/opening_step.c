@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/directory.h"
 #include "base/path.h"
 
 typedef RSDK_LIST(size_t) node_list;
@@ -28,7 +29,7 @@ static rsdk_status look_in(rsdk_plan *plan, const rsdk_search_path *directories,
             *has = rsdk_directory_has(&known->directory->listing, name);
             const char *below = rsdk_path_below(target, known->directory->path);
             *leads = *has && below != NULL && strcmp(below, name) == 0;
-        } else if (rsdk_linker_search_has(directory, name)) {
+        } else if (rsdk_directory_holds(directory, name)) {
             const char *below = rsdk_path_below(target, directory);
             *has = true;
             *leads = below != NULL && strcmp(below, name) == 0;

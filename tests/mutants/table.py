@@ -92,7 +92,7 @@ MUTATIONS = (
     Mutation("csrc/loader/linker_search.c",
              "offset < search->cache_size && memchr(search->cache + offset, '\\0', search->cache_size - offset) != NULL",
              "offset < search->cache_size", ("test_linker_search",)),
-    Mutation("csrc/loader/linker_search.c", "sizeof *variant_directories; i++)", "sizeof *variant_directories; i--)", ("test_linker_search",)),
+    Mutation("csrc/elf/elf_machine.c", "sizeof *variant_directories; i++)", "sizeof *variant_directories; i--)", ("test_linker_search",)),
     # the ELF reader
     Mutation("csrc/elf/elf_names.c", "if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {", "if (false) {", ("tests/loader/test_inspect.py",)),
     Mutation("csrc/elf/elf_layout.c", "size <= outer_size && start - outer_start <= outer_size - size", "start - outer_start <= outer_size - size", ("test_elf_layout",)),
