@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/load_lock.h"
 #include "loader/binding_verdict.h"
-#include "loader/load_lock.h"
 #include "loader/planned_bindings.h"
 
 typedef struct record {

@@ -6,9 +6,9 @@
 
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
-#include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
+#include "sdk/inventory.h"
 
 typedef RSDK_LIST(size_t) rsdk_object_list;
 

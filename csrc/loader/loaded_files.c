@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/load_lock.h"
 #include "base/path.h"
 #include "elf/elf_note.h"
-#include "loader/load_lock.h"
 
 typedef RSDK_LIST(rsdk_loaded_file) file_list;
 

@@ -7,10 +7,10 @@
 
 #include "base/quiet_thread.h"
 #include "elf/elf_file.h"
-#include "loader/inventory.h"
 #include "loader/list_text.h"
 #include "loader/next_files.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/inventory.h"
 
 /* A reader ahead. The parts that threads use are in its arena, or are never freed: a thread that does not end outlives
  * the load. */

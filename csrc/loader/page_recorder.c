@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/load_lock.h"
 #include "base/new_file.h"
 #include "base/path.h"
 #include "elf/elf_file.h"
 #include "elf/soname.h"
-#include "loader/inventory.h"
-#include "loader/load_lock.h"
 #include "loader/page_list.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/inventory.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 

@@ -5,13 +5,13 @@
 #include "loader/conflicts.h"
 #include "loader/dependency_graph.h"
 #include "loader/guard.h"
-#include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
 #include "loader/origin.h"
 #include "loader/page_reader.h"
 #include "loader/warnings.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/inventory.h"
 
 typedef struct rsdk_planned_step {
     rsdk_step view;

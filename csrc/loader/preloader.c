@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/load_lock.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "elf/soname.h"
 #include "elf/stub.h"
-#include "loader/load_lock.h"
 #include "loader/load_watch.h"
 #include "loader/memory_object.h"
 #include "loader/other_release.h"

@@ -3,8 +3,8 @@
 #ifndef RSDK_LOADER_SYMBOL_LOOKUP_H
 #define RSDK_LOADER_SYMBOL_LOOKUP_H
 
+#include "base/process_memory.h"
 #include "loader/linker_state.h"
-#include "loader/process_memory.h"
 
 /* A definition; object RSDK_NO_OBJECT: there is none. */
 typedef struct rsdk_definition {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process_memory.h"
 #include "loader/linker_state.h"
-#include "loader/process_memory.h"
 
 enum {
     STACK_LIMIT = 1 << 17, /* bytes that are looked at */

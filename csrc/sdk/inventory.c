@@ -1,5 +1,5 @@
 /* The inventory of library files. */
-#include "loader/inventory.h"
+#include "sdk/inventory.h"
 
 #include <string.h>
 

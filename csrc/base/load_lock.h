@@ -2,8 +2,8 @@
  * ask for the same libraries, one loads them and both see them. fork() waits for both locks. Otherwise a child could
  * inherit a library whose constructors are still running, or the linker's own lock, which nobody would release in the
  * child. */
-#ifndef RSDK_LOADER_LOAD_LOCK_H
-#define RSDK_LOADER_LOAD_LOCK_H
+#ifndef RSDK_BASE_LOAD_LOCK_H
+#define RSDK_BASE_LOAD_LOCK_H
 
 /* Take the lock of loading; the thread that has the lock may take it again (a library's constructor may call us). Never
  * hold Python's GIL here: the constructors that run under the lock may want it. */

@@ -1,6 +1,6 @@
 /* The lock of loading and, taken after it, the lock of iterations over the link map. Owner and depth of the first are
  * our own: glibc's recursive mutex identifies its owner by a thread id that changes in a forked child. */
-#include "loader/load_lock.h"
+#include "base/load_lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

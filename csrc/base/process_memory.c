@@ -1,5 +1,5 @@
 /* Reading /proc/PID/mem, a page at a time: the words that are asked for lie side by side. */
-#include "loader/process_memory.h"
+#include "base/process_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

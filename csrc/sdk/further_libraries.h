@@ -1,9 +1,9 @@
 /* Libraries of the SDK outside the places that libraries are looked for in: deeper in a package, or in one without
  * short names, as the device packages. Only the needs of given files lead there. */
-#ifndef RSDK_LOADER_FURTHER_LIBRARIES_H
-#define RSDK_LOADER_FURTHER_LIBRARIES_H
+#ifndef RSDK_SDK_FURTHER_LIBRARIES_H
+#define RSDK_SDK_FURTHER_LIBRARIES_H
 
-#include "loader/inventory.h"
+#include "sdk/inventory.h"
 
 /* Find the file of this name; *path is NULL where there is none. Copies of libraries that systems have too (LLVM's,
  * rocm_sysdeps) and the development tree are left out. The packages are walked through at the first call. */

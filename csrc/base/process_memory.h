@@ -1,7 +1,7 @@
 /* The memory of a process, read through /proc. No address is therefore followed into memory that has gone meanwhile,
  * and another process is read like this one. */
-#ifndef RSDK_LOADER_PROCESS_MEMORY_H
-#define RSDK_LOADER_PROCESS_MEMORY_H
+#ifndef RSDK_BASE_PROCESS_MEMORY_H
+#define RSDK_BASE_PROCESS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The SDK's library files: its library directories, listed at first use, and the facts of their ELF files, read once
  * each. */
-#ifndef RSDK_LOADER_INVENTORY_H
-#define RSDK_LOADER_INVENTORY_H
+#ifndef RSDK_SDK_INVENTORY_H
+#define RSDK_SDK_INVENTORY_H
 
 #include "base/arena.h"
 #include "base/directory.h"
