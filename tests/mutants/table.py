@@ -44,7 +44,7 @@ _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
 _STUCK = ("tests/test_c_suite.py::test_c[test_stuck_ahead]",)
 _RELEASES = ("tests/cli/test_check_releases.py",)
 _TRIED, _CAUSES = "tests/situations/test_tried_fixes.py", "tests/selftest/test_causes.py"
-_NEXT_FILES, _READER = "csrc/loader/next_files.c", "csrc/loader/page_reader.c"
+_NEXT_FILES, _READER = "csrc/read_ahead/next_files.c", "csrc/read_ahead/page_reader.c"
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -279,8 +279,8 @@ MUTATIONS = (
     Mutation(_PROOF_PROGRAM, "    if code == secret and lacking:", "    if False:",
              (f"{_CLOSURE_TESTS}_proof_program.py::test_what_is_not_in_memory_is_not_loaded",)),
     # what is not answered, and what is lost
-    Mutation("csrc/loader/page_reader.c", " || is_needed(reader->inventory, name)) {", " || is_needed(reader->inventory, name) || reader->options->file_count > 0) {", _STUCK),
-    Mutation("csrc/loader/page_reader.c", "RSDK_READ_AHEAD_NEVER && left_behind == NULL;", "RSDK_READ_AHEAD_NEVER;", _STUCK),
+    Mutation("csrc/read_ahead/page_reader.c", " || is_needed(reader->inventory, name)) {", " || is_needed(reader->inventory, name) || reader->options->file_count > 0) {", _STUCK),
+    Mutation("csrc/read_ahead/page_reader.c", "RSDK_READ_AHEAD_NEVER && left_behind == NULL;", "RSDK_READ_AHEAD_NEVER;", _STUCK),
     Mutation("csrc/diagnosis/code_table.c", '"{reinstall} && {removal|rm -r DIRECTORY}"', '"{removal|rm -r DIRECTORY} && {reinstall}"', ("tests/situations/test_only_copies.py::test_a_fix_loses_nothing",)),
     Mutation("rocm_sdk/doctor/file_faults.py", "if not os.path.lexists(name)", "if True",
              ("tests/selftest/test_subjects.py::test_what_is_in_the_way_goes_to_a_free_name",)),
@@ -351,10 +351,10 @@ MUTATIONS = (
     Mutation(_READER, "taken >= COLD && taken >= reader->first_time / 2", "taken >= reader->first_time / 2", ("test_cold_files",)),
     Mutation(_READER, "SLOW_FILES = 2,", "SLOW_FILES = 1,", ("test_cold_files",)),
     Mutation(_READER, "SLOW = 300000,", "SLOW = 290000,", ("test_cold_files",)),
-    Mutation("csrc/loader/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] > '0' && at[1] <= '9'", ("test_page_list",)),
-    Mutation("csrc/loader/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] >= '0' && at[1] < '9'", ("test_page_list",)),
-    Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 1,", ("test_page_recorder",)),
-    Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 9,", ("test_page_recorder",)),
+    Mutation("csrc/read_ahead/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] > '0' && at[1] <= '9'", ("test_page_list",)),
+    Mutation("csrc/read_ahead/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] >= '0' && at[1] < '9'", ("test_page_list",)),
+    Mutation("csrc/read_ahead/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 1,", ("test_page_recorder",)),
+    Mutation("csrc/read_ahead/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 9,", ("test_page_recorder",)),
 
     # fixes that are tried, and what explains a failure
     Mutation("rocm_sdk/doctor/proving/keeper.py", '_set_read_only("/", _AT_RECURSIVE,', '_set_read_only("/", 0,', (f"{_TRIED}::test_other_file_systems_cannot_be_changed",)),
@@ -407,11 +407,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding", "test_out_of_memory"),
     "csrc/loader/preloader.c": ("test_preload", "test_loaded_before", "test_load_failures", "test_binding", "test_out_of_memory"),
     **dict.fromkeys(("csrc/elf/elf_file.c", "csrc/elf/elf_names.c"), ("test_elf_file", "test_damaged_elf_file", "test_plan", "test_out_of_memory", "test_reading_out_of_memory", "tests/loader/test_inspect.py")),
-    "csrc/loader/next_files.c": ("test_next_files", "test_read_ahead"),
+    "csrc/read_ahead/next_files.c": ("test_next_files", "test_read_ahead"),
     "csrc/elf/elf_ahead.c": ("test_elf_ahead", "test_read_ahead"),
-    "csrc/loader/page_list.c": ("test_page_list", "test_page_recorder"),
-    "csrc/loader/page_reader.c": ("test_cold_files", "test_read_ahead"),
-    "csrc/loader/page_recorder.c": ("test_page_recorder", "test_read_ahead", "tests/loader/test_page_list.py"),
+    "csrc/read_ahead/page_list.c": ("test_page_list", "test_page_recorder"),
+    "csrc/read_ahead/page_reader.c": ("test_cold_files", "test_read_ahead"),
+    "csrc/read_ahead/page_recorder.c": ("test_page_recorder", "test_read_ahead", "tests/loader/test_page_list.py"),
     "csrc/sdk/built_for.c": ("test_names_of_files",),
     "csrc/elf/elf_layout.c": ("test_elf_layout", "test_elf_file", "test_damaged_elf_file"),
     "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file", "test_damaged_elf_file", "test_out_of_memory", "test_reading_out_of_memory"),

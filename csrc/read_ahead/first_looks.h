@@ -1,9 +1,9 @@
 /* The files that a load of an SDK looks up first: where its packages and their libraries lie. No look-up depends on
  * another. */
-#ifndef RSDK_LOADER_FIRST_LOOKS_H
-#define RSDK_LOADER_FIRST_LOOKS_H
+#ifndef RSDK_READ_AHEAD_FIRST_LOOKS_H
+#define RSDK_READ_AHEAD_FIRST_LOOKS_H
 
-#include "loader/next_files.h"
+#include "read_ahead/next_files.h"
 #include "rocm_sdk/sdk.h"
 
 /* Return the directory of the core package's libraries, if it lies beside the SDK's `_dist_info.py`; nothing is looked

@@ -1,5 +1,5 @@
 /* Each thread takes the file that was given first. */
-#include "loader/next_files.h"
+#include "read_ahead/next_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The text of a page list. The text is read by system calls alone, so that a thread can do it: the file server may
  * never answer. */
-#ifndef RSDK_LOADER_LIST_TEXT_H
-#define RSDK_LOADER_LIST_TEXT_H
+#ifndef RSDK_READ_AHEAD_LIST_TEXT_H
+#define RSDK_READ_AHEAD_LIST_TEXT_H
 
 #include "base/arena.h"
 #include "rocm_sdk/error.h"
