@@ -26,12 +26,13 @@ C_LAYERS = [
     {"sdk"},
     {"read_ahead"},
     {"device_code", "loader"},
+    {"binding"},
     {"diagnosis"},
     {"python"},
 ]
 RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in layer}
-# Directories that know nothing of some below them: what is said of GPU code needs no load.
-C_APART = {"device_code": {"read_ahead"}}
+# Directories that know nothing of some below them: what is said of GPU code needs no load, nor is it needed for one.
+C_APART = {"device_code": {"read_ahead"}, "binding": {"device_code"}}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -359,6 +360,8 @@ def test_sound_c_tree(tmp_path: Path) -> None:
         ("gpu/a.h", '#  include "elf/elf_file.h"\n'),
         ("sdk/a.c", '#include "loader/plan.h"\n'),
         ("read_ahead/a.c", '#include "loader/plan.h"\n'),
+        ("loader/a.c", '#include "binding/bindings.h"\n'),
+        ("binding/a.c", '#include "device_code/bundle.h"\n'),
         ("device_code/a.c", '#include "read_ahead/page_list.h"\n'),
         ("loader/a.c", '#include "device_code/bundle.h"\n'),
         ("loader/a.c", '#include "python/module.h"\n'),

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "binding/planned_bindings.h"
+#include "binding/thread_stack.h"
 #include "exceptions.h"
 #include "load_arguments.h"
 #include "loader/origin.h"
-#include "loader/planned_bindings.h"
-#include "loader/thread_stack.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk_answers.h"

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "binding/host_check.h"
+#include "binding/opened_names.h"
 #include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_header.h"
@@ -10,8 +12,6 @@
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
-#include "loader/host_check.h"
-#include "loader/opened_names.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk/tables.h"

@@ -1,5 +1,5 @@
 /* Whether compiled files find what they need in a sample SDK, with memory that sanitizers watch. */
-#include "loader/host_check.h"
+#include "binding/host_check.h"
 
 #include <elf.h>
 #include <stdio.h>

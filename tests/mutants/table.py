@@ -25,7 +25,7 @@ _INDEX, _INDEX_TESTS = (
     ("tests/selftest/test_index.py", "tests/selftest/test_hostile_index.py"),
 )
 _REMOTE, _PARTS = "rocm_sdk/web/remote_file.py", ("tests/selftest/test_remote_file.py",)
-_VERDICTS, _BINDINGS = "csrc/loader/binding_verdict.c", ("tests/loader/test_bindings.py",)
+_VERDICTS, _BINDINGS = "csrc/binding/binding_verdict.c", ("tests/loader/test_bindings.py",)
 _SPLIT, _SPLIT_TESTS = "builder/rocm_sdk_build/code/debug_split.py", ("tests/builder/test_split_debug.py",)
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
 _CONTAINERS = tuple(
@@ -148,8 +148,8 @@ MUTATIONS = (
     Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding", "(begins_with_one_of(name, cxx_names, 0) || binding", _BINDINGS),
     Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {",
              "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || name != NULL)) {", _BINDINGS),
-    Mutation("csrc/loader/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
-    Mutation("csrc/loader/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
+    Mutation("csrc/binding/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
+    Mutation("csrc/binding/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
     # what a library needs on each GPU, and what a table may have
     Mutation("csrc/device_code/code_survey.c", "fit->worst < t->worst ? fit->worst : t->worst;", "fit->worst > t->worst ? fit->worst : t->worst;", (_COVERAGE,)),
     Mutation("csrc/device_code/kernel_database.c", "return file->size <= PLAIN_LIMIT ? take(r) :", "return true ? take(r) :", ("tests/device_code/test_kernel_tables.py",)),
@@ -214,7 +214,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/base/moving.py", "_RENAME_NOREPLACE = 1", "_RENAME_NOREPLACE = 0", ("tests/builder/test_free_names.py",)),
     Mutation("rocm_sdk/base/moving.py", "os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW", "os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW", ("tests/builder/test_free_names.py",)),
     Mutation("rocm_sdk/doctor/verdicts/tags.py", "int(tag[3:]) <= minor))", "int(tag[3:]) == minor))", ("tests/cli/test_wheel_tags.py",)),
-    Mutation("csrc/loader/bindings.c", "(opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program", "(opening->mode & RTLD_GLOBAL) != 0", ("tests/cli/test_check_beside.py",)),
+    Mutation("csrc/binding/bindings.c", "(opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program", "(opening->mode & RTLD_GLOBAL) != 0", ("tests/cli/test_check_beside.py",)),
     Mutation("builder/rocm_sdk_build/files/new_file.py", "mode = 0o666 if source", "mode = 0o600 if source", ("tests/rewriting/test_outputs.py",)),
     Mutation(_TREES, "no_room, copies=2)", "no_room)", _ROOM),
     Mutation(f"{_FILES}/members.py", "shutil.disk_usage(directory).free", "shutil.disk_usage(directory).total", _ROOM),
@@ -376,9 +376,9 @@ MUTATIONS = (
     Mutation("csrc/sdk/built_for.c", "files->is_newer |= newest", "files->is_newer &= newest", ("test_names_of_files",)),
     Mutation("csrc/sdk/built_for.c", "compare(number, last) > 0 && compare", "compare(number, last) < 0 && compare", ("test_names_of_files",)),
     Mutation("csrc/loader/other_release.c", "found->others.list.count > 0 || is_apart(found)", "found->others.list.count > 0", ("test_host_check",)),
-    Mutation("csrc/loader/host_check.c", "return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK", "return false ? RSDK_OK", ("test_host_check",)),
-    Mutation("csrc/loader/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
-    Mutation("csrc/loader/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
+    Mutation("csrc/binding/host_check.c", "return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK", "return false ? RSDK_OK", ("test_host_check",)),
+    Mutation("csrc/binding/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
+    Mutation("csrc/binding/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/variants.py", "if has_sdk and loading:", "if has_sdk:", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/missing.py", "elif _is_known(facts) or not may_be_of_others:", "else:", _RELEASES),
     Mutation("rocm_sdk/doctor/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),

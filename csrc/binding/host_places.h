@@ -1,9 +1,9 @@
 /* The places of the libraries that files need: among the files, in an SDK, on this system. A trial (link_trial.h)
  * answers another question, whether the linker gets there: a name may be a file's own, and no RPATH lead to it. */
-#ifndef RSDK_LOADER_HOST_PLACES_H
-#define RSDK_LOADER_HOST_PLACES_H
+#ifndef RSDK_BINDING_HOST_PLACES_H
+#define RSDK_BINDING_HOST_PLACES_H
 
-#include "loader/host_objects.h"
+#include "binding/host_objects.h"
 #include "loader/linker_search.h"
 
 typedef enum rsdk_need_place {

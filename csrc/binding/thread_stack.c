@@ -1,13 +1,13 @@
 /* Reading a stack without help of the process. Sources: proc(5) for /proc/PID/syscall, the instruction sets' manuals
  * for the forms of calls. */
-#include "loader/thread_stack.h"
+#include "binding/thread_stack.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/process_memory.h"
-#include "loader/linker_state.h"
+#include "binding/linker_state.h"
 
 enum {
     STACK_LIMIT = 1 << 17, /* bytes that are looked at */

@@ -2,10 +2,10 @@
  * that it would not find. Nothing is loaded and no program is started: libraries that a hostile file names for the
  * linker to run (DT_AUDIT) do not run. Source: _dl_map_object of glibc's elf/dl-load.c, elf/dl-deps.c,
  * elf/dl-version.c; the tests compare with the linker itself. */
-#ifndef RSDK_LOADER_LINK_TRIAL_H
-#define RSDK_LOADER_LINK_TRIAL_H
+#ifndef RSDK_BINDING_LINK_TRIAL_H
+#define RSDK_BINDING_LINK_TRIAL_H
 
-#include "loader/host_objects.h"
+#include "binding/host_objects.h"
 #include "loader/linker_search.h"
 
 /* The process in which files are tried. */

@@ -1,5 +1,5 @@
 /* Names are looked for where they are listed; the file system is asked about the rest. */
-#include "loader/host_places.h"
+#include "binding/host_places.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The ELF files of a check, each read once however many others need it. */
-#ifndef RSDK_LOADER_HOST_OBJECTS_H
-#define RSDK_LOADER_HOST_OBJECTS_H
+#ifndef RSDK_BINDING_HOST_OBJECTS_H
+#define RSDK_BINDING_HOST_OBJECTS_H
 
 #include "base/arena.h"
 #include "base/name_table.h"

@@ -1,6 +1,6 @@
 /* Bindings and the plan behind them, which have looked at each file once. */
-#ifndef RSDK_LOADER_PLANNED_BINDINGS_H
-#define RSDK_LOADER_PLANNED_BINDINGS_H
+#ifndef RSDK_BINDING_PLANNED_BINDINGS_H
+#define RSDK_BINDING_PLANNED_BINDINGS_H
 
 #include "loader/plan.h"
 #include "rocm_sdk/bindings.h"

@@ -1,8 +1,8 @@
 /* The dynamic linker's objects and scopes: as they are in this process, and as openings change them. Nothing is loaded:
  * files are read, and the linker's steps with them are followed. Sources: dlopen(3), glibc's elf/dl-open.c, dl-deps.c,
  * dl-object.c and dl-sort-maps.c; tests/attack/bindings.py compares with the linker itself. */
-#ifndef RSDK_LOADER_LINKER_STATE_H
-#define RSDK_LOADER_LINKER_STATE_H
+#ifndef RSDK_BINDING_LINKER_STATE_H
+#define RSDK_BINDING_LINKER_STATE_H
 
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"

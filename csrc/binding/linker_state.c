@@ -1,5 +1,5 @@
 /* The steps of dlopen, followed: files to objects, objects to groups, groups to scopes. */
-#include "loader/linker_state.h"
+#include "binding/linker_state.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* Names without version that files have among their constants. */
-#include "loader/opened_names.h"
+#include "binding/opened_names.h"
 
 #include <string.h>
 

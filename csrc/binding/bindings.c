@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/load_lock.h"
-#include "loader/binding_verdict.h"
-#include "loader/planned_bindings.h"
+#include "binding/binding_verdict.h"
+#include "binding/planned_bindings.h"
 
 typedef struct record {
     rsdk_definition from; /* the reference: object and symbol */

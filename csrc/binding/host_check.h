@@ -1,14 +1,14 @@
 /* The check whether files that are not loaded would find their needs, libraries, symbols and versions, in a process
  * that is described; and where these libraries are: in an SDK, among the files themselves, on this system. Nothing is
  * loaded. */
-#ifndef RSDK_LOADER_HOST_CHECK_H
-#define RSDK_LOADER_HOST_CHECK_H
+#ifndef RSDK_BINDING_HOST_CHECK_H
+#define RSDK_BINDING_HOST_CHECK_H
 
 #include "base/arena.h"
-#include "loader/host_places.h"
-#include "loader/host_symbols.h"
+#include "binding/host_places.h"
+#include "binding/host_symbols.h"
+#include "binding/variants.h"
 #include "loader/other_release.h"
-#include "loader/variants.h"
 #include "rocm_sdk/error.h"
 
 /* A library that the linker would not find, or that it would refuse. */

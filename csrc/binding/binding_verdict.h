@@ -1,9 +1,9 @@
 /* The meaning of a reference that binds to one file and not to another. */
-#ifndef RSDK_LOADER_BINDING_VERDICT_H
-#define RSDK_LOADER_BINDING_VERDICT_H
+#ifndef RSDK_BINDING_BINDING_VERDICT_H
+#define RSDK_BINDING_BINDING_VERDICT_H
 
-#include "loader/linker_state.h"
-#include "loader/symbol_lookup.h"
+#include "binding/linker_state.h"
+#include "binding/symbol_lookup.h"
 #include "rocm_sdk/bindings.h"
 
 typedef struct rsdk_binding_judge {

@@ -1,10 +1,10 @@
 /* The definition that answers a reference, in the scopes that the linker would search. Sources: glibc's
  * elf/dl-lookup.c; tests/attack/bindings.py compares with the linker itself. */
-#ifndef RSDK_LOADER_SYMBOL_LOOKUP_H
-#define RSDK_LOADER_SYMBOL_LOOKUP_H
+#ifndef RSDK_BINDING_SYMBOL_LOOKUP_H
+#define RSDK_BINDING_SYMBOL_LOOKUP_H
 
 #include "base/process_memory.h"
-#include "loader/linker_state.h"
+#include "binding/linker_state.h"
 
 /* A definition; object RSDK_NO_OBJECT: there is none. */
 typedef struct rsdk_definition {

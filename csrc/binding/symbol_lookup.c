@@ -1,5 +1,5 @@
 /* The search through the scopes of an object. */
-#include "loader/symbol_lookup.h"
+#include "binding/symbol_lookup.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The symbols and versions that are missing for a file that is tried on paper. */
-#ifndef RSDK_LOADER_HOST_SYMBOLS_H
-#define RSDK_LOADER_HOST_SYMBOLS_H
+#ifndef RSDK_BINDING_HOST_SYMBOLS_H
+#define RSDK_BINDING_HOST_SYMBOLS_H
 
-#include "loader/link_trial.h"
+#include "binding/link_trial.h"
 
 /* A symbol that no library defines, or a version that a library does not have. */
 typedef struct rsdk_host_lack {

@@ -1,16 +1,16 @@
 /* Each file is tried by itself, as the linker would take it (link_trial.h). Beside the linker's answers the needs say
  * where each library lies, for a reader who looks for a remedy. */
-#include "loader/host_check.h"
+#include "binding/host_check.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/name_table.h"
 #include "base/path.h"
+#include "binding/link_trial.h"
 #include "elf/elf_library_names.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
-#include "loader/link_trial.h"
 #include "sdk/tables.h"
 
 enum { NEEDS_LIMIT = 4096 };

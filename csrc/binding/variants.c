@@ -1,5 +1,5 @@
 /* Groups files by their names. */
-#include "loader/variants.h"
+#include "binding/variants.h"
 
 #include <string.h>
 

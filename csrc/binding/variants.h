@@ -1,6 +1,6 @@
 /* Libraries of which a package carries one for each back end (CUDA, HIP, ...), to load one of them. */
-#ifndef RSDK_LOADER_VARIANTS_H
-#define RSDK_LOADER_VARIANTS_H
+#ifndef RSDK_BINDING_VARIANTS_H
+#define RSDK_BINDING_VARIANTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

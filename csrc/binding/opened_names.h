@@ -1,6 +1,6 @@
 /* Names without version by which files open libraries of ROCm, and the files that a plain dlopen finds by them. */
-#ifndef RSDK_LOADER_OPENED_NAMES_H
-#define RSDK_LOADER_OPENED_NAMES_H
+#ifndef RSDK_BINDING_OPENED_NAMES_H
+#define RSDK_BINDING_OPENED_NAMES_H
 
 #include "base/arena.h"
 #include "rocm_sdk/error.h"

@@ -1,5 +1,5 @@
 /* Reading the files of a check. */
-#include "loader/host_objects.h"
+#include "binding/host_objects.h"
 
 #include <elf.h>
 #include <string.h>

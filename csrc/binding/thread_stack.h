@@ -1,8 +1,8 @@
 /* The place where a thread of another process waits: the calls that its stack shows. The stack is read through /proc,
  * word by word: a word is taken for the return address of a call if the instruction before it is a call. A call that
  * has returned long ago may therefore be among them, and functions that a file does not export have no names. */
-#ifndef RSDK_LOADER_THREAD_STACK_H
-#define RSDK_LOADER_THREAD_STACK_H
+#ifndef RSDK_BINDING_THREAD_STACK_H
+#define RSDK_BINDING_THREAD_STACK_H
 
 #include <sys/types.h>
 
