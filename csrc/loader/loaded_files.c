@@ -1,5 +1,5 @@
 /* The reader of names and notes of the objects that the linker has. */
-#include "loader/loaded_files.h"
+#include "loader/link_map.h"
 
 #include <elf.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /* A step that opens a library: the files that come with it, and whether the linker would find them by itself. */
-#include "loader/opening_step.h"
+#include "loader/planned.h"
 
 #include <string.h>
 

@@ -1,12 +1,11 @@
 /* The needs of plug-ins for the SDK: their openers find the plug-ins, but RPATHs may not lead from them to the SDK. */
-#include "loader/plug_ins.h"
+#include "loader/planned.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/directory.h"
 #include "base/path.h"
-#include "loader/opening_step.h"
 
 static rsdk_status add_needs(rsdk_plan *plan, const char *path, rsdk_locations *needs, rsdk_error *error) {
     const rsdk_location location = {.path = path, .found_via = RSDK_FOUND_BY_NEED};

@@ -13,7 +13,7 @@
 #include "loader/memory_object.h"
 #include "loader/other_release.h"
 #include "loader/plan.h"
-#include "loader/second_names.h"
+#include "loader/planned.h"
 
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */

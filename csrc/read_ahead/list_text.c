@@ -1,5 +1,5 @@
 /* Reading the text of a page list, without memory of its own. */
-#include "read_ahead/list_text.h"
+#include "read_ahead/page_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 
 #include "base/fail.h"
 #include "base/path.h"
-#include "read_ahead/page_list.h"
 
 rsdk_status rsdk_list_text_prepare(rsdk_list_text *text, const char *directory, rsdk_arena *arena, rsdk_error *error) {
     text->directory = rsdk_arena_copy(arena, directory);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "rocm_sdk/error.h"
 
 /* The name of the list in the directory "lib" of the core package. */
 #define RSDK_PAGE_LIST_NAME "rocm-sdk.pages"
@@ -46,5 +47,26 @@ rsdk_status rsdk_page_list_parse(const char *path, char *text, size_t size, rsdk
 
 /* Add the text of a list. */
 void rsdk_page_list_add_text(const rsdk_page_list *list, rsdk_text *text);
+
+/* The text of a page list. The text is read by system calls alone, so that a thread can do it: the file server may
+ * never answer. */
+
+typedef struct rsdk_list_text {
+    const char *directory, *path;
+    char *bytes; /* room for the longest list, and its NUL */
+    size_t size;
+    const char *fault; /* the reason why the list cannot be used; NULL: none */
+    int reason;        /* errno, or 0 */
+} rsdk_list_text;
+
+/* Make room in an arena for the list of a directory. `text` is all zero before. */
+rsdk_status rsdk_list_text_prepare(rsdk_list_text *text, const char *directory, rsdk_arena *arena, rsdk_error *error);
+
+/* Read the text, once. A link is not followed: only the SDK's own list counts. */
+void rsdk_list_text_read(rsdk_list_text *text);
+
+/* End the text by a NUL. RSDK_IO_ERROR where the text could not be read, or users who may not change the libraries can
+ * change it. */
+rsdk_status rsdk_list_text_check(rsdk_list_text *text, rsdk_error *error);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/path.h"
-#include "read_ahead/first_looks.h"
+#include "read_ahead/next_files.h"
 #include "read_ahead/page_list.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"

@@ -7,8 +7,8 @@
 
 #include "base/quiet_thread.h"
 #include "elf/elf_file.h"
-#include "read_ahead/list_text.h"
 #include "read_ahead/next_files.h"
+#include "read_ahead/page_list.h"
 #include "rocm_sdk/loader.h"
 #include "sdk/inventory.h"
 
