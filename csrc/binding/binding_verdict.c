@@ -1,6 +1,6 @@
 /* The rules. A library is built to find itself and its needs; the rest is chance. If a reference binds elsewhere by
  * chance, only a strong definition is a fault: each library has the same weak C++ code. */
-#include "binding/binding_verdict.h"
+#include "binding/linker_state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* All references of the libraries that openings bring in, or that a process has: bound, judged and counted. */
-#include "rocm_sdk/bindings.h"
+#include "binding/bindings.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "base/load_lock.h"
-#include "binding/binding_verdict.h"
-#include "binding/planned_bindings.h"
+#include "binding/linker_state.h"
 
 typedef struct record {
     rsdk_definition from; /* the reference: object and symbol */

@@ -1,4 +1,4 @@
-/* Each file is tried by itself, as the linker would take it (link_trial.h). Beside the linker's answers the needs say
+/* Each file is tried by itself, as the linker would take it (link_trial.c). Beside the linker's answers the needs say
  * where each library lies, for a reader who looks for a remedy. */
 #include "binding/host_check.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/name_table.h"
 #include "base/path.h"
-#include "binding/link_trial.h"
+#include "binding/host_objects.h"
 #include "elf/elf_library_names.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"

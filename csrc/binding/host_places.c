@@ -1,5 +1,5 @@
 /* Names are looked for where they are listed; the file system is asked about the rest. */
-#include "binding/host_places.h"
+#include "binding/host_objects.h"
 
 #include <string.h>
 

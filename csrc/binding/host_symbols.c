@@ -1,6 +1,6 @@
 /* Symbols are looked for in all that the process has, as the linker does; a version that a file needs of a library is
  * asked of that library alone. */
-#include "binding/host_symbols.h"
+#include "binding/host_objects.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Breadth first, entry by entry, as the linker maps files: a name that something mapped answers to is not looked for
  * again, so the order decides which of two files of one SONAME counts. */
-#include "binding/link_trial.h"
+#include "binding/host_objects.h"
 
 #include <string.h>
 

@@ -4,10 +4,12 @@
 #ifndef RSDK_BINDING_LINKER_STATE_H
 #define RSDK_BINDING_LINKER_STATE_H
 
+#include "base/process_memory.h"
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
+#include "rocm_sdk/bindings.h"
 #include "sdk/inventory.h"
 
 typedef RSDK_LIST(size_t) rsdk_object_list;
@@ -81,5 +83,48 @@ rsdk_status rsdk_linker_state_promote(rsdk_linker_state *state, size_t root, rsd
 /* Return an object and all its needs, breadth first, as the linker searches them. */
 rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsdk_object_list *closure,
                                       rsdk_error *error);
+
+/* The definition that answers a reference, in the scopes that the linker would search. Sources: glibc's
+ * elf/dl-lookup.c; tests/attack/bindings.py compares with the linker itself. */
+
+/* A definition; object RSDK_NO_OBJECT: there is none. */
+typedef struct rsdk_definition {
+    size_t object;
+    uint32_t symbol;
+} rsdk_definition;
+
+typedef struct rsdk_symbol_lookup {
+    rsdk_linker_state *state; /* borrowed */
+    rsdk_name_table uniques;  /* names of STB_GNU_UNIQUE symbols: their first definition, for the whole process */
+    RSDK_LIST(rsdk_definition) unique_definitions;
+    bool has_loaded_uniques;
+    rsdk_process_memory memory; /* the memory of this process, while the loaded objects are read */
+} rsdk_symbol_lookup;
+
+/* Find the definition that the reference `symbol` of an object, asked for as `kind`, binds to. The object is of an
+ * opening. */
+rsdk_status rsdk_symbol_lookup_bind(rsdk_symbol_lookup *lookup, size_t object, uint32_t symbol,
+                                    rsdk_elf_reference_kind kind, rsdk_definition *found, rsdk_error *error);
+
+/* Find the first definition in a list of objects; false: none. */
+bool rsdk_symbol_lookup_in(const rsdk_linker_state *state, const rsdk_object_list *objects,
+                           const rsdk_elf_wanted *wanted, rsdk_definition *found);
+
+/* The meaning of a reference that binds to one file and not to another. */
+
+typedef struct rsdk_binding_judge {
+    rsdk_linker_state *state;   /* borrowed */
+    rsdk_object_list *closures; /* the closure of each object, gathered when first asked for */
+    const char *ld_preload;     /* the value of LD_PRELOAD; NULL: not set */
+} rsdk_binding_judge;
+
+rsdk_status rsdk_binding_judge_init(rsdk_linker_state *state, const char *ld_preload, rsdk_binding_judge *judge,
+                                    rsdk_error *error);
+
+/* Judge the reference `symbol` of the object `from`, which binds to `to` (object RSDK_NO_OBJECT: to nothing). Where the
+ * reference binds elsewhere, `instead` is the definition that the library alone would have bound to. */
+rsdk_status rsdk_binding_judge_reference(rsdk_binding_judge *judge, size_t from, uint32_t symbol,
+                                         rsdk_elf_reference_kind kind, rsdk_definition to, rsdk_definition *instead,
+                                         rsdk_binding_verdict *verdict, rsdk_error *error);
 
 #endif

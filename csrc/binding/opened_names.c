@@ -1,5 +1,5 @@
 /* Names without version that files have among their constants. */
-#include "binding/opened_names.h"
+#include "binding/host_check.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The search through the scopes of an object. */
-#include "binding/symbol_lookup.h"
+#include "binding/linker_state.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Reading a stack without help of the process. Sources: proc(5) for /proc/PID/syscall, the instruction sets' manuals
  * for the forms of calls. */
-#include "binding/thread_stack.h"
+#include "binding/bindings.h"
 
 #include <elf.h>
 #include <stdlib.h>

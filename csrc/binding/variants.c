@@ -1,5 +1,5 @@
 /* Groups files by their names. */
-#include "binding/variants.h"
+#include "binding/host_objects.h"
 
 #include <string.h>
 

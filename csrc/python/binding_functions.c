@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "binding/planned_bindings.h"
-#include "binding/thread_stack.h"
+#include "binding/bindings.h"
 #include "exceptions.h"
 #include "load_arguments.h"
 #include "loader/origin.h"

@@ -3,7 +3,6 @@
 
 #include "base/fail.h"
 #include "binding/host_check.h"
-#include "binding/opened_names.h"
 #include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_header.h"
