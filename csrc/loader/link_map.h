@@ -68,4 +68,19 @@ typedef struct rsdk_loaded_file {
 rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_loaded_file **files,
                                    size_t *count, rsdk_error *error);
 
+/* The answers of this process's global scope. */
+
+/* Return the file in the global scope that defines a function, as the linker names it; NULL: none does. */
+const char *rsdk_global_scope_definer(const char *function);
+
+/* The reason why a library must not be opened with RTLD_DEEPBIND in this process. */
+typedef enum rsdk_deep_obstacle {
+    RSDK_DEEP_NO_OBSTACLE,
+    RSDK_DEEP_SANITIZER, /* the sanitizer's runtime ends the process that calls dlopen with RTLD_DEEPBIND */
+    RSDK_DEEP_ALLOCATOR, /* memory comes from another allocator than the C library's, which the library would pass by */
+} rsdk_deep_obstacle;
+
+/* Find the obstacle to RTLD_DEEPBIND. *file: the sanitizer's or the allocator's; NULL without an obstacle. */
+rsdk_deep_obstacle rsdk_global_scope_deep_obstacle(const char **file);
+
 #endif
