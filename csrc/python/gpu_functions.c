@@ -9,7 +9,7 @@
 #include "gpu/detection.h"
 #include "methods.h"
 #include "result_types.h"
-#include "sdk/runtime_rules.h"
+#include "sdk/built_for.h"
 
 /* The class for whatever is wrong with the kernel's files. */
 static const char topology_error[] = "TopologyError";

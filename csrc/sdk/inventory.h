@@ -115,4 +115,12 @@ rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const cha
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
                                            const rsdk_known_directory **known, rsdk_error *error);
 
+/* Libraries of the SDK outside the places that libraries are looked for in: deeper in a package, or in one without
+ * short names, as the device packages. Only the needs of given files lead there. */
+
+/* Find the file of this name; *path is NULL where there is none. Copies of libraries that systems have too (LLVM's,
+ * rocm_sysdeps) and the development tree are left out. The packages are walked through at the first call. */
+rsdk_status rsdk_further_libraries_find(rsdk_inventory *inventory, const char *name, const char **path,
+                                        rsdk_package_id *package, rsdk_error *error);
+
 #endif

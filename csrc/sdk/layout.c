@@ -13,11 +13,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "sdk/fallback.h"
-#include "sdk/libraries_family.h"
-#include "sdk/module_search.h"
 #include "sdk/open_sdk.h"
 #include "sdk/package_name.h"
-#include "sdk/root.h"
 #include "sdk/tables.h"
 
 /* ---- version and families ---- */

@@ -1,6 +1,6 @@
 /* ROCr 6.4.3 and 7.2.4 have the same texts about the override, one of them a message. A release that refuses more has
  * another message; where the topology is read by another library (libhsakmt, before ROCm 6.3), there is none. */
-#include "sdk/runtime_rules.h"
+#include "sdk/built_for.h"
 
 #include <elf.h>
 #include <string.h>
