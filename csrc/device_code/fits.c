@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "gpu/target_id.h"
+#include "gpu/targets.h"
 
 enum { LONGEST_PROCESSOR = 32 };
 

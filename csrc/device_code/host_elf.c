@@ -1,16 +1,12 @@
 /* HIP registers its code through wrappers (`.hipFatBinSegment`). Each has the address of a bundle. The linker relocates
  * that address, so it stands in a relocation, in the word itself or in both. Without wrappers, and in object files,
  * whose addresses are not known yet, the items in the section of code are read one after another. */
-#include "device_code/host_elf.h"
+#include "device_code/listing.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "device_code/entry_id.h"
-#include "device_code/fat_binary.h"
-#include "device_code/kernel_reference.h"
-#include "device_code/offload_binary.h"
 #include "elf/elf_relocations.h"
 #include "elf/elf_sections.h"
 

@@ -1,5 +1,5 @@
 /* A msgpack map: {"kernel_name": text, "kpack_search_paths": [text, ...]}. */
-#include "device_code/kernel_reference.h"
+#include "device_code/listing.h"
 
 #include "base/fail.h"
 #include "device_code/message_pack.h"

@@ -6,7 +6,7 @@
 #include "environment.h"
 #include "exceptions.h"
 #include "findings.h"
-#include "gpu/detection.h"
+#include "gpu/gpu_list.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk/built_for.h"
