@@ -8,7 +8,7 @@
 #include "base/name_table.h"
 #include "base/path.h"
 #include "binding/host_objects.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
 #include "sdk/tables.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "elf/elf_file.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"

@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 
 #include "base/fail.h"
-#include "base/md5.h"
+#include "base/file.h"
 
 enum {
     FIRST_HEAD = 4096, /* the header of any ordinary bundle */

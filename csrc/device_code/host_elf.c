@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "elf/elf_relocations.h"
 #include "elf/elf_sections.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* The code that is found in a file, while the file is being read. */
+/* The code that is found in a file, while the file is being read, and the readers of each kind of container. */
 #ifndef RSDK_DEVICE_CODE_LISTING_H
 #define RSDK_DEVICE_CODE_LISTING_H
 

@@ -16,9 +16,8 @@
 #include "base/fail.h"
 #include "elf/elf_ahead.h"
 #include "elf/elf_check.h"
-#include "elf/elf_names.h"
 #include "elf/elf_note.h"
-#include "elf/elf_property.h"
+#include "elf/elf_reading.h"
 
 #ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
 #define GNU_PROPERTY_X86_ISA_1_NEEDED 0xc0008002 /* glibc 2.33 */

@@ -1,5 +1,5 @@
 /* The names in the dynamic section, and the version needs. */
-#include "elf/elf_names.h"
+#include "elf/elf_reading.h"
 
 #include <elf.h>
 #include <string.h>

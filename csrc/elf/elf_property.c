@@ -1,5 +1,5 @@
 /* The walk over the properties in their note. Both are padded to 8 bytes in ELF64. */
-#include "elf/elf_property.h"
+#include "elf/elf_reading.h"
 
 #include <elf.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 #include "elf/soname.h"
 #include "loader/planned.h"
 #include "loader/resolver.h"

@@ -2,7 +2,7 @@
 #include "exceptions.h"
 
 #include "base/fail.h"
-#include "diagnosis/cause.h"
+#include "diagnosis/finding.h"
 #include "findings.h"
 #include "result_types.h"
 

@@ -3,11 +3,9 @@
 
 #include "base/fail.h"
 #include "binding/host_check.h"
-#include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_header.h"
 #include "elf/elf_layout.h"
-#include "elf/elf_library_names.h"
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"

@@ -1,4 +1,5 @@
-/* An SDK that is not installed as packages: below a prefix, in a conda environment, in the system. */
+/* An SDK that the search path does not have. One that is not installed as packages: below a prefix, in a conda
+ * environment, in the system. */
 #ifndef RSDK_SDK_FALLBACK_H
 #define RSDK_SDK_FALLBACK_H
 

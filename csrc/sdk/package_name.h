@@ -1,4 +1,4 @@
-/* The names of the packages of an SDK, with the family and the nonce that are part of the names. */
+/* The packages of an SDK: their names, with the family and the nonce that are part of the names, and their places. */
 #ifndef RSDK_SDK_PACKAGE_NAME_H
 #define RSDK_SDK_PACKAGE_NAME_H
 

@@ -7,7 +7,7 @@
 
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 
 static const char variable[] = "HSA_OVERRIDE_GFX_VERSION";
 static const char message[] = "HSA_OVERRIDE_GFX_VERSION %s is invalid\n";

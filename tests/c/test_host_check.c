@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 #include "sample_sdk.h"
 #include "suite.h"
 
