@@ -1,5 +1,5 @@
-/* What the system tells of its GPUs. First KFD's topology as the kernel shows it in sysfs: the nodes, read as one
- * consistent picture. */
+/* The facts that the system tells of its GPUs. First KFD's topology as the kernel shows it in sysfs: the nodes, read
+ * as one consistent picture. */
 #ifndef RSDK_GPU_TOPOLOGY_H
 #define RSDK_GPU_TOPOLOGY_H
 
