@@ -234,13 +234,10 @@ static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kw
     Py_BEGIN_ALLOW_THREADS;
     status = rsdk_bindings_read_process(pid, &found, &error);
     Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         const rsdk_shown_bindings shown = {.bindings = found, .has_all = has_all != 0};
         result = rsdk_result_build(state, RSDK_TYPE_BINDINGS, &shown);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_bindings_free(found);
     return result;
 }
@@ -271,12 +268,9 @@ static PyObject *stack_of_process(PyObject *module, PyObject *args) {
     Py_BEGIN_ALLOW_THREADS;
     status = rsdk_thread_stack_read(pid, &arena, &calls, &error);
     Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_tuple(NULL, build_call, calls.items, calls.count);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }
@@ -334,16 +328,13 @@ static PyObject *origins_of_files(PyObject *module, PyObject *args) {
         Py_BEGIN_ALLOW_THREADS;
         status = find_origins(lists, &arena, &found, &error);
         Py_END_ALLOW_THREADS;
-        if (status == RSDK_OK) {
+        if (rsdk_exceptions_check(status, &error)) {
             result = rsdk_result_tuple(NULL, build_origin, found, lists[0].count);
-        } else {
-            rsdk_exceptions_raise(&error, NULL);
         }
     }
     for (size_t i = 0; i < 4; i++) {
         rsdk_text_tuple_clear(&lists[i]);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }

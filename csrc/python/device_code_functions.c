@@ -24,12 +24,9 @@ PyDoc_STRVAR(
 /* Return the result of reading, which is freed; NULL with an exception where the reading failed. */
 static PyObject *build_code(PyObject *module, rsdk_status status, rsdk_device_code *code, rsdk_error *error) {
     PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_DEVICE_CODE, code);
-    } else {
-        rsdk_exceptions_raise(error, NULL);
     }
-    rsdk_error_clear(error);
     rsdk_device_code_free(code);
     return result;
 }
@@ -92,14 +89,10 @@ static PyObject *read_coverage(PyObject *module, rsdk_coverage_options *options)
     rsdk_error error = RSDK_ERROR_INIT;
     PyObject *result = NULL;
     rsdk_status status = read_without_gil(options, &coverage, &error);
-    if (status == RSDK_OK) {
+    const char *class_name = status == RSDK_BAD_ARGUMENT ? "UnknownTargetError" : rsdk_exceptions_class(status);
+    if (rsdk_exceptions_check_as(class_name, status, &error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COVERAGE, coverage);
-    } else if (status == RSDK_BAD_ARGUMENT) {
-        rsdk_exceptions_raise_as("UnknownTargetError", &error, NULL);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_coverage_free(coverage);
     return result;
 }
@@ -229,12 +222,9 @@ static PyObject *kernel_table_names(PyObject *module, PyObject *argument) {
     if (!PyUnicode_FSConverter(argument, &path)) {
         return NULL;
     }
-    if (read_table_without_gil(PyBytes_AsString(path), &arena, &database, &error) == RSDK_OK) {
+    if (rsdk_exceptions_check(read_table_without_gil(PyBytes_AsString(path), &arena, &database, &error), &error)) {
         result = build_names(&database);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     Py_DECREF(path);
     return result;

@@ -88,12 +88,9 @@ static PyObject *inspect_library(PyObject *module, PyObject *args) {
     inspection i = {.path = PyBytes_AsString(path), .takes_names = takes_names != 0};
     Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_LIBRARY_FACTS, &i.facts);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&i.arena);
     Py_DECREF(path);
     return result;
@@ -124,12 +121,9 @@ static PyObject *section_extents(PyObject *module, PyObject *argument) {
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_elf_sections_read(name, &arena, &sections, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_tuple(rsdk_state_get(module), build_extent, sections.items, sections.count);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     Py_DECREF(path);
     return result;
@@ -142,12 +136,9 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
     rsdk_status status = RSDK_OK;
     Py_BEGIN_ALLOW_THREADS status = rsdk_host_check_run(check, &arena, &files, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_HOST_FILES, &files);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }
@@ -231,14 +222,10 @@ static PyObject *opened_names(PyObject *module, PyObject *args) {
         rsdk_status status = RSDK_OK;
         Py_BEGIN_ALLOW_THREADS status =
             rsdk_opened_names_find(files.items, files.count, names.items, names.count, &arena, &found, &error);
-        Py_END_ALLOW_THREADS result =
-            status == RSDK_OK ? rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count)
-                              : NULL;
-        if (status != RSDK_OK) {
-            rsdk_exceptions_raise(&error, NULL);
+        Py_END_ALLOW_THREADS if (rsdk_exceptions_check(status, &error)) {
+            result = rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count);
         }
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     rsdk_text_tuple_clear(&files);
     rsdk_text_tuple_clear(&names);
