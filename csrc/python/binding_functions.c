@@ -11,7 +11,6 @@
 #include "methods.h"
 #include "result_types.h"
 #include "sdk_answers.h"
-#include "text_tuple.h"
 
 typedef struct foreseeing {
     rsdk_load_options options;
@@ -293,7 +292,7 @@ static PyObject *build_origin(const rsdk_module_state *state, const void *origin
     return Py_BuildValue("(sNN)", kinds[origin->kind], rsdk_result_path(origin->by), rsdk_result_path(origin->text));
 }
 
-static rsdk_status find_origins(const rsdk_text_tuple lists[4], rsdk_arena *arena, rsdk_origin **found,
+static rsdk_status find_origins(const rsdk_text_arguments lists[4], rsdk_arena *arena, rsdk_origin **found,
                                 rsdk_error *error) {
     rsdk_origins origins = {.arena = arena};
     rsdk_strings *const taken[] = {&origins.mapped, &origins.preloaded, &origins.library_path};
@@ -311,7 +310,7 @@ static rsdk_status find_origins(const rsdk_text_tuple lists[4], rsdk_arena *aren
 
 static PyObject *origins_of_files(PyObject *module, PyObject *args) {
     PyObject *tuples[4] = {NULL}, *result = NULL;
-    rsdk_text_tuple lists[4] = {0};
+    rsdk_text_arguments lists[4] = {0};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_origin *found = NULL;
@@ -321,7 +320,7 @@ static PyObject *origins_of_files(PyObject *module, PyObject *args) {
                     ? 0
                     : -1;
     for (size_t i = 0; taken == 0 && i < 4; i++) {
-        taken = rsdk_text_tuple_read(tuples[i], &lists[i]);
+        taken = rsdk_text_arguments_take_paths(&lists[i], tuples[i]);
     }
     (void)module;
     if (taken == 0) {
@@ -333,7 +332,7 @@ static PyObject *origins_of_files(PyObject *module, PyObject *args) {
         }
     }
     for (size_t i = 0; i < 4; i++) {
-        rsdk_text_tuple_clear(&lists[i]);
+        rsdk_text_arguments_clear(&lists[i]);
     }
     rsdk_arena_clear(&arena);
     return result;

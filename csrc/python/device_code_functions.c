@@ -8,11 +8,11 @@
 #include "device_code/kernels.h"
 #include "environment.h"
 #include "exceptions.h"
+#include "load_arguments.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
-#include "text_tuple.h"
 
 PyDoc_STRVAR(
     device_code_doc,
@@ -106,14 +106,15 @@ PyDoc_STRVAR(
 
 static PyObject *coverage(PyObject *module, PyObject *args) {
     PyObject *directory_tuple = NULL, *gpu_tuple = NULL, *result = NULL;
-    rsdk_text_tuple directories = {0}, gpus = {0};
+    rsdk_text_arguments directories = {0}, gpus = {0};
     int is_unofficial = 0, has_spirv = 1;
     if (!PyArg_ParseTuple(args, "O!O!p|p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial,
                           &has_spirv) ||
         rsdk_result_types_add_code(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
-    if (rsdk_text_tuple_read(directory_tuple, &directories) == 0 && rsdk_text_tuple_read(gpu_tuple, &gpus) == 0) {
+    if (rsdk_text_arguments_take_paths(&directories, directory_tuple) == 0 &&
+        rsdk_text_arguments_take_paths(&gpus, gpu_tuple) == 0) {
         rsdk_coverage_options options = {.directories = directories.items,
                                          .directory_count = directories.count,
                                          .gpus = gpus.items,
@@ -122,8 +123,8 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
                                          .without_spirv = !has_spirv};
         result = read_coverage(module, &options);
     }
-    rsdk_text_tuple_clear(&directories);
-    rsdk_text_tuple_clear(&gpus);
+    rsdk_text_arguments_clear(&directories);
+    rsdk_text_arguments_clear(&gpus);
     return result;
 }
 

@@ -9,10 +9,10 @@
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
+#include "load_arguments.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk/tables.h"
-#include "text_tuple.h"
 
 typedef struct inspection {
     const char *path;
@@ -159,7 +159,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
     static char *names[] = {"", "", "directories", "loaded", "beside", "installed", "unpacked", "site", NULL};
     enum { FILES, LIBRARIES, DIRECTORIES, LOADED, BESIDE, TUPLES };
     PyObject *tuples[TUPLES] = {NULL}, *result = NULL;
-    rsdk_text_tuple texts[TUPLES] = {{0}};
+    rsdk_text_arguments texts[TUPLES] = {{0}};
     const char *unpacked = NULL, *site = NULL;
     int is_installed = 0;
     bool is_read = true;
@@ -171,7 +171,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
         return NULL;
     }
     for (size_t i = 0; is_read && i < TUPLES; i++) {
-        is_read = tuples[i] == NULL || rsdk_text_tuple_read(tuples[i], &texts[i]) == 0;
+        is_read = tuples[i] == NULL || rsdk_text_arguments_take_paths(&texts[i], tuples[i]) == 0;
     }
     if (is_read) {
         const rsdk_host_check check = {.files = texts[FILES].items,
@@ -190,7 +190,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
         result = run_host_check(module, &check);
     }
     for (size_t i = 0; i < TUPLES; i++) {
-        rsdk_text_tuple_clear(&texts[i]);
+        rsdk_text_arguments_clear(&texts[i]);
     }
     return result;
 }
@@ -211,14 +211,15 @@ PyDoc_STRVAR(
 
 static PyObject *opened_names(PyObject *module, PyObject *args) {
     PyObject *file_tuple = NULL, *name_tuple = NULL, *result = NULL;
-    rsdk_text_tuple files = {0}, names = {0};
+    rsdk_text_arguments files = {0}, names = {0};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_opened_names found = {0};
     if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &file_tuple, &PyTuple_Type, &name_tuple)) {
         return NULL;
     }
-    if (rsdk_text_tuple_read(file_tuple, &files) == 0 && rsdk_text_tuple_read(name_tuple, &names) == 0) {
+    if (rsdk_text_arguments_take_paths(&files, file_tuple) == 0 &&
+        rsdk_text_arguments_take_paths(&names, name_tuple) == 0) {
         rsdk_status status = RSDK_OK;
         Py_BEGIN_ALLOW_THREADS status =
             rsdk_opened_names_find(files.items, files.count, names.items, names.count, &arena, &found, &error);
@@ -227,8 +228,8 @@ static PyObject *opened_names(PyObject *module, PyObject *args) {
         }
     }
     rsdk_arena_clear(&arena);
-    rsdk_text_tuple_clear(&files);
-    rsdk_text_tuple_clear(&names);
+    rsdk_text_arguments_clear(&files);
+    rsdk_text_arguments_clear(&names);
     return result;
 }
 
