@@ -73,7 +73,7 @@ static rsdk_status take_notes(rsdk_elf_reading *r, const GElf_Phdr *header) {
     return RSDK_OK;
 }
 
-rsdk_status take_segment(rsdk_elf_reading *r, const GElf_Phdr *header) {
+static rsdk_status take_segment(rsdk_elf_reading *r, const GElf_Phdr *header) {
     switch (header->p_type) {
     case PT_LOAD:
         if (!rsdk_elf_reading_has(r, header->p_offset, header->p_filesz)) {
