@@ -321,7 +321,7 @@ MUTATIONS = (
     Mutation("csrc/loader/plan.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
     # names without version, and the libraries of all packages
     Mutation("csrc/loader/plan.c", "rsdk_plan_finds_by_itself(plan, opener, named, finds, error)", "rsdk_plan_finds_by_itself(plan, opener, path, finds, error)", ("tests/field/test_opened_names.py",)),
-    Mutation("csrc/loader/plug_ins.c", "if (!finds) {", "if (finds) {", ("tests/field/test_opened_names.py",)),
+    Mutation("csrc/loader/opening_step.c", "if (!finds) {\n            RSDK_APPEND(&plan->arena, needs", "if (finds) {\n            RSDK_APPEND(&plan->arena, needs", ("tests/field/test_opened_names.py",)),
     Mutation("csrc/sdk/dlopen_dependency.c", "access(path, R_OK | W_OK) == 0;", "true;", ("tests/field/test_opened_names.py",)),
     Mutation("rocm_sdk/cli/run_names.py", "return not facts.st_mode & writers or bool(facts.st_mode & stat.S_ISVTX)", "return True", ("tests/field/test_run_names.py",)),
     Mutation("rocm_sdk/cli/run_names.py", "if entry.name != word and entry.is_dir():", "if False:", ("tests/field/test_run_names.py",)),
