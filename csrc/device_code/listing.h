@@ -115,11 +115,6 @@ enum { RSDK_KPACK_MAGIC_SIZE = 4 };
 /* Add the archive as one bundle, whose images are named by their keys ("lib/libx.so.1#0"). */
 rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent);
 
-/* The marker of a library whose code was moved to kpack archives: `.rocm_kpack_ref`. */
-
-/* Fill listing->kernels. The extent is the section, which may be longer than the marker. */
-rsdk_status rsdk_kernel_reference_read(rsdk_listing *listing, const rsdk_extent *extent);
-
 /* The device code in ELF files of the host: libraries, programs, object files. */
 
 /* Add the device code of an ELF file, which takes the whole extent. A file without device code adds nothing. */

@@ -59,10 +59,4 @@ rsdk_status rsdk_elf_names_take(rsdk_elf_reading *r, const void *entries, size_t
 
 rsdk_status rsdk_elf_names_take_version_needs(rsdk_elf_reading *r);
 
-/* GNU properties of a library: the note that PT_GNU_PROPERTY shows. Source: the Linux extensions to the gABI. */
-
-/* Return the 32-bit value of a property in the bytes of an ELF64 note, in this machine's byte order; 0 where the note
- * has none. */
-uint32_t rsdk_elf_property_find(const char *note, size_t size, uint32_t type);
-
 #endif
