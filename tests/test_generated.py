@@ -109,9 +109,9 @@ def test_a_new_code_needs_no_build(tmp_path: Path) -> None:
     ("file", "before", "after", "why"),
     [
         (TABLE, "    ROW(2, E, PKG,", "    ROW(1, E, PKG,", "the values of the codes are not 1 to"),
-        ("csrc/loader/host_places.c", '= "nowhere"', '= "elsewhere"', "HostNeed.place does not name {'elsewhere'}"),
+        ("csrc/binding/host_places.c", '= "nowhere"', '= "elsewhere"', "HostNeed.place does not name {'elsewhere'}"),
         (
-            "csrc/loader/host_places.c",
+            "csrc/binding/host_places.c",
             "rsdk_need_place_name(",
             "rsdk_place_name(",
             "no function or table rsdk_need_place_name",

@@ -24,11 +24,15 @@ C_LAYERS = [
     {"base", "install", "programs"},
     {"elf", "gpu"},
     {"sdk"},
+    {"read_ahead"},
     {"device_code", "loader"},
+    {"binding"},
     {"diagnosis"},
     {"python"},
 ]
 RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in layer}
+# Directories that know nothing of some below them: what is said of GPU code needs no load, nor is it needed for one.
+C_APART = {"device_code": {"read_ahead"}, "binding": {"device_code"}}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -90,6 +94,8 @@ def include_violation(directory: str, source: Path, kind: str, target: str) -> s
         return f"{above} has no rank in C_LAYERS"
     if above != directory and RANK[above] >= RANK[directory]:
         return f"goes up or sideways, from {directory} to {above}"
+    if above in C_APART.get(directory, ()):
+        return f"{directory} knows nothing of {above}"
     return None
 
 
@@ -349,7 +355,11 @@ def test_sound_c_tree(tmp_path: Path) -> None:
         ("elf/a.c", '#include "gpu/target.h"\n'),
         ("gpu/a.h", '#  include "elf/elf_file.h"\n'),
         ("sdk/a.c", '#include "loader/plan.h"\n'),
-        ("loader/a.c", '#include "device_code/bundle.h"\n'),
+        ("read_ahead/a.c", '#include "loader/plan.h"\n'),
+        ("loader/a.c", '#include "binding/bindings.h"\n'),
+        ("binding/a.c", '#include "device_code/listing.h"\n'),
+        ("device_code/a.c", '#include "read_ahead/page_list.h"\n'),
+        ("loader/a.c", '#include "device_code/listing.h"\n'),
         ("loader/a.c", '#include "python/module.h"\n'),
         ("loader/a.c", "#include <Python.h>\n"),
         ("include/rocm_sdk/a.h", "#include <Python.h>\n"),

@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 
@@ -55,4 +57,14 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
 bool rsdk_directory_has(const rsdk_directory *directory, const char *name) {
     return directory->names.count > 0 && bsearch(&name, directory->names.items, directory->names.count,
                                                  sizeof *directory->names.items, compare_names) != NULL;
+}
+
+bool rsdk_directory_look(const char *directory, const char *name, char path[PATH_MAX]) {
+    int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    return length > 0 && length < PATH_MAX && access(path, F_OK) == 0;
+}
+
+bool rsdk_directory_holds(const char *directory, const char *name) {
+    char path[PATH_MAX];
+    return rsdk_directory_look(directory, name, path);
 }

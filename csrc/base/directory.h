@@ -2,6 +2,7 @@
 #ifndef RSDK_BASE_DIRECTORY_H
 #define RSDK_BASE_DIRECTORY_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,5 +20,11 @@ typedef struct rsdk_directory {
 rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_directory *directory, rsdk_error *error);
 
 bool rsdk_directory_has(const rsdk_directory *directory, const char *name);
+
+/* Write the path of a name in a directory that is not read; return whether there is such a file. */
+bool rsdk_directory_look(const char *directory, const char *name, char path[PATH_MAX]);
+
+/* Return whether a directory that is not read has a file of this name. */
+bool rsdk_directory_holds(const char *directory, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* MD5 of a part of a file. The file is read in pieces of whole blocks; the rest at its end is padded. */
-#include "base/md5.h"
+#include "base/file.h"
 
 #include <endian.h>
 #include <string.h>

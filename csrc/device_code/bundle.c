@@ -1,13 +1,12 @@
 /* The header of a bundle lies at its start, and nothing in it refers backwards: a head of the plain data is enough to
  * list it. The head grows until it holds the header. */
-#include "device_code/bundle.h"
+#include "device_code/listing.h"
 
 #include <string.h>
 #include <sys/statvfs.h>
 
 #include "base/fail.h"
-#include "base/md5.h"
-#include "device_code/entry_id.h"
+#include "base/file.h"
 
 enum {
     FIRST_HEAD = 4096, /* the header of any ordinary bundle */

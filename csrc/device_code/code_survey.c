@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "device_code/code_of_file.h"
+#include "device_code/listing.h"
 #include "device_code/survey.h"
 
 /* Add the sizes of a file to the sizes of its library. */

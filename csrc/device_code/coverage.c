@@ -54,7 +54,7 @@ static rsdk_status finish_targets(rsdk_survey *s, rsdk_coverage *coverage) {
     return RSDK_OK;
 }
 
-rsdk_status take_by_kind(rsdk_survey *s, const rsdk_code_file *file) {
+static rsdk_status take_by_kind(rsdk_survey *s, const rsdk_code_file *file) {
     switch (file->kind) {
     case RSDK_CODE_FILE_LIBRARY:
     case RSDK_CODE_FILE_LOOSE:

@@ -4,14 +4,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "device_code/bundle.h"
 #include "device_code/code_object.h"
-#include "device_code/code_of_file.h"
-#include "device_code/fat_binary.h"
-#include "device_code/host_elf.h"
-#include "device_code/kpack.h"
-#include "device_code/offload_binary.h"
-#include "device_code/static_archive.h"
+#include "device_code/listing.h"
 #include "gpu/targets.h"
 
 /* The result, with the memory that it consists of. */

@@ -1,6 +1,6 @@
 /* kind - architecture - vendor - system - environment - target id. The target id may have dashes of its own
  * ("gfx9-4-generic", a final "xnack-"), and old IDs lack the environment. */
-#include "device_code/entry_id.h"
+#include "device_code/listing.h"
 
 #include <stddef.h>
 #include <string.h>

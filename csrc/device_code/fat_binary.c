@@ -1,8 +1,7 @@
 /* The grammar of `.hip_fatbin`: items with zero bytes between them, without a header, a count or an end mark. */
-#include "device_code/fat_binary.h"
+#include "device_code/listing.h"
 
 #include "base/fail.h"
-#include "device_code/bundle.h"
 #include "device_code/code_object.h"
 
 enum {

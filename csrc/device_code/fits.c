@@ -1,11 +1,11 @@
 /* The runtime takes the image of each bundle that fits best, so a library is as good as its worst bundle. */
-#include "device_code/fits.h"
+#include "device_code/survey.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "gpu/target_id.h"
+#include "gpu/targets.h"
 
 enum { LONGEST_PROCESSOR = 32 };
 

@@ -1,17 +1,13 @@
 /* HIP registers its code through wrappers (`.hipFatBinSegment`). Each has the address of a bundle. The linker relocates
  * that address, so it stands in a relocation, in the word itself or in both. Without wrappers, and in object files,
  * whose addresses are not known yet, the items in the section of code are read one after another. */
-#include "device_code/host_elf.h"
+#include "device_code/listing.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "device_code/entry_id.h"
-#include "device_code/fat_binary.h"
-#include "device_code/kernel_reference.h"
-#include "device_code/offload_binary.h"
-#include "elf/elf_relocations.h"
+#include "device_code/message_pack.h"
 #include "elf/elf_sections.h"
 
 enum {
@@ -20,10 +16,57 @@ enum {
     WRAPPER_LIMIT = 1 << 14,
     WRAPPER_VERSION = 1,
     HISTORY_LIMIT = 1 << 16, /* bytes */
+    KEY_SIZE = 32,           /* of the marker, as are the next ones */
+    NAME_LIMIT = 4096,
+    PATH_LIMIT = 64, /* search paths */
 };
 #define MAGIC_OF_CODE       0x48495046u /* HIPF: the address is a bundle's */
 #define MAGIC_OF_REFERENCE  0x4B504948u /* HIPK: the code is in kpack archives */
 #define OBJECT_SECTION_NAME "__CLANG_OFFLOAD_BUNDLE__"
+
+/* ---- the marker of a library whose code was moved to kpack archives: `.rocm_kpack_ref` ---- */
+
+static rsdk_status read_paths(rsdk_listing *listing, rsdk_message *message) {
+    rsdk_kernel_reference *kernels = &listing->kernels;
+    RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_ARRAY));
+    if (message->number > PATH_LIMIT) {
+        return rsdk_extent_damaged(message->extent, "a kpack marker has more search paths than any does",
+                                   listing->error);
+    }
+    size_t count = (size_t)message->number;
+    const char **paths = rsdk_arena_alloc(listing->arena, count + 1, sizeof *paths);
+    RSDK_NEED(paths, listing->error);
+    for (size_t i = 0; i < count; i++) {
+        RSDK_TRY(rsdk_message_text(message, NAME_LIMIT, listing->arena, &paths[i]));
+    }
+    kernels->search_paths = paths;
+    kernels->search_path_count = count;
+    return RSDK_OK;
+}
+
+/* Fill listing->kernels. The extent is the section, which may be longer than the marker, a msgpack map:
+ * {"kernel_name": text, "kpack_search_paths": [text, ...]}. */
+static rsdk_status read_kernel_reference(rsdk_listing *listing, const rsdk_extent *extent) {
+    rsdk_message message;
+    rsdk_message_init(&message, extent, listing->error);
+    RSDK_TRY(rsdk_message_expect(&message, RSDK_MESSAGE_MAP));
+    for (uint64_t left = message.number; left > 0; left--) {
+        char key[KEY_SIZE];
+        RSDK_TRY(rsdk_message_key(&message, key, sizeof key));
+        if (strcmp(key, "kernel_name") == 0) {
+            RSDK_TRY(rsdk_message_text(&message, NAME_LIMIT, listing->arena, &listing->kernels.name));
+        } else if (strcmp(key, "kpack_search_paths") == 0) {
+            RSDK_TRY(read_paths(listing, &message));
+        } else {
+            RSDK_TRY(rsdk_message_skip(&message));
+        }
+    }
+    return listing->kernels.name != NULL && listing->kernels.search_path_count > 0
+               ? RSDK_OK
+               : rsdk_extent_damaged(extent, "a kpack marker does not say where the code is", listing->error);
+}
+
+/* ---- sections ---- */
 
 typedef struct host {
     rsdk_listing *listing;
@@ -239,7 +282,7 @@ static rsdk_status list_section(host *h, const rsdk_elf_section *section) {
     }
     if (strcmp(section->name, ".rocm_kpack_ref") == 0) {
         RSDK_TRY(extent_of(h, section, &extent));
-        return rsdk_kernel_reference_read(h->listing, &extent);
+        return read_kernel_reference(h->listing, &extent);
     }
     return RSDK_OK;
 }

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "device_code/bundle.h"
-#include "device_code/code_of_file.h"
+#include "device_code/listing.h"
 #include "device_code/message_pack.h"
 #include "elf/elf_header.h"
 #include "elf/elf_note.h"

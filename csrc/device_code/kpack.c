@@ -1,9 +1,8 @@
 /* Version 1: a header, blobs, and a table of contents in msgpack at the end of the file. */
-#include "device_code/kpack.h"
+#include "device_code/listing.h"
 
 #include "base/fail.h"
 #include "base/name_table.h"
-#include "device_code/entry_id.h"
 #include "device_code/message_pack.h"
 
 enum {

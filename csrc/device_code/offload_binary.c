@@ -1,9 +1,8 @@
 /* OffloadBinary, versions 1 to 3. In version 3 everything from the entries on may be compressed. Then only its head is
  * decompressed: it has the entries and their strings. Source: llvm/Object/OffloadBinary.h. */
-#include "device_code/offload_binary.h"
+#include "device_code/listing.h"
 
 #include "base/fail.h"
-#include "device_code/entry_id.h"
 
 enum {
     HEADER_SIZE = 32,

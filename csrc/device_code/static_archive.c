@@ -1,9 +1,7 @@
 /* The common format of `ar`, with GNU's table of long names. Each member is an ELF file, a bundle or something else. */
-#include "device_code/static_archive.h"
+#include "device_code/listing.h"
 
 #include "base/fail.h"
-#include "device_code/fat_binary.h"
-#include "device_code/host_elf.h"
 
 enum {
     MEMBER_HEADER_SIZE = 60,

@@ -1,5 +1,5 @@
 /* From an error to its finding. */
-#include "diagnosis/cause.h"
+#include "diagnosis/finding.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,6 @@
 
 #include "base/file.h"
 #include "base/path.h"
-#include "diagnosis/host_package.h"
-#include "diagnosis/load_failure.h"
 #include "sdk/record.h"
 
 static const char large_file_pointer[] = "version https://git-lfs.github.com/spec/";

@@ -1,5 +1,5 @@
 /* The packages of the system's libraries, as facts. */
-#include "diagnosis/host_package.h"
+#include "diagnosis/finding.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The check whether /dev/kfd is open, and of the GPU code that came with a library. */
-#include "diagnosis/late_load.h"
+#include "diagnosis/finding.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The explanation of a load that failed. Each possible cause is a function that fills the finding; the first that
  * applies counts. */
-#include "diagnosis/load_failure.h"
+#include "diagnosis/finding.h"
 
 #include <gnu/libc-version.h>
 #include <stdio.h>
@@ -13,12 +13,11 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "diagnosis/host_package.h"
 #include "elf/elf_file.h"
 #include "loader/dependency_graph.h"
-#include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
+#include "sdk/inventory.h"
 #include "sdk/package_name.h"
 #include "sdk/record.h"
 #include "sdk/tables.h"

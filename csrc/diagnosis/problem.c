@@ -7,10 +7,8 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "diagnosis/cause.h"
 #include "diagnosis/finding.h"
 #include "diagnosis/index_choice.h"
-#include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 
 enum { NAME_SIZE = 32, WORDS_SIZE = 64, DEPTH_LIMIT = 3 /* the depth of commands in templates of commands */ };

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "diagnosis/rank.h"
 #include "diagnosis/tables.h"
-#include "loader/loaded_files.h"
+#include "loader/link_map.h"
 #include "rocm_sdk/problem.h"
 #include "rocm_sdk/report.h"
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "diagnosis/system.h"
 #include "rocm_sdk/problem.h"
 
@@ -105,5 +106,10 @@ extern const size_t rsdk_inherited_variable_count;
 
 extern const rsdk_index_row rsdk_indexes[];
 extern const size_t rsdk_index_count;
+
+/* The part of a code's page that a problem does not have: the fixes of all systems. */
+
+/* Return the text of a fix with words in place of facts. */
+rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words);
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef RSDK_ELF_ELF_CHECK_H
 #define RSDK_ELF_ELF_CHECK_H
 
-#include "elf/elf_symbols.h"
 #include "elf/elf_view.h"
 
 /* A table that dynamic entries describe; size 0: none. */

@@ -1,5 +1,5 @@
 /* The reader of .comment: texts that end with NUL, as `.ident` of an assembler writes them and linkers merge them. */
-#include "elf/elf_compilers.h"
+#include "elf/elf_sections.h"
 
 #include <elf.h>
 #include <string.h>

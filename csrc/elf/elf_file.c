@@ -16,9 +16,8 @@
 #include "base/fail.h"
 #include "elf/elf_ahead.h"
 #include "elf/elf_check.h"
-#include "elf/elf_names.h"
 #include "elf/elf_note.h"
-#include "elf/elf_property.h"
+#include "elf/elf_reading.h"
 
 #ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
 #define GNU_PROPERTY_X86_ISA_1_NEEDED 0xc0008002 /* glibc 2.33 */
@@ -74,7 +73,7 @@ static rsdk_status take_notes(rsdk_elf_reading *r, const GElf_Phdr *header) {
     return RSDK_OK;
 }
 
-rsdk_status take_segment(rsdk_elf_reading *r, const GElf_Phdr *header) {
+static rsdk_status take_segment(rsdk_elf_reading *r, const GElf_Phdr *header) {
     switch (header->p_type) {
     case PT_LOAD:
         if (!rsdk_elf_reading_has(r, header->p_offset, header->p_filesz)) {

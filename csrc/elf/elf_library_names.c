@@ -1,4 +1,4 @@
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 
 #include <elf.h>
 #include <limits.h>

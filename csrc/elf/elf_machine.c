@@ -98,6 +98,19 @@ size_t rsdk_elf_machine_variants(const char *names[RSDK_ELF_VARIANTS]) {
     return count;
 }
 
+/* Subdirectories in which the linker looks first: glibc-hwcaps, and the directories that glibc knew before 2.37. */
+static const char *const variant_directories[] = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
+                                                  "avx512_1",     "x86_64", "atomics", "aarch64"};
+
+bool rsdk_elf_machine_may_hold_variants(const char *directory, const rsdk_directory *listing) {
+    bool may_hold = false;
+    for (size_t i = 0; !may_hold && i < sizeof variant_directories / sizeof *variant_directories; i++) {
+        may_hold = listing != NULL ? rsdk_directory_has(listing, variant_directories[i])
+                                   : rsdk_directory_holds(directory, variant_directories[i]);
+    }
+    return may_hold;
+}
+
 /* ---- the machine ---- */
 
 enum {

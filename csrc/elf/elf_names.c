@@ -1,5 +1,5 @@
 /* The names in the dynamic section, and the version needs. */
-#include "elf/elf_names.h"
+#include "elf/elf_reading.h"
 
 #include <elf.h>
 #include <string.h>
@@ -174,7 +174,7 @@ static uint32_t to_host_32(const rsdk_elf_reading *r, uint32_t value) {
 }
 
 /* Read one record of the chain; records of ELF32 and ELF64 are the same. */
-rsdk_status read_version_record(const rsdk_elf_reading *r, uint64_t offset, void *record, size_t size) {
+static rsdk_status read_version_record(const rsdk_elf_reading *r, uint64_t offset, void *record, size_t size) {
     if (!rsdk_elf_reading_has(r, offset, size)) {
         return rsdk_elf_reading_damaged(r, "the version needs run beyond the file");
     }

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BUILD_ID_LIMIT = 64 /* bytes; SHA-1 has 20 */ };
+enum {
+    BUILD_ID_LIMIT = 64,  /* bytes; SHA-1 has 20 */
+    PROPERTY_PADDING = 8, /* of properties and of their note, in ELF64 */
+};
 
 static uint64_t padded(uint64_t size, uint64_t step) {
     return (size + step - 1) / step * step;
@@ -60,4 +63,35 @@ bool rsdk_elf_note_build_id(const char *notes, size_t size, uint64_t align, rsdk
     }
     *build_id = text;
     return true;
+}
+
+/* ---- properties ---- */
+
+typedef struct property_header {
+    uint32_t type, size;
+} property_header;
+
+static uint32_t find_in(const char *properties, size_t size, uint32_t type) {
+    property_header header;
+    uint32_t value = 0;
+    while (size >= sizeof header) {
+        memcpy(&header, properties, sizeof header);
+        if (header.size > size - sizeof header) {
+            return 0;
+        }
+        if (header.type == type && header.size == sizeof value) {
+            memcpy(&value, properties + sizeof header, sizeof value);
+            return value;
+        }
+        size_t step = sizeof header + (size_t)padded(header.size, PROPERTY_PADDING);
+        properties += step < size ? step : size;
+        size -= step < size ? step : size;
+    }
+    return 0;
+}
+
+uint32_t rsdk_elf_property_find(const char *note, size_t size, uint32_t type) {
+    size_t length = 0;
+    const char *properties = rsdk_elf_note_find(note, size, PROPERTY_PADDING, NT_GNU_PROPERTY_TYPE_0, &length);
+    return properties != NULL ? find_in(properties, length, type) : 0;
 }

@@ -28,4 +28,8 @@ const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, u
  * out of memory. */
 bool rsdk_elf_note_build_id(const char *notes, size_t size, uint64_t align, rsdk_arena *arena, const char **build_id);
 
+/* Return the 32-bit value of a property in the bytes of an ELF64 note, the one that PT_GNU_PROPERTY shows, in this
+ * machine's byte order; 0 where the note has none. Source: the Linux extensions to the gABI. */
+uint32_t rsdk_elf_property_find(const char *note, size_t size, uint32_t type);
+
 #endif

@@ -2,6 +2,9 @@
 #ifndef RSDK_ELF_ELF_READING_H
 #define RSDK_ELF_ELF_READING_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "elf/elf_dynsym.h"
 #include "elf/elf_facts.h"
 
@@ -44,5 +47,16 @@ rsdk_status rsdk_elf_reading_damaged(const rsdk_elf_reading *r, const char *what
 bool rsdk_elf_reading_has(const rsdk_elf_reading *r, uint64_t offset, uint64_t size);
 
 rsdk_status rsdk_elf_reading_read(const rsdk_elf_reading *r, uint64_t offset, void *buffer, size_t size);
+
+/* The names in an ELF file's dynamic section. */
+
+/* Find where tables lie, which is needed before any name can be read. `entries` are the dynamic section in this
+ * machine's byte order. */
+rsdk_status rsdk_elf_names_locate(rsdk_elf_reading *r, const void *entries, size_t count);
+
+/* Read the names in the entries: libraries, directories, the file itself. */
+rsdk_status rsdk_elf_names_take(rsdk_elf_reading *r, const void *entries, size_t count);
+
+rsdk_status rsdk_elf_names_take_version_needs(rsdk_elf_reading *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* Relative relocations, read in pieces: a library may have hundreds of thousands. */
-#include "elf/elf_relocations.h"
+#include "elf/elf_sections.h"
 
 #include <elf.h>
 

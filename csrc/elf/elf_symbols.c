@@ -1,5 +1,5 @@
 /* The check of the tables of symbols. */
-#include "elf/elf_symbols.h"
+#include "elf/elf_view.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The checks of the devices that a process needs to use a GPU. faccessat tells the permissions of the effective user:
  * the call takes groups, capabilities and the device cgroup into account. */
-#include "gpu/access.h"
+#include "gpu/topology.h"
 
 #include <errno.h>
 #include <fcntl.h>

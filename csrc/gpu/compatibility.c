@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpu/tables.h"
-#include "gpu/target_id.h"
+#include "gpu/targets.h"
 
 /* Code of a generic target is stable from this version on; LLVM gives none of them a higher one yet. */
 enum { FIRST_GENERIC_VERSION = 1 };

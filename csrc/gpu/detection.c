@@ -1,8 +1,7 @@
 /* The choice among the ways to identify a GPU. */
-#include "gpu/detection.h"
+#include "gpu/gpu_list.h"
 
 #include "base/fail.h"
-#include "gpu/gpu_list.h"
 #include "gpu/tables.h"
 
 const char *rsdk_detection_source_name(rsdk_detection_source source) {

@@ -1,10 +1,10 @@
 /* The numbers of devices. The variables are followed in ROCm's order: ROCR_VISIBLE_DEVICES, then HIP's and OpenCL's
  * own. */
-#include "gpu/device_numbering.h"
+#include "gpu/topology.h"
 
 #include <string.h>
 
-#include "gpu/override.h"
+#include "gpu/features.h"
 #include "gpu/shown_input.h"
 #include "gpu/visibility.h"
 

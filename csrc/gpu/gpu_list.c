@@ -5,13 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gpu/access.h"
-#include "gpu/device_numbering.h"
 #include "gpu/features.h"
 #include "gpu/gpu_runtime.h"
-#include "gpu/override.h"
 #include "gpu/problem_list.h"
-#include "gpu/product_name.h"
 #include "gpu/shown_input.h"
 #include "gpu/topology.h"
 #include "gpu/visibility.h"

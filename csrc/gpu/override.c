@@ -1,5 +1,5 @@
 /* The override of a GPU's version. The variable with the node's number comes first, even where it is invalid. */
-#include "gpu/override.h"
+#include "gpu/features.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The names of products: from amdgpu.ids, whose lines are "DEVICE,\tREVISION,\tNAME" with hexadecimal ids, else from
  * the table. */
-#include "gpu/product_name.h"
+#include "gpu/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* Target ids: a processor and the features that its code is built for, as in "gfx942:sramecc+:xnack-". */
-#include "gpu/target_id.h"
+#include "gpu/targets.h"
 
 #include <string.h>
 
 #include "base/fail.h"
 #include "gpu/shown_input.h"
-#include "gpu/targets.h"
 
 static rsdk_status fail_id(const char *id, const char *what, const char *advice, rsdk_error *error) {
     rsdk_shown_input shown = rsdk_shown_input_make(id, strlen(id));

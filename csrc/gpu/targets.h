@@ -2,6 +2,9 @@
 #ifndef RSDK_GPU_TARGETS_H
 #define RSDK_GPU_TARGETS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "rocm_sdk/gpu.h"
 
 /* Find the target of "gfx942" and of "gfx942:sramecc+:xnack-", whatever the features are. RSDK_BAD_ARGUMENT, with the
@@ -11,5 +14,16 @@ rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **targe
 /* Compare names by their numbers, with a result like strcmp's: gfx90a comes before gfx942 before gfx1030, a target
  * before the same one with features, generic ones behind. */
 int rsdk_target_compare(const char *one, const char *other);
+
+/* The parts of a target id. */
+
+typedef struct rsdk_target_id {
+    size_t processor_length; /* "gfx942" of "gfx942:sramecc+:xnack-" */
+    char sramecc, xnack;     /* '+', '-', '\0': not mentioned */
+} rsdk_target_id;
+
+/* Split a target id; return false where something else than the two features, each once and with its sign, is behind
+ * the processor. The processor is not looked up. */
+bool rsdk_target_id_read(const char *id, rsdk_target_id *parts);
 
 #endif

@@ -5,11 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fail.h"
 #include "base/path.h"
 #include "elf/elf_header.h"
 #include "elf/elf_machine.h"
-#include "loader/further_libraries.h"
+#include "sdk/inventory.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
 
@@ -151,7 +152,7 @@ static rsdk_status resolve_path(rsdk_graph *graph, size_t from, rsdk_edge *edge,
         location->path = rsdk_path_join(graph->inventory->arena, known->directory->path, name);
         location->package = known->directory->package;
         RSDK_NEED(location->path, error);
-    } else if (!rsdk_linker_search_has(parent, name)) {
+    } else if (!rsdk_directory_holds(parent, name)) {
         edge->kind = RSDK_EDGE_MISSING;
         edge->path = NULL;
     }

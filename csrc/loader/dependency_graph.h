@@ -3,10 +3,10 @@
 #define RSDK_LOADER_DEPENDENCY_GRAPH_H
 
 #include "base/arena.h"
-#include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/inventory.h"
 
 #define RSDK_NO_NODE ((size_t)-1)
 

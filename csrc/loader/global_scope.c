@@ -1,5 +1,5 @@
 /* The questions to the linker: dlsym of the program's handle searches the global scope, whoever made the handle. */
-#include "loader/global_scope.h"
+#include "loader/link_map.h"
 
 #include <dlfcn.h>
 #include <elf.h>

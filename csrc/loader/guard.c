@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "elf/soname.h"
-#include "loader/global_scope.h"
+#include "loader/link_map.h"
 #include "sdk/tables.h"
 
 static const char hip_name[] = "libamdhip64.so";

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/load_lock.h"
+#include "base/process_memory.h"
 #include "elf/soname.h"
-#include "loader/load_lock.h"
-#include "loader/process_memory.h"
 
 typedef struct collection {
     rsdk_arena *arena;

@@ -4,6 +4,7 @@
 #define RSDK_LOADER_LINK_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/name_table.h"
 #include "rocm_sdk/error.h"
+#include "rocm_sdk/loader.h"
 
 typedef struct rsdk_mapped_object {
     const char *path;                       /* the path as the linker knows it; "" for the main program */
@@ -51,5 +53,34 @@ size_t rsdk_link_map_find_address(const rsdk_link_map *map, uintptr_t address);
  * only, about each once. */
 const rsdk_mapped_object *rsdk_link_map_find_file(rsdk_link_map *map, const char *path, const char *soname,
                                                   rsdk_file_identity identity);
+
+/* Files that the process has loaded, by their names: where the linker found each, and its build ID. Nothing is read
+ * from the disk. */
+
+typedef struct rsdk_loaded_file {
+    const char *name;      /* the last part of its path */
+    const char *shortname; /* NULL without one */
+    const char *path;      /* the path as the linker knows it; NULL: the file is not loaded */
+    const char *build_id;  /* hexadecimal (the note NT_GNU_BUILD_ID, elf(5)); NULL without one */
+} rsdk_loaded_file;
+
+/* Read the files that a load has opened, with all that came with them, each name once. */
+rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_loaded_file **files,
+                                   size_t *count, rsdk_error *error);
+
+/* The answers of this process's global scope. */
+
+/* Return the file in the global scope that defines a function, as the linker names it; NULL: none does. */
+const char *rsdk_global_scope_definer(const char *function);
+
+/* The reason why a library must not be opened with RTLD_DEEPBIND in this process. */
+typedef enum rsdk_deep_obstacle {
+    RSDK_DEEP_NO_OBSTACLE,
+    RSDK_DEEP_SANITIZER, /* the sanitizer's runtime ends the process that calls dlopen with RTLD_DEEPBIND */
+    RSDK_DEEP_ALLOCATOR, /* memory comes from another allocator than the C library's, which the library would pass by */
+} rsdk_deep_obstacle;
+
+/* Find the obstacle to RTLD_DEEPBIND. *file: the sanitizer's or the allocator's; NULL without an obstacle. */
+rsdk_deep_obstacle rsdk_global_scope_deep_obstacle(const char **file);
 
 #endif

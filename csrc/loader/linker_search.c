@@ -1,7 +1,7 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
  * so that setenv and a glibc with other defaults make no difference. Subdirectories for one kind of processor
  * (glibc-hwcaps) are followed for who asks about foreign files; the planner does not, and
- * rsdk_linker_search_may_hold_variants tells it whether there may be any. */
+ * rsdk_elf_machine_may_hold_variants tells it whether there may be any. */
 #include "loader/linker_search.h"
 
 #include <ctype.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/path.h"
 #include "elf/elf_machine.h"
 
@@ -314,30 +315,6 @@ static const char *find_in_cache(const rsdk_linker_search *search, const char *n
 
 /* ---- the search ---- */
 
-/* Write "DIRECTORY/NAME"; return whether there is such a file. */
-static bool is_there(const char *directory, const char *name, char candidate[PATH_MAX]) {
-    int length = snprintf(candidate, PATH_MAX, "%s/%s", directory, name);
-    return length > 0 && length < PATH_MAX && access(candidate, F_OK) == 0;
-}
-
-bool rsdk_linker_search_has(const char *directory, const char *name) {
-    char candidate[PATH_MAX];
-    return is_there(directory, name, candidate);
-}
-
-/* Subdirectories in which the linker looks first: glibc-hwcaps, and the directories that glibc knew before 2.37. */
-static const char *const variant_directories[] = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
-                                                  "avx512_1",     "x86_64", "atomics", "aarch64"};
-
-bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing) {
-    bool may_hold = false;
-    for (size_t i = 0; !may_hold && i < sizeof variant_directories / sizeof *variant_directories; i++) {
-        may_hold = listing != NULL ? rsdk_directory_has(listing, variant_directories[i])
-                                   : rsdk_linker_search_has(directory, variant_directories[i]);
-    }
-    return may_hold;
-}
-
 static bool is_taken(const rsdk_linker_search *search, const char *path) {
     return search->is_passed_over == NULL || !search->is_passed_over(search->context, path);
 }
@@ -349,13 +326,14 @@ static bool is_variant_there(const rsdk_linker_search *search, const char *direc
     const char *variants[RSDK_ELF_VARIANTS];
     char place[PATH_MAX];
     bool is_found = false;
-    if (search->is_passed_over == NULL || !is_there(directory, "glibc-hwcaps", place)) {
+    if (search->is_passed_over == NULL || !rsdk_directory_look(directory, "glibc-hwcaps", place)) {
         return false;
     }
     const size_t count = rsdk_elf_machine_variants(variants);
     for (size_t i = 0; !is_found && i < count; i++) {
         int length = snprintf(place, sizeof place, "%s/glibc-hwcaps/%s", directory, variants[i]);
-        is_found = length > 0 && length < PATH_MAX && is_there(place, name, candidate) && is_taken(search, candidate);
+        is_found = length > 0 && length < PATH_MAX && rsdk_directory_look(place, name, candidate) &&
+                   is_taken(search, candidate);
     }
     return is_found;
 }
@@ -365,8 +343,9 @@ static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings 
     char candidate[PATH_MAX];
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
         const char *directory = directories->items[i];
-        bool is_found = directory != NULL && (is_variant_there(search, directory, name, candidate) ||
-                                              (is_there(directory, name, candidate) && is_taken(search, candidate)));
+        bool is_found =
+            directory != NULL && (is_variant_there(search, directory, name, candidate) ||
+                                  (rsdk_directory_look(directory, name, candidate) && is_taken(search, candidate)));
         if (is_found) {
             *path = rsdk_arena_copy(search->arena, candidate);
             RSDK_NEED(*path, error);

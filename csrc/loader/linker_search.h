@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/directory.h"
 #include "base/name_table.h"
 #include "elf/elf_file.h"
 #include "loader/link_map.h"
@@ -73,13 +72,6 @@ rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk); /* NULL:
  * value. */
 rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
                                        rsdk_error *error);
-
-/* Return whether a directory may have variants of its libraries for one kind of processor, which the linker prefers to
- * the plain ones. `listing` NULL: it is not known. */
-bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing);
-
-/* Return whether a directory has a file of this name. */
-bool rsdk_linker_search_has(const char *directory, const char *name);
 
 /* Take these bytes (which must outlive `search`) for the content of ld.so.cache; otherwise the file is read at first
  * use. */

@@ -1,5 +1,5 @@
 /* The watching thread touches nothing but its own state and stderr. */
-#include "loader/load_watch.h"
+#include "loader/warnings.h"
 
 #include <pthread.h>
 #include <stdbool.h>

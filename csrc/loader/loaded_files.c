@@ -1,14 +1,14 @@
 /* The reader of names and notes of the objects that the linker has. */
-#include "loader/loaded_files.h"
+#include "loader/link_map.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/load_lock.h"
 #include "base/path.h"
 #include "elf/elf_note.h"
-#include "loader/load_lock.h"
 
 typedef RSDK_LIST(rsdk_loaded_file) file_list;
 

@@ -1,8 +1,11 @@
-/* A step that opens a library: the files that come with it, and whether the linker would find them by itself. */
-#include "loader/opening_step.h"
+/* A step that opens a library: the files that come with it, and whether the linker would find them by itself; the same
+ * of plug-ins that the library opens. */
+#include "loader/planned.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
+#include "base/directory.h"
 #include "base/path.h"
 
 typedef RSDK_LIST(size_t) node_list;
@@ -28,7 +31,7 @@ static rsdk_status look_in(rsdk_plan *plan, const rsdk_search_path *directories,
             *has = rsdk_directory_has(&known->directory->listing, name);
             const char *below = rsdk_path_below(target, known->directory->path);
             *leads = *has && below != NULL && strcmp(below, name) == 0;
-        } else if (rsdk_linker_search_has(directory, name)) {
+        } else if (rsdk_directory_holds(directory, name)) {
             const char *below = rsdk_path_below(target, directory);
             *has = true;
             *leads = below != NULL && strcmp(below, name) == 0;
@@ -241,5 +244,60 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
     view->needed = needed.list.items, view->needed_count = needed.list.count;
     view->outside = outside.list.items, view->outside_count = outside.list.count;
     view->missing = missing.list.items, view->missing_count = missing.list.count;
+    return RSDK_OK;
+}
+
+/* ---- the needs of plug-ins for the SDK ---- */
+
+/* Add the libraries that a plug-in needs of the SDK: its opener finds the plug-in, but its RPATHs may not lead to the
+ * SDK. */
+static rsdk_status add_needs(rsdk_plan *plan, const char *path, rsdk_locations *needs, rsdk_error *error) {
+    const rsdk_location location = {.path = path, .found_via = RSDK_FOUND_BY_NEED};
+    rsdk_error reason = RSDK_ERROR_INIT;
+    size_t index = 0;
+    rsdk_status status = rsdk_graph_add(&plan->graph, &location, false, &index, &reason);
+    status = status == RSDK_OK ? rsdk_graph_complete(&plan->graph, &reason) : status;
+    rsdk_error_clear(&reason);
+    if (status != RSDK_OK) {
+        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+    }
+    for (size_t i = 0; i < rsdk_plan_node(plan, index)->edges.count; i++) {
+        const rsdk_edge *edge = &rsdk_plan_node(plan, index)->edges.items[i];
+        bool finds = false;
+        if (edge->kind != RSDK_EDGE_SDK || !rsdk_plan_node(plan, edge->node)->is_sdk) {
+            continue;
+        }
+        const rsdk_location *needed = &rsdk_plan_node(plan, edge->node)->location;
+        RSDK_TRY(rsdk_plan_finds_by_itself(plan, index, needed->path, &finds, error));
+        if (!finds) {
+            RSDK_APPEND(&plan->arena, needs, *needed, error);
+        }
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_plug_ins_find_needs(rsdk_plan *plan, size_t opener, const char *pattern, rsdk_locations *needs,
+                                     rsdk_error *error) {
+    const char *own = rsdk_path_parent(&plan->arena, rsdk_plan_node(plan, opener)->location.path);
+    rsdk_directory directory = {0};
+    rsdk_error reason = RSDK_ERROR_INIT;
+    RSDK_NEED(own, error);
+    const char *whole = rsdk_path_join(&plan->arena, own, pattern);
+    RSDK_NEED(whole, error);
+    const char *place = rsdk_path_parent(&plan->arena, whole);
+    RSDK_NEED(place, error);
+    const rsdk_status status = rsdk_directory_read(place, &plan->arena, &directory, &reason);
+    rsdk_error_clear(&reason);
+    if (status != RSDK_OK) {
+        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+    }
+    for (size_t i = 0; i < directory.names.count; i++) {
+        const char *name = directory.names.items[i];
+        if (fnmatch(rsdk_path_name(pattern), name, 0) == 0) {
+            const char *path = rsdk_path_join(&plan->arena, place, name);
+            RSDK_NEED(path, error);
+            RSDK_TRY(add_needs(plan, path, needs, error));
+        }
+    }
     return RSDK_OK;
 }

@@ -13,12 +13,10 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 #include "elf/soname.h"
-#include "loader/opening_step.h"
-#include "loader/plug_ins.h"
+#include "loader/planned.h"
 #include "loader/resolver.h"
-#include "loader/second_names.h"
 #include "sdk/tables.h"
 
 typedef RSDK_LIST(size_t) node_list;

@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/load_lock.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "elf/soname.h"
 #include "elf/stub.h"
-#include "loader/load_lock.h"
-#include "loader/load_watch.h"
 #include "loader/memory_object.h"
 #include "loader/other_release.h"
 #include "loader/plan.h"
-#include "loader/second_names.h"
+#include "loader/planned.h"
+#include "loader/warnings.h"
 
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */

@@ -1,5 +1,5 @@
-/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add another way, add a step.
- */
+/* From a shortname to the one file: an override, the catalog's file name pattern, a SONAME; else the library may be
+ * absent. To add another way, add a function and its row in search_steps. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -14,10 +14,10 @@
 typedef struct resolution {
     rsdk_inventory *inventory;
     const rsdk_catalog_entry *entry;
-    const rsdk_library_directory *directory;
-    const rsdk_elf_file *best;      /* NULL: not found yet */
-    const rsdk_elf_file *runner_up; /* another library that matches as well, NULL: none */
-    rsdk_error *first_failure;      /* the failure of a file that matches and cannot be used */
+    const rsdk_library_directory *directory; /* of the SDK; NULL: not asked for yet */
+    const rsdk_elf_file *best;               /* NULL: not found yet */
+    const rsdk_elf_file *runner_up;          /* another library that matches as well, NULL: none */
+    rsdk_error *first_failure;               /* the failure of a file that matches and cannot be used */
 } resolution;
 
 static rsdk_status read_loadable(const resolution *r, const char *name, const rsdk_elf_file **file, rsdk_error *error) {
@@ -25,21 +25,6 @@ static rsdk_status read_loadable(const resolution *r, const char *name, const rs
     RSDK_NEED(path, error);
     RSDK_TRY(rsdk_inventory_read(r->inventory, path, file, error));
     return rsdk_elf_machine_check(*file, error);
-}
-
-/* Read one file of the directory. *file is NULL where the file cannot be used; the first such failure is remembered.
- * Only RSDK_NO_MEMORY is an error. */
-static rsdk_status read_candidate(resolution *r, const char *name, const rsdk_elf_file **file) {
-    rsdk_error reason = RSDK_ERROR_INIT;
-    rsdk_status status = read_loadable(r, name, file, &reason);
-    if (status != RSDK_OK) {
-        *file = NULL;
-    }
-    if (status != RSDK_OK && r->first_failure->status == RSDK_OK) {
-        (void)rsdk_fail_with(r->first_failure, &reason);
-    }
-    rsdk_error_clear(&reason);
-    return status == RSDK_NO_MEMORY ? status : RSDK_OK;
 }
 
 static bool has_own_name(const rsdk_elf_file *file) {
@@ -71,45 +56,76 @@ static void consider(resolution *r, const rsdk_elf_file *file) {
     }
 }
 
-static rsdk_status by_file_name(resolution *r) {
+/* Consider one file of the directory. The first failure of a file that cannot be used is remembered. Only
+ * RSDK_NO_MEMORY is an error. */
+static rsdk_status try_candidate(resolution *r, const char *name, rsdk_error *error) {
+    const rsdk_elf_file *file = NULL;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_status status = read_loadable(r, name, &file, &reason);
+    if (status == RSDK_OK) {
+        consider(r, file);
+    } else if (r->first_failure->status == RSDK_OK) {
+        (void)rsdk_fail_with(r->first_failure, &reason);
+    }
+    rsdk_error_clear(&reason);
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+/* ---- the steps ---- */
+
+static rsdk_status by_override(resolution *r, bool *is_found, rsdk_error *error) {
+    const rsdk_overriding_file *override = NULL;
+    RSDK_TRY(rsdk_inventory_find_override(r->inventory, r->entry, &override, error));
+    r->best = override != NULL ? override->file : NULL;
+    *is_found = r->best != NULL;
+    return RSDK_OK;
+}
+
+static rsdk_status by_file_name(resolution *r, bool *is_found, rsdk_error *error) {
+    RSDK_TRY(rsdk_inventory_directory(r->inventory, r->entry->package, r->entry->directory, &r->directory, error));
     for (size_t i = 0; i < r->directory->listing.names.count; i++) {
         const char *name = r->directory->listing.names.items[i];
-        const rsdk_elf_file *file = NULL;
-        if (!rsdk_catalog_fits(r->entry, name)) {
-            continue;
-        }
-        RSDK_TRY(read_candidate(r, name, &file));
-        if (file != NULL) {
-            consider(r, file);
-        }
+        RSDK_TRY(rsdk_catalog_fits(r->entry, name) ? try_candidate(r, name, error) : RSDK_OK);
     }
+    *is_found = r->best != NULL;
     return RSDK_OK;
 }
 
-/* Look for the library by SONAMEs. Damage to files that are not this library does not matter. */
-static rsdk_status by_soname(resolution *r) {
-    RSDK_TRY(rsdk_inventory_need_sonames(r->inventory, r->directory, NULL));
+/* Look for the library by SONAMEs. Damage to files that are not this library does not matter. Where the file is there
+ * but broken, no other file takes its place. */
+static rsdk_status by_soname(resolution *r, bool *is_found, rsdk_error *error) {
+    if (r->first_failure->status != RSDK_OK) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(rsdk_inventory_need_sonames(r->inventory, r->directory, error));
     for (size_t i = 0; i < r->directory->sonames.count; i++) {
-        const rsdk_elf_file *file = NULL;
-        if (!rsdk_catalog_fits(r->entry, r->directory->sonames.items[i].soname)) {
-            continue;
-        }
-        RSDK_TRY(read_candidate(r, r->directory->sonames.items[i].name, &file));
-        if (file != NULL) {
-            consider(r, file);
-        }
+        const rsdk_named_file *named = &r->directory->sonames.items[i];
+        RSDK_TRY(rsdk_catalog_fits(r->entry, named->soname) ? try_candidate(r, named->name, error) : RSDK_OK);
     }
+    *is_found = r->best != NULL;
     return RSDK_OK;
 }
 
+static rsdk_status is_optional(resolution *r, bool *is_found, rsdk_error *error) {
+    (void)error;
+    *is_found = r->entry->is_optional && r->first_failure->status == RSDK_OK;
+    return RSDK_OK;
+}
+
+static rsdk_status is_declared_absent(resolution *r, bool *is_found, rsdk_error *error) {
+    return rsdk_sdk_is_declared_absent(r->inventory->sdk, r->entry->shortname, is_found, error);
+}
+
+/* A way to find a library, or to know that it is absent. */
 typedef struct search_step {
     rsdk_found_via found_via;
-    rsdk_status (*search)(resolution *);
+    rsdk_status (*search)(resolution *, bool *is_found, rsdk_error *);
 } search_step;
 
 static const search_step search_steps[] = {
-    {RSDK_FOUND_BY_FILE_NAME, by_file_name},
-    {RSDK_FOUND_BY_SONAME, by_soname},
+    {RSDK_FOUND_BY_OVERRIDE, by_override},      {RSDK_FOUND_BY_FILE_NAME, by_file_name},
+    {RSDK_FOUND_BY_SONAME, by_soname},          {RSDK_ABSENT_OPTIONAL, is_optional},
+    {RSDK_ABSENT_DECLARED, is_declared_absent},
 };
 
 static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
@@ -132,64 +148,41 @@ static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
 
-/* Accept the absence of a library that is optional, or declared absent. */
-static rsdk_status accept_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
-    bool is_declared = false;
-    *location = (rsdk_location){
-        .shortname = r->entry->shortname, .package = r->entry->package, .found_via = RSDK_ABSENT_OPTIONAL};
-    if (r->entry->is_optional && r->first_failure->status == RSDK_OK) {
-        return RSDK_OK;
+/* Fill in the location that a step has found. */
+static void take_location(const resolution *r, rsdk_found_via found_via, rsdk_location *location) {
+    *location = (rsdk_location){.shortname = r->entry->shortname, .package = r->entry->package, .found_via = found_via};
+    if (r->best == NULL) {
+        return;
     }
-    RSDK_TRY(rsdk_sdk_is_declared_absent(r->inventory->sdk, r->entry->shortname, &is_declared, error));
-    location->found_via = RSDK_ABSENT_DECLARED;
-    return is_declared ? RSDK_OK : fail_not_found(r, error);
+    location->path = r->best->path;
+    location->soname = r->best->soname;
+    if (r->directory != NULL && rsdk_sdk_fallback(r->inventory->sdk) != NULL) {
+        location->found_via = RSDK_FOUND_BY_FALLBACK;
+    }
+    if (r->runner_up != NULL) {
+        rsdk_sdk_warn(r->inventory->sdk,
+                      "%s: several libraries match: %s is used, %s is ignored; remove the one that is stale",
+                      r->entry->shortname, r->best->path, r->runner_up->path);
+    }
 }
 
-static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_error *error) {
+static rsdk_status search(resolution *r, rsdk_location *location, rsdk_error *error) {
     for (size_t i = 0; i < sizeof search_steps / sizeof *search_steps; i++) {
-        if (search_steps[i].search(r) != RSDK_OK) {
-            return rsdk_fail_no_memory(error);
-        }
-        if (r->best != NULL) {
-            *location =
-                (rsdk_location){.shortname = r->entry->shortname,
-                                .path = r->best->path,
-                                .soname = r->best->soname,
-                                .package = r->entry->package,
-                                .found_via = rsdk_sdk_fallback(r->inventory->sdk) != NULL ? RSDK_FOUND_BY_FALLBACK
-                                                                                          : search_steps[i].found_via};
-            if (r->runner_up != NULL) {
-                rsdk_sdk_warn(r->inventory->sdk,
-                              "%s: several libraries match: %s is used, %s is ignored; remove the one that is stale",
-                              r->entry->shortname, r->best->path, r->runner_up->path);
-            }
+        bool is_found = false;
+        RSDK_TRY(search_steps[i].search(r, &is_found, error));
+        if (is_found) {
+            take_location(r, search_steps[i].found_via, location);
             return RSDK_OK;
         }
-        if (r->first_failure->status != RSDK_OK) {
-            break; /* the file is there but broken: no other file takes its place */
-        }
     }
-    return accept_absence(r, location, error);
+    return fail_not_found(r, error);
 }
 
 static rsdk_status find_entry(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
                               rsdk_error *error) {
-    const rsdk_overriding_file *override = NULL;
-    RSDK_TRY(rsdk_inventory_find_override(inventory, entry, &override, error));
-    if (override != NULL) {
-        *location = (rsdk_location){.shortname = entry->shortname,
-                                    .path = override->file->path,
-                                    .soname = override->file->soname,
-                                    .package = entry->package,
-                                    .found_via = RSDK_FOUND_BY_OVERRIDE};
-        return RSDK_OK;
-    }
     rsdk_error first_failure = RSDK_ERROR_INIT;
     resolution r = {.inventory = inventory, .entry = entry, .first_failure = &first_failure};
-    rsdk_status status = rsdk_inventory_directory(inventory, entry->package, entry->directory, &r.directory, error);
-    if (status == RSDK_OK) {
-        status = search_file(&r, location, error);
-    }
+    const rsdk_status status = search(&r, location, error);
     rsdk_error_clear(&first_failure);
     return status;
 }

@@ -2,8 +2,8 @@
 #ifndef RSDK_LOADER_RESOLVER_H
 #define RSDK_LOADER_RESOLVER_H
 
-#include "loader/inventory.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/inventory.h"
 
 /* Find libraries. `locations` has room for `count` locations; texts are borrowed from the SDK. */
 rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,

@@ -4,15 +4,13 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "binding/bindings.h"
 #include "exceptions.h"
 #include "load_arguments.h"
 #include "loader/origin.h"
-#include "loader/planned_bindings.h"
-#include "loader/thread_stack.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk_answers.h"
-#include "text_tuple.h"
 
 typedef struct foreseeing {
     rsdk_load_options options;
@@ -235,13 +233,10 @@ static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kw
     Py_BEGIN_ALLOW_THREADS;
     status = rsdk_bindings_read_process(pid, &found, &error);
     Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         const rsdk_shown_bindings shown = {.bindings = found, .has_all = has_all != 0};
         result = rsdk_result_build(state, RSDK_TYPE_BINDINGS, &shown);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_bindings_free(found);
     return result;
 }
@@ -272,12 +267,9 @@ static PyObject *stack_of_process(PyObject *module, PyObject *args) {
     Py_BEGIN_ALLOW_THREADS;
     status = rsdk_thread_stack_read(pid, &arena, &calls, &error);
     Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_tuple(NULL, build_call, calls.items, calls.count);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }
@@ -300,7 +292,7 @@ static PyObject *build_origin(const rsdk_module_state *state, const void *origin
     return Py_BuildValue("(sNN)", kinds[origin->kind], rsdk_result_path(origin->by), rsdk_result_path(origin->text));
 }
 
-static rsdk_status find_origins(const rsdk_text_tuple lists[4], rsdk_arena *arena, rsdk_origin **found,
+static rsdk_status find_origins(const rsdk_text_arguments lists[4], rsdk_arena *arena, rsdk_origin **found,
                                 rsdk_error *error) {
     rsdk_origins origins = {.arena = arena};
     rsdk_strings *const taken[] = {&origins.mapped, &origins.preloaded, &origins.library_path};
@@ -318,7 +310,7 @@ static rsdk_status find_origins(const rsdk_text_tuple lists[4], rsdk_arena *aren
 
 static PyObject *origins_of_files(PyObject *module, PyObject *args) {
     PyObject *tuples[4] = {NULL}, *result = NULL;
-    rsdk_text_tuple lists[4] = {0};
+    rsdk_text_arguments lists[4] = {0};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_origin *found = NULL;
@@ -328,23 +320,20 @@ static PyObject *origins_of_files(PyObject *module, PyObject *args) {
                     ? 0
                     : -1;
     for (size_t i = 0; taken == 0 && i < 4; i++) {
-        taken = rsdk_text_tuple_read(tuples[i], &lists[i]);
+        taken = rsdk_text_arguments_take_paths(&lists[i], tuples[i]);
     }
     (void)module;
     if (taken == 0) {
         Py_BEGIN_ALLOW_THREADS;
         status = find_origins(lists, &arena, &found, &error);
         Py_END_ALLOW_THREADS;
-        if (status == RSDK_OK) {
+        if (rsdk_exceptions_check(status, &error)) {
             result = rsdk_result_tuple(NULL, build_origin, found, lists[0].count);
-        } else {
-            rsdk_exceptions_raise(&error, NULL);
         }
     }
     for (size_t i = 0; i < 4; i++) {
-        rsdk_text_tuple_clear(&lists[i]);
+        rsdk_text_arguments_clear(&lists[i]);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }

@@ -1,5 +1,5 @@
 /* The capsule through which other extensions call the C library (rocm_sdk/capsule.h). */
-#include "capsule.h"
+#include "methods.h"
 
 #include "rocm_sdk/capsule.h"
 

@@ -5,14 +5,14 @@
 #include "base/path.h"
 #include "device_code/code_files.h"
 #include "device_code/file_target.h"
-#include "device_code/kernel_database.h"
+#include "device_code/kernels.h"
 #include "environment.h"
 #include "exceptions.h"
+#include "load_arguments.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
-#include "text_tuple.h"
 
 PyDoc_STRVAR(
     device_code_doc,
@@ -24,12 +24,9 @@ PyDoc_STRVAR(
 /* Return the result of reading, which is freed; NULL with an exception where the reading failed. */
 static PyObject *build_code(PyObject *module, rsdk_status status, rsdk_device_code *code, rsdk_error *error) {
     PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_DEVICE_CODE, code);
-    } else {
-        rsdk_exceptions_raise(error, NULL);
     }
-    rsdk_error_clear(error);
     rsdk_device_code_free(code);
     return result;
 }
@@ -92,14 +89,10 @@ static PyObject *read_coverage(PyObject *module, rsdk_coverage_options *options)
     rsdk_error error = RSDK_ERROR_INIT;
     PyObject *result = NULL;
     rsdk_status status = read_without_gil(options, &coverage, &error);
-    if (status == RSDK_OK) {
+    const char *class_name = status == RSDK_BAD_ARGUMENT ? "UnknownTargetError" : rsdk_exceptions_class(status);
+    if (rsdk_exceptions_check_as(class_name, status, &error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COVERAGE, coverage);
-    } else if (status == RSDK_BAD_ARGUMENT) {
-        rsdk_exceptions_raise_as("UnknownTargetError", &error, NULL);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_coverage_free(coverage);
     return result;
 }
@@ -113,14 +106,15 @@ PyDoc_STRVAR(
 
 static PyObject *coverage(PyObject *module, PyObject *args) {
     PyObject *directory_tuple = NULL, *gpu_tuple = NULL, *result = NULL;
-    rsdk_text_tuple directories = {0}, gpus = {0};
+    rsdk_text_arguments directories = {0}, gpus = {0};
     int is_unofficial = 0, has_spirv = 1;
     if (!PyArg_ParseTuple(args, "O!O!p|p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial,
                           &has_spirv) ||
         rsdk_result_types_add_code(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
-    if (rsdk_text_tuple_read(directory_tuple, &directories) == 0 && rsdk_text_tuple_read(gpu_tuple, &gpus) == 0) {
+    if (rsdk_text_arguments_take_paths(&directories, directory_tuple) == 0 &&
+        rsdk_text_arguments_take_paths(&gpus, gpu_tuple) == 0) {
         rsdk_coverage_options options = {.directories = directories.items,
                                          .directory_count = directories.count,
                                          .gpus = gpus.items,
@@ -129,8 +123,8 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
                                          .without_spirv = !has_spirv};
         result = read_coverage(module, &options);
     }
-    rsdk_text_tuple_clear(&directories);
-    rsdk_text_tuple_clear(&gpus);
+    rsdk_text_arguments_clear(&directories);
+    rsdk_text_arguments_clear(&gpus);
     return result;
 }
 
@@ -229,12 +223,9 @@ static PyObject *kernel_table_names(PyObject *module, PyObject *argument) {
     if (!PyUnicode_FSConverter(argument, &path)) {
         return NULL;
     }
-    if (read_table_without_gil(PyBytes_AsString(path), &arena, &database, &error) == RSDK_OK) {
+    if (rsdk_exceptions_check(read_table_without_gil(PyBytes_AsString(path), &arena, &database, &error), &error)) {
         result = build_names(&database);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     Py_DECREF(path);
     return result;

@@ -2,7 +2,7 @@
 #include "exceptions.h"
 
 #include "base/fail.h"
-#include "diagnosis/cause.h"
+#include "diagnosis/finding.h"
 #include "findings.h"
 #include "result_types.h"
 
@@ -78,6 +78,18 @@ void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, r
 }
 
 /* The warning is issued in Python, which finds the line of the caller. */
+bool rsdk_exceptions_check_as(const char *class_name, rsdk_status status, rsdk_error *error) {
+    if (status != RSDK_OK) {
+        rsdk_exceptions_raise_as(class_name, error, NULL);
+    }
+    rsdk_error_clear(error);
+    return status == RSDK_OK;
+}
+
+bool rsdk_exceptions_check(rsdk_status status, rsdk_error *error) {
+    return rsdk_exceptions_check_as(rsdk_exceptions_class(error->status), status, error);
+}
+
 int rsdk_exceptions_warn(const char *class_name, const char *text) {
     PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
     PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, class_name) : NULL;

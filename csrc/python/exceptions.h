@@ -16,6 +16,11 @@ void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk);
 /* Set the same as an exception of the class `rocm_sdk.errors.CLASS_NAME` (MemoryError where memory is short). */
 void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, rsdk_sdk *sdk);
 
+/* Return whether a call of the C library went well; otherwise set the exception of its error, of the class of its
+ * status or of `class_name`. The error is cleared. */
+bool rsdk_exceptions_check(rsdk_status status, rsdk_error *error);
+bool rsdk_exceptions_check_as(const char *class_name, rsdk_status status, rsdk_error *error);
+
 /* Issue one warning of the class `rocm_sdk.errors.CLASS_NAME`; return -1 where a filter makes it an exception. */
 int rsdk_exceptions_warn(const char *class_name, const char *text);
 

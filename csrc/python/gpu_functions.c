@@ -6,10 +6,10 @@
 #include "environment.h"
 #include "exceptions.h"
 #include "findings.h"
-#include "gpu/detection.h"
+#include "gpu/gpu_list.h"
 #include "methods.h"
 #include "result_types.h"
-#include "sdk/runtime_rules.h"
+#include "sdk/built_for.h"
 
 /* The class for whatever is wrong with the kernel's files. */
 static const char topology_error[] = "TopologyError";
@@ -32,14 +32,10 @@ static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
     }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_runtime_rules_read(name, &runtime, &error);
-    Py_END_ALLOW_THREADS if (status != RSDK_OK) {
-        rsdk_exceptions_raise(&error, NULL);
-    }
-    rsdk_error_clear(&error);
-    Py_DECREF(path);
-    return status == RSDK_OK ? Py_BuildValue("(NN)", PyBool_FromLong(runtime.reads_binary),
-                                             PyBool_FromLong(runtime.takes_any_version))
-                             : NULL;
+    Py_END_ALLOW_THREADS Py_DECREF(path);
+    return rsdk_exceptions_check(status, &error) ? Py_BuildValue("(NN)", PyBool_FromLong(runtime.reads_binary),
+                                                                 PyBool_FromLong(runtime.takes_any_version))
+                                                 : NULL;
 }
 
 /* Ask for the rules of the installed SDK's runtime, only where a variable makes them matter. Return 0, or -1 with an
@@ -72,10 +68,7 @@ static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
         Py_END_ALLOW_THREADS
     }
     rsdk_environment_clear(&environment);
-    if (status != RSDK_OK) {
-        rsdk_exceptions_raise_as(topology_error, &error, NULL);
-        rsdk_error_clear(&error);
-    }
+    (void)rsdk_exceptions_check_as(topology_error, status, &error);
     return list;
 }
 
@@ -207,14 +200,11 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
     if (texts == NULL) {
         return NULL;
     }
-    if (choose_without_gil(texts, count, &choice, &error) == RSDK_OK) {
+    if (rsdk_exceptions_check_as(topology_error, choose_without_gil(texts, count, &choice, &error), &error)) {
         result =
             Py_BuildValue("(zzz)", choice.family < count ? texts[choice.family] : NULL,
                           choice.other < count ? texts[choice.other] : NULL, choice.gpu[0] != '\0' ? choice.gpu : NULL);
-    } else {
-        rsdk_exceptions_raise_as(topology_error, &error, NULL);
     }
-    rsdk_error_clear(&error);
     free((void *)texts);
     return result;
 }
@@ -382,10 +372,7 @@ static rsdk_health *examine_gpus(const rsdk_gpu_list *list, PyObject *root) {
         Py_END_ALLOW_THREADS
     }
     rsdk_environment_clear(&environment);
-    if (status != RSDK_OK) {
-        rsdk_exceptions_raise_as(topology_error, &error, NULL);
-        rsdk_error_clear(&error);
-    }
+    (void)rsdk_exceptions_check_as(topology_error, status, &error);
     return health;
 }
 

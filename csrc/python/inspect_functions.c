@@ -2,20 +2,17 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "elf/elf_compilers.h"
+#include "binding/host_check.h"
 #include "elf/elf_file.h"
 #include "elf/elf_header.h"
 #include "elf/elf_layout.h"
-#include "elf/elf_library_names.h"
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
-#include "loader/host_check.h"
-#include "loader/opened_names.h"
+#include "load_arguments.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk/tables.h"
-#include "text_tuple.h"
 
 typedef struct inspection {
     const char *path;
@@ -91,12 +88,9 @@ static PyObject *inspect_library(PyObject *module, PyObject *args) {
     inspection i = {.path = PyBytes_AsString(path), .takes_names = takes_names != 0};
     Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_LIBRARY_FACTS, &i.facts);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&i.arena);
     Py_DECREF(path);
     return result;
@@ -127,12 +121,9 @@ static PyObject *section_extents(PyObject *module, PyObject *argument) {
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_elf_sections_read(name, &arena, &sections, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_tuple(rsdk_state_get(module), build_extent, sections.items, sections.count);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     Py_DECREF(path);
     return result;
@@ -145,12 +136,9 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
     rsdk_status status = RSDK_OK;
     Py_BEGIN_ALLOW_THREADS status = rsdk_host_check_run(check, &arena, &files, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_HOST_FILES, &files);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }
@@ -171,7 +159,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
     static char *names[] = {"", "", "directories", "loaded", "beside", "installed", "unpacked", "site", NULL};
     enum { FILES, LIBRARIES, DIRECTORIES, LOADED, BESIDE, TUPLES };
     PyObject *tuples[TUPLES] = {NULL}, *result = NULL;
-    rsdk_text_tuple texts[TUPLES] = {{0}};
+    rsdk_text_arguments texts[TUPLES] = {{0}};
     const char *unpacked = NULL, *site = NULL;
     int is_installed = 0;
     bool is_read = true;
@@ -183,7 +171,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
         return NULL;
     }
     for (size_t i = 0; is_read && i < TUPLES; i++) {
-        is_read = tuples[i] == NULL || rsdk_text_tuple_read(tuples[i], &texts[i]) == 0;
+        is_read = tuples[i] == NULL || rsdk_text_arguments_take_paths(&texts[i], tuples[i]) == 0;
     }
     if (is_read) {
         const rsdk_host_check check = {.files = texts[FILES].items,
@@ -202,7 +190,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
         result = run_host_check(module, &check);
     }
     for (size_t i = 0; i < TUPLES; i++) {
-        rsdk_text_tuple_clear(&texts[i]);
+        rsdk_text_arguments_clear(&texts[i]);
     }
     return result;
 }
@@ -223,28 +211,25 @@ PyDoc_STRVAR(
 
 static PyObject *opened_names(PyObject *module, PyObject *args) {
     PyObject *file_tuple = NULL, *name_tuple = NULL, *result = NULL;
-    rsdk_text_tuple files = {0}, names = {0};
+    rsdk_text_arguments files = {0}, names = {0};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_opened_names found = {0};
     if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &file_tuple, &PyTuple_Type, &name_tuple)) {
         return NULL;
     }
-    if (rsdk_text_tuple_read(file_tuple, &files) == 0 && rsdk_text_tuple_read(name_tuple, &names) == 0) {
+    if (rsdk_text_arguments_take_paths(&files, file_tuple) == 0 &&
+        rsdk_text_arguments_take_paths(&names, name_tuple) == 0) {
         rsdk_status status = RSDK_OK;
         Py_BEGIN_ALLOW_THREADS status =
             rsdk_opened_names_find(files.items, files.count, names.items, names.count, &arena, &found, &error);
-        Py_END_ALLOW_THREADS result =
-            status == RSDK_OK ? rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count)
-                              : NULL;
-        if (status != RSDK_OK) {
-            rsdk_exceptions_raise(&error, NULL);
+        Py_END_ALLOW_THREADS if (rsdk_exceptions_check(status, &error)) {
+            result = rsdk_result_tuple(rsdk_state_get(module), build_opened_name, found.items, found.count);
         }
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
-    rsdk_text_tuple_clear(&files);
-    rsdk_text_tuple_clear(&names);
+    rsdk_text_arguments_clear(&files);
+    rsdk_text_arguments_clear(&names);
     return result;
 }
 

@@ -103,11 +103,7 @@ static int read_kernels(const char *path, int scratch, PyObject *list) {
         Py_END_ALLOW_THREADS result = status == RSDK_OK ? append_kernels(list, &reader) : 0;
         result = result == 0 ? PyErr_CheckSignals() : result;
     }
-    if (status != RSDK_OK) {
-        rsdk_exceptions_raise(&error, NULL);
-        result = -1;
-    }
-    rsdk_error_clear(&error);
+    result = rsdk_exceptions_check(status, &error) ? result : -1;
     rsdk_kernels_close(&reader);
     return result;
 }

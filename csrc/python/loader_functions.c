@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "diagnosis/late_load.h"
+#include "diagnosis/finding.h"
 #include "exceptions.h"
 #include "load_arguments.h"
 #include "methods.h"

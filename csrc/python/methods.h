@@ -22,4 +22,8 @@ extern PyMethodDef rsdk_name_methods[];
 extern PyMethodDef rsdk_problem_methods[];
 extern PyMethodDef rsdk_report_methods[];
 
+/* Add _C_API to the module: the capsule through which other extensions call the C library. Return -1 with an
+ * exception. */
+int rsdk_capsule_add(PyObject *module);
+
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capsule.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/rocm_sdk.h"

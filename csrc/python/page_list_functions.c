@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "exceptions.h"
-#include "loader/page_list.h"
 #include "methods.h"
+#include "read_ahead/page_list.h"
 #include "result_types.h"
 #include "state.h"
 
@@ -52,12 +52,9 @@ static PyObject *paged_files(PyObject *module, PyObject *argument) {
     }
     memcpy(text, bytes, (size_t)size);
     text[size] = '\0';
-    if (rsdk_page_list_parse("page list", text, (size_t)size, &arena, &list, &error) == RSDK_OK) {
+    if (rsdk_exceptions_check(rsdk_page_list_parse("page list", text, (size_t)size, &arena, &list, &error), &error)) {
         result = rsdk_result_tuple(rsdk_state_get(module), build_paged_file, list.files.items, list.files.count);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return result;
 }

@@ -1,11 +1,8 @@
 /* Functions about problems: the table of codes, and its texts. */
 #include <stdlib.h>
 
-#include "diagnosis/cause.h"
-#include "diagnosis/host_package.h"
+#include "diagnosis/finding.h"
 #include "diagnosis/index_choice.h"
-#include "diagnosis/load_failure.h"
-#include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 #include "findings.h"
 #include "methods.h"

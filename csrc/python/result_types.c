@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "loader/host_check.h"
+#include "binding/host_check.h"
 #include "rocm_sdk/bindings.h"
 #include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/coverage.h"

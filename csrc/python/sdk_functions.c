@@ -73,13 +73,10 @@ static PyObject *dist_info(PyObject *module, PyObject *argument) {
     Py_BEGIN_ALLOW_THREADS;
     status = rsdk_dist_info_read(name, &arena, &info, &error);
     Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
+    if (rsdk_exceptions_check(status, &error)) {
         result = Py_BuildValue("{sNsNsN}", "version", rsdk_result_text(info.version), "nonce",
                                rsdk_result_text(info.nonce), "default_family", rsdk_result_text(info.default_family));
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
     }
-    rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     Py_DECREF(path);
     return result;

@@ -7,10 +7,10 @@
 
 #include "base/fail.h"
 #include "exceptions.h"
-#include "loader/inventory.h"
 #include "loader/resolver.h"
 #include "methods.h"
 #include "result_types.h"
+#include "sdk/inventory.h"
 #include "sdk_answers.h"
 
 typedef struct sdk_object {

@@ -1,6 +1,6 @@
 /* The reader of the two values of dist_info.json that we need. The JSON is read as a Python literal, of which it is a
  * kind. */
-#include "sdk/build_info.h"
+#include "sdk/dist_info.h"
 
 #include <string.h>
 

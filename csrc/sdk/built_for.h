@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/text.h"
+#include "gpu/gpu_runtime.h"
 #include "sdk/tables.h"
 
 /* first {0, 0}: not known; last {0, 0}: no end. Both: nothing is known. */
@@ -42,5 +43,10 @@ void rsdk_release_range_add_text(rsdk_release_range range, rsdk_text *text);
 
 /* Add "rocm[libraries]>=6.0,<6.5", "rocm[libraries]>=7.0"; nothing if the first release is not known. */
 void rsdk_release_range_add_requirement(rsdk_release_range range, rsdk_text *text);
+
+/* The rules by which a libhsa-runtime64 reads the variables that choose and present GPUs, as its file shows. */
+
+/* Read the rules of the libhsa-runtime64 at a path. Errors as of rsdk_elf_file_read. */
+rsdk_status rsdk_runtime_rules_read(const char *path, rsdk_gpu_runtime *runtime, rsdk_error *error);
 
 #endif

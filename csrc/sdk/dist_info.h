@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "rocm_sdk/error.h"
 #include "rocm_sdk/sdk.h"
 
 typedef struct rsdk_dist_info {
@@ -23,5 +24,17 @@ rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_i
 /* Read the same from a text already in memory; `path` is for messages. */
 rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t length, rsdk_arena *arena,
                                  rsdk_dist_info *info, rsdk_error *error);
+
+/* `share/therock/dist_info.json`, and `libraries_dist_info.json` of the package of libraries: the targets and options
+ * that an SDK was built for, and without. */
+
+typedef struct rsdk_build_info {
+    const char *targets; /* `;`-joined, "" where the file does not say */
+    rsdk_strings absent_libraries;
+} rsdk_build_info;
+
+/* Read the file; a file that is not there gives an empty *info. RSDK_BAD_METADATA where the file is not a JSON object,
+ * or the values are not of their types. */
+rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error);
 
 #endif

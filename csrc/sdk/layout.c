@@ -13,11 +13,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "sdk/fallback.h"
-#include "sdk/libraries_family.h"
-#include "sdk/module_search.h"
 #include "sdk/open_sdk.h"
 #include "sdk/package_name.h"
-#include "sdk/root.h"
 #include "sdk/tables.h"
 
 /* ---- version and families ---- */
@@ -55,15 +52,21 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
     return RSDK_OK;
 }
 
-static rsdk_status read_dist_info(rsdk_sdk *sdk, rsdk_error *error) {
-    const char *module = rsdk_package_table[RSDK_CORE].pure_module;
+static rsdk_status in_search_path(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    (void)options;
     for (size_t i = 0; i < sdk->search_path.count; i++) {
-        const char *directory = rsdk_path_join(&sdk->arena, sdk->search_path.items[i], module);
+        const char *directory =
+            rsdk_path_join(&sdk->arena, sdk->search_path.items[i], rsdk_package_table[RSDK_CORE].pure_module);
         RSDK_NEED(directory, error);
         RSDK_TRY(consider_dist_info(sdk, directory, error));
     }
+    return RSDK_OK;
+}
+
+static rsdk_status in_modules(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    (void)options;
     for (size_t i = 0; i < sdk->modules.count && sdk->info.path == NULL; i++) {
-        if (strcmp(sdk->modules.items[i].module, module) == 0) {
+        if (strcmp(sdk->modules.items[i].module, rsdk_package_table[RSDK_CORE].pure_module) == 0) {
             RSDK_TRY(consider_dist_info(sdk, sdk->modules.items[i].directory, error));
         }
     }
@@ -84,7 +87,8 @@ static const char *version_of_dist_info(rsdk_arena *arena, const char *name) {
 
 /* Find the version of an SDK without `_dist_info.py`: it is in the name of the .dist-info directory beside the core
  * package. */
-static rsdk_status version_from_metadata(rsdk_sdk *sdk, rsdk_error *error) {
+static rsdk_status by_metadata(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    (void)options;
     const char *core = NULL;
     rsdk_directory site;
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -175,21 +179,30 @@ static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, 
     return RSDK_OK;
 }
 
+static rsdk_status in_root_alone(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    (void)options;
+    return sdk->root.path != NULL ? rsdk_root_fail_without_sdk(sdk, error) : RSDK_OK;
+}
+
+static rsdk_status by_fallback(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    const bool may_fall_back = options->fallback != NULL && options->fallback[0] != '\0';
+    return may_fall_back ? rsdk_fallback_use(sdk, options, error) : RSDK_OK;
+}
+
+/* The ways to find the SDK, in their order, until its version or its core package is known. An SDK may be absent. */
+static rsdk_status (*const search_steps[])(rsdk_sdk *, const rsdk_sdk_options *, rsdk_error *) = {
+    in_search_path, in_modules, by_metadata, in_root_alone, by_fallback,
+};
+
 static rsdk_status fill(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     sdk->info.nonce = "";
     RSDK_TRY(take_options(sdk, options, error));
-    RSDK_TRY(read_dist_info(sdk, error));
-    if (sdk->version == NULL) {
-        RSDK_TRY(version_from_metadata(sdk, error));
+    for (size_t i = 0; i < sizeof search_steps / sizeof *search_steps && sdk->version == NULL &&
+                       sdk->packages[RSDK_CORE].directory == NULL;
+         i++) {
+        RSDK_TRY(search_steps[i](sdk, options, error));
     }
-    if (sdk->version != NULL || sdk->packages[RSDK_CORE].directory != NULL) {
-        return RSDK_OK;
-    }
-    if (sdk->root.path != NULL) {
-        return rsdk_root_fail_without_sdk(sdk, error);
-    }
-    bool may_fall_back = options->fallback != NULL && options->fallback[0] != '\0';
-    return may_fall_back ? rsdk_fallback_use(sdk, options, error) : RSDK_OK;
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error) {

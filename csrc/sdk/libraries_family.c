@@ -1,11 +1,9 @@
 /* The choice of a libraries package: the package of each family that the SDK names is looked for, and one is picked. */
-#include "sdk/libraries_family.h"
+#include "sdk/package_name.h"
 
 #include <string.h>
 
 #include "rocm_sdk/gpu.h"
-#include "sdk/module_search.h"
-#include "sdk/package_name.h"
 
 /* The libraries packages that are installed, and the family of each. */
 typedef struct candidates {

@@ -1,6 +1,6 @@
 /* The search for modules, through the search path in its order: a directory with an `__init__.py` goes before a bare
  * one. An entry where nothing is found costs one system call. */
-#include "sdk/module_search.h"
+#include "sdk/package_name.h"
 
 #include <string.h>
 #include <sys/stat.h>

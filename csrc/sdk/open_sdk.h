@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/name_table.h"
 #include "rocm_sdk/sdk.h"
-#include "sdk/build_info.h"
 #include "sdk/dist_info.h"
 
 /* The known facts of one package. */

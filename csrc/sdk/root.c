@@ -1,6 +1,6 @@
 /* The root, which is the whole SDK: packages of two installations are of two builds, and their RPATHs lead to their own
  * siblings. Nothing beside the root is searched, and a package that it lacks is not installed. */
-#include "sdk/root.h"
+#include "sdk/fallback.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 
 #include "base/directory.h"
 #include "base/path.h"
-#include "sdk/fallback.h"
 #include "sdk/tables.h"
 
 static const char form[] =

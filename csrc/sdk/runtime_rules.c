@@ -1,13 +1,13 @@
 /* ROCr 6.4.3 and 7.2.4 have the same texts about the override, one of them a message. A release that refuses more has
  * another message; where the topology is read by another library (libhsakmt, before ROCm 6.3), there is none. */
-#include "sdk/runtime_rules.h"
+#include "sdk/built_for.h"
 
 #include <elf.h>
 #include <string.h>
 
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 
 static const char variable[] = "HSA_OVERRIDE_GFX_VERSION";
 static const char message[] = "HSA_OVERRIDE_GFX_VERSION %s is invalid\n";

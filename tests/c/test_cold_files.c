@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "child_process.h"
-#include "loader/page_list.h"
+#include "read_ahead/page_list.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* Which GPUs a machine has where KFD has none: what the amdgpu driver found, else a guess by the PCI id. */
 #include <stdio.h>
 
-#include "gpu/detection.h"
+#include "gpu/gpu_list.h"
 #include "gpu/tables.h"
 #include "sample_topology.h"
 #include "suite.h"

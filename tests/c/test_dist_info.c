@@ -9,7 +9,6 @@
 #include "arena_fixture.h"
 #include "problem_text.h"
 #include "sample_sdk.h"
-#include "sdk/build_info.h"
 #include "suite.h"
 
 typedef struct fixture {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf_property.h"
 #include "elf/soname.h"
 #include "suite.h"
 

@@ -1,12 +1,12 @@
 /* Whether compiled files find what they need in a sample SDK, with memory that sanitizers watch. */
-#include "loader/host_check.h"
+#include "binding/host_check.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "elf/elf_library_names.h"
+#include "elf/elf_sections.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

@@ -1,4 +1,5 @@
 /* The search for what is outside the SDK: wherever our answer can be compared with the linker's own, it is. */
+#include "elf/elf_machine.h"
 #include "loader/linker_search.h"
 
 #include <dlfcn.h>
@@ -248,10 +249,10 @@ static void any_directory_of_variants_counts(void **state) {
         char inner[256];
         sample_site site = sample_site_new();
         sample_directory(&site, OUTSIDE);
-        assert_false(rsdk_linker_search_may_hold_variants(sample_path(&site, OUTSIDE), NULL));
+        assert_false(rsdk_elf_machine_may_hold_variants(sample_path(&site, OUTSIDE), NULL));
         (void)snprintf(inner, sizeof inner, "%s/%s", OUTSIDE, names[i]);
         sample_directory(&site, inner);
-        assert_true(rsdk_linker_search_may_hold_variants(sample_path(&site, OUTSIDE), NULL));
+        assert_true(rsdk_elf_machine_may_hold_variants(sample_path(&site, OUTSIDE), NULL));
         sample_site_remove(&site);
     }
 }

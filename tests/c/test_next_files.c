@@ -6,7 +6,7 @@
 #include <sys/inotify.h>
 
 #include "child_process.h"
-#include "loader/next_files.h"
+#include "read_ahead/next_files.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "binding/host_check.h"
 #include "child_process.h"
-#include "loader/host_check.h"
 #include "loader/linker_search.h"
 #include "rocm_sdk/bindings.h"
 #include "sample_sdk.h"

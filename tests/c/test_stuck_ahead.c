@@ -12,7 +12,7 @@
 
 #include "child_process.h"
 #include "elf/elf_file.h"
-#include "loader/page_list.h"
+#include "read_ahead/page_list.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

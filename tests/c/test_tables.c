@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 #include "rocm_sdk/problem.h"
 #include "suite.h"

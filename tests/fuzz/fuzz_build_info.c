@@ -1,7 +1,7 @@
 /* Any bytes as `dist_info.json`. */
 #include "fuzz_target.h"
 #include "memory_file.h"
-#include "sdk/build_info.h"
+#include "sdk/dist_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;

@@ -2,7 +2,7 @@
  * break between them. */
 #include "device_code/file_target.h"
 #include "fuzz_target.h"
-#include "gpu/target_id.h"
+#include "gpu/targets.h"
 #include "rocm_sdk/compatibility.h"
 
 static void check_pair(const char *code, const char *gpu, unsigned version) {

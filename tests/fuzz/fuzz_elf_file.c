@@ -1,8 +1,6 @@
 /* Any bytes as a library file: the reader gives an error, or texts that end. */
-#include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
-#include "elf/elf_library_names.h"
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "elf/stub.h"

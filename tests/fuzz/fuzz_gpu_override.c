@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "fuzz_target.h"
-#include "gpu/override.h"
+#include "gpu/features.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_isa_version ours = {0}, wanted = {0};

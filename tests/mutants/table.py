@@ -25,7 +25,7 @@ _INDEX, _INDEX_TESTS = (
     ("tests/selftest/test_index.py", "tests/selftest/test_hostile_index.py"),
 )
 _REMOTE, _PARTS = "rocm_sdk/index/web/remote_file.py", ("tests/selftest/test_remote_file.py",)
-_VERDICTS, _BINDINGS = "csrc/loader/binding_verdict.c", ("tests/loader/test_bindings.py",)
+_VERDICTS, _BINDINGS = "csrc/binding/binding_verdict.c", ("tests/loader/test_bindings.py",)
 _SPLIT, _SPLIT_TESTS = "builder/rocm_sdk_build/code/debug_split.py", ("tests/builder/test_split_debug.py",)
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
 _CONTAINERS = tuple(
@@ -44,7 +44,7 @@ _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
 _STUCK = ("tests/test_c_suite.py::test_c[test_stuck_ahead]",)
 _RELEASES = ("tests/cli/test_check_releases.py",)
 _TRIED, _CAUSES = "tests/situations/test_tried_fixes.py", "tests/selftest/test_causes.py"
-_NEXT_FILES, _READER = "csrc/loader/next_files.c", "csrc/loader/page_reader.c"
+_NEXT_FILES, _READER = "csrc/read_ahead/next_files.c", "csrc/read_ahead/page_reader.c"
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -92,7 +92,7 @@ MUTATIONS = (
     Mutation("csrc/loader/linker_search.c",
              "offset < search->cache_size && memchr(search->cache + offset, '\\0', search->cache_size - offset) != NULL",
              "offset < search->cache_size", ("test_linker_search",)),
-    Mutation("csrc/loader/linker_search.c", "sizeof *variant_directories; i++)", "sizeof *variant_directories; i--)", ("test_linker_search",)),
+    Mutation("csrc/elf/elf_machine.c", "sizeof *variant_directories; i++)", "sizeof *variant_directories; i--)", ("test_linker_search",)),
     # the ELF reader
     Mutation("csrc/elf/elf_names.c", "if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {", "if (false) {", ("tests/loader/test_inspect.py",)),
     Mutation("csrc/elf/elf_layout.c", "size <= outer_size && start - outer_start <= outer_size - size", "start - outer_start <= outer_size - size", ("test_elf_layout",)),
@@ -148,8 +148,8 @@ MUTATIONS = (
     Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding", "(begins_with_one_of(name, cxx_names, 0) || binding", _BINDINGS),
     Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {",
              "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || name != NULL)) {", _BINDINGS),
-    Mutation("csrc/loader/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
-    Mutation("csrc/loader/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
+    Mutation("csrc/binding/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
+    Mutation("csrc/binding/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
     # what a library needs on each GPU, and what a table may have
     Mutation("csrc/device_code/code_survey.c", "fit->worst < t->worst ? fit->worst : t->worst;", "fit->worst > t->worst ? fit->worst : t->worst;", (_COVERAGE,)),
     Mutation("csrc/device_code/kernel_database.c", "return file->size <= PLAIN_LIMIT ? take(r) :", "return true ? take(r) :", ("tests/device_code/test_kernel_tables.py",)),
@@ -214,7 +214,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/base/moving.py", "_RENAME_NOREPLACE = 1", "_RENAME_NOREPLACE = 0", ("tests/builder/test_free_names.py",)),
     Mutation("rocm_sdk/base/moving.py", "os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW", "os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW", ("tests/builder/test_free_names.py",)),
     Mutation("rocm_sdk/fit/verdicts/tags.py", "int(tag[3:]) <= minor))", "int(tag[3:]) == minor))", ("tests/cli/test_wheel_tags.py",)),
-    Mutation("csrc/loader/bindings.c", "(opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program", "(opening->mode & RTLD_GLOBAL) != 0", ("tests/cli/test_check_beside.py",)),
+    Mutation("csrc/binding/bindings.c", "(opening->mode & RTLD_GLOBAL) != 0 || rsdk_linker_state_at(&b->state, root)->file.is_program", "(opening->mode & RTLD_GLOBAL) != 0", ("tests/cli/test_check_beside.py",)),
     Mutation("builder/rocm_sdk_build/files/new_file.py", "mode = 0o666 if source", "mode = 0o600 if source", ("tests/rewriting/test_outputs.py",)),
     Mutation(_TREES, "no_room, copies=2)", "no_room)", _ROOM),
     Mutation(f"{_FILES}/members.py", "shutil.disk_usage(directory).free", "shutil.disk_usage(directory).total", _ROOM),
@@ -279,8 +279,8 @@ MUTATIONS = (
     Mutation(_PROOF_PROGRAM, "    if code == secret and lacking:", "    if False:",
              (f"{_CLOSURE_TESTS}_proof_program.py::test_what_is_not_in_memory_is_not_loaded",)),
     # what is not answered, and what is lost
-    Mutation("csrc/loader/page_reader.c", " || is_needed(reader->inventory, name)) {", " || is_needed(reader->inventory, name) || reader->options->file_count > 0) {", _STUCK),
-    Mutation("csrc/loader/page_reader.c", "RSDK_READ_AHEAD_NEVER && left_behind == NULL;", "RSDK_READ_AHEAD_NEVER;", _STUCK),
+    Mutation("csrc/read_ahead/page_reader.c", " || is_needed(reader->inventory, name)) {", " || is_needed(reader->inventory, name) || reader->options->file_count > 0) {", _STUCK),
+    Mutation("csrc/read_ahead/page_reader.c", "RSDK_READ_AHEAD_NEVER && left_behind == NULL;", "RSDK_READ_AHEAD_NEVER;", _STUCK),
     Mutation("csrc/diagnosis/code_table.c", '"{reinstall} && {removal|rm -r DIRECTORY}"', '"{removal|rm -r DIRECTORY} && {reinstall}"', ("tests/situations/test_only_copies.py::test_a_fix_loses_nothing",)),
     Mutation("rocm_sdk/doctor/file_faults.py", "if not os.path.lexists(name)", "if True",
              ("tests/selftest/test_subjects.py::test_what_is_in_the_way_goes_to_a_free_name",)),
@@ -321,7 +321,7 @@ MUTATIONS = (
     Mutation("csrc/loader/plan.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
     # names without version, and the libraries of all packages
     Mutation("csrc/loader/plan.c", "rsdk_plan_finds_by_itself(plan, opener, named, finds, error)", "rsdk_plan_finds_by_itself(plan, opener, path, finds, error)", ("tests/field/test_opened_names.py",)),
-    Mutation("csrc/loader/plug_ins.c", "if (!finds) {", "if (finds) {", ("tests/field/test_opened_names.py",)),
+    Mutation("csrc/loader/opening_step.c", "if (!finds) {\n            RSDK_APPEND(&plan->arena, needs", "if (finds) {\n            RSDK_APPEND(&plan->arena, needs", ("tests/field/test_opened_names.py",)),
     Mutation("csrc/sdk/dlopen_dependency.c", "access(path, R_OK | W_OK) == 0;", "true;", ("tests/field/test_opened_names.py",)),
     Mutation("rocm_sdk/cli/run_names.py", "return not facts.st_mode & writers or bool(facts.st_mode & stat.S_ISVTX)", "return True", ("tests/field/test_run_names.py",)),
     Mutation("rocm_sdk/cli/run_names.py", "if entry.name != word and entry.is_dir():", "if False:", ("tests/field/test_run_names.py",)),
@@ -351,10 +351,10 @@ MUTATIONS = (
     Mutation(_READER, "taken >= COLD && taken >= reader->first_time / 2", "taken >= reader->first_time / 2", ("test_cold_files",)),
     Mutation(_READER, "SLOW_FILES = 2,", "SLOW_FILES = 1,", ("test_cold_files",)),
     Mutation(_READER, "SLOW = 300000,", "SLOW = 290000,", ("test_cold_files",)),
-    Mutation("csrc/loader/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] > '0' && at[1] <= '9'", ("test_page_list",)),
-    Mutation("csrc/loader/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] >= '0' && at[1] < '9'", ("test_page_list",)),
-    Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 1,", ("test_page_recorder",)),
-    Mutation("csrc/loader/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 9,", ("test_page_recorder",)),
+    Mutation("csrc/read_ahead/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] > '0' && at[1] <= '9'", ("test_page_list",)),
+    Mutation("csrc/read_ahead/page_list.c", "at[1] >= '0' && at[1] <= '9'", "at[1] >= '0' && at[1] < '9'", ("test_page_list",)),
+    Mutation("csrc/read_ahead/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 1,", ("test_page_recorder",)),
+    Mutation("csrc/read_ahead/page_recorder.c", "GAP_LIMIT = 8,", "GAP_LIMIT = 9,", ("test_page_recorder",)),
 
     # fixes that are tried, and what explains a failure
     Mutation("rocm_sdk/doctor/proving/overlay_process.py", '_set_read_only("/", _AT_RECURSIVE,', '_set_read_only("/", 0,', (f"{_TRIED}::test_other_file_systems_cannot_be_changed",)),
@@ -375,9 +375,9 @@ MUTATIONS = (
     Mutation("csrc/sdk/built_for.c", "files->is_newer |= newest", "files->is_newer &= newest", ("test_names_of_files",)),
     Mutation("csrc/sdk/built_for.c", "compare(number, last) > 0 && compare", "compare(number, last) < 0 && compare", ("test_names_of_files",)),
     Mutation("csrc/loader/other_release.c", "found->others.list.count > 0 || is_apart(found)", "found->others.list.count > 0", ("test_host_check",)),
-    Mutation("csrc/loader/host_check.c", "return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK", "return false ? RSDK_OK", ("test_host_check",)),
-    Mutation("csrc/loader/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
-    Mutation("csrc/loader/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
+    Mutation("csrc/binding/host_check.c", "return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK", "return false ? RSDK_OK", ("test_host_check",)),
+    Mutation("csrc/binding/variants.c", "of->count < 2 || !of->has_rocm || of->is_needed", "of->count < 2 || !of->has_rocm", _RELEASES),
+    Mutation("csrc/binding/variants.c", "if (at > name && !is_letter_or_digit(at[-1]) && !is_letter_or_digit(**end)) {", "if (at > name && !is_letter_or_digit(**end)) {", _RELEASES),
     Mutation("rocm_sdk/fit/verdicts/variants.py", "if has_sdk and loading:", "if has_sdk:", _RELEASES),
     Mutation("rocm_sdk/fit/verdicts/missing.py", "elif _is_known(facts) or not may_be_of_others:", "else:", _RELEASES),
     Mutation("rocm_sdk/fit/verdicts/wheel_releases.py", "if one.last and other.first > one.last:", "if one.last and other.first < one.last:", ("tests/installing/test_wheel_releases.py",)),
@@ -406,11 +406,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding", "test_out_of_memory"),
     "csrc/loader/preloader.c": ("test_preload", "test_loaded_before", "test_load_failures", "test_binding", "test_out_of_memory"),
     **dict.fromkeys(("csrc/elf/elf_file.c", "csrc/elf/elf_names.c"), ("test_elf_file", "test_damaged_elf_file", "test_plan", "test_out_of_memory", "test_reading_out_of_memory", "tests/loader/test_inspect.py")),
-    "csrc/loader/next_files.c": ("test_next_files", "test_read_ahead"),
+    "csrc/read_ahead/next_files.c": ("test_next_files", "test_read_ahead"),
     "csrc/elf/elf_ahead.c": ("test_elf_ahead", "test_read_ahead"),
-    "csrc/loader/page_list.c": ("test_page_list", "test_page_recorder"),
-    "csrc/loader/page_reader.c": ("test_cold_files", "test_read_ahead"),
-    "csrc/loader/page_recorder.c": ("test_page_recorder", "test_read_ahead", "tests/loader/test_page_list.py"),
+    "csrc/read_ahead/page_list.c": ("test_page_list", "test_page_recorder"),
+    "csrc/read_ahead/page_reader.c": ("test_cold_files", "test_read_ahead"),
+    "csrc/read_ahead/page_recorder.c": ("test_page_recorder", "test_read_ahead", "tests/loader/test_page_list.py"),
     "csrc/sdk/built_for.c": ("test_names_of_files",),
     "csrc/elf/elf_layout.c": ("test_elf_layout", "test_elf_file", "test_damaged_elf_file"),
     "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file", "test_damaged_elf_file", "test_out_of_memory", "test_reading_out_of_memory"),

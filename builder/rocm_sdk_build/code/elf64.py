@@ -49,6 +49,8 @@ _SEGMENT_LIMIT = 256
 _SECTION_LIMIT = 1 << 14
 _WHOLE_LIMIT = 1 << 26  # bytes of a section that is read at once
 _CHUNK = 1 << 20
+_WRONG_SIZE = "its headers are not of the size that they must have"
+_WRONG_COUNT = "it has more headers than a library does, or no names of sections"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,31 @@ def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
     return b"".join(parts)
 
 
+def read_header(descriptor: int, path: str) -> tuple[bytes, tuple[int, ...]]:
+    """Return e_ident, and the other fields of the header.
+
+    Raise RewriteError for a file that is not 64-bit, little-endian ELF.
+    """
+    start = os.pread(descriptor, HEADER.size, 0)
+    if len(start) < HEADER.size or start[:6] != b"\x7fELF\x02\x01":
+        raise refusal(path, "it is not a 64-bit, little-endian ELF file")
+    ident, *header = HEADER.unpack(start)
+    return ident, tuple(header)
+
+
+def read_segments(descriptor: int, header: tuple[int, ...], path: str) -> tuple[Segment, ...]:
+    """Return the program headers of a file with this header, in their order.
+
+    Raise RewriteError if there are more than a library has, or if they lie outside the file.
+    """
+    offset, size, count = header[4], header[8], header[9]
+    if count and size != SEGMENT.size:
+        raise refusal(path, _WRONG_SIZE)
+    if count > _SEGMENT_LIMIT:
+        raise refusal(path, _WRONG_COUNT)
+    return tuple(map(_segment, _table(descriptor, offset, count, SEGMENT, path)))
+
+
 def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
     """Return the tables of a file.
 
@@ -222,16 +249,13 @@ def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
     Raise RewriteError for a file that is not 64-bit, little-endian ELF, or whose tables lie outside the file.
     """
     size = os.fstat(descriptor).st_size
-    start = os.pread(descriptor, HEADER.size, 0)
-    if len(start) < HEADER.size or start[:6] != b"\x7fELF\x02\x01":
-        raise refusal(path, "it is not a 64-bit, little-endian ELF file")
-    ident, *header = HEADER.unpack(start)
-    segment_size, segment_count, section_size, section_count, names_index = header[8:13]
-    if (segment_count and segment_size != SEGMENT.size) or (section_count and section_size != SECTION.size):
-        raise refusal(path, "its headers are not of the size that they must have")
-    if segment_count > _SEGMENT_LIMIT or section_count >= _SECTION_LIMIT or not names_index < section_count:
-        raise refusal(path, "it has more headers than a library does, or no names of sections")
-    segments = _table(descriptor, header[4], segment_count, SEGMENT, path)
+    ident, header = read_header(descriptor, path)
+    section_size, section_count, names_index = header[10:13]
+    if section_count and section_size != SECTION.size:
+        raise refusal(path, _WRONG_SIZE)
+    if section_count >= _SECTION_LIMIT or not names_index < section_count:
+        raise refusal(path, _WRONG_COUNT)
+    segments = read_segments(descriptor, header, path)
     rows = _table(descriptor, header[5], section_count, SECTION, path)
     names_at, names_size = rows[names_index][4], rows[names_index][5]
     if rows[names_index][1] != SHT_STRTAB or names_at + names_size > size:
@@ -242,7 +266,7 @@ def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
         raise refusal(path, "a section lies outside it")
     if sum(section.file_size for section in sections) > size:  # each is read: overlapping sections take any time
         raise refusal(path, "its sections overlap")
-    found = Elf(path, descriptor, size, tuple(header), ident, tuple(map(_segment, segments)), sections)
+    found = Elf(path, descriptor, size, header, ident, segments, sections)
     if is_whole and any(segment.offset + segment.file_size > size for segment in found.segments):
         raise refusal(path, "a segment lies outside it")
     return found

@@ -12,16 +12,13 @@ import os
 import re
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.files.pieces import write_all
 
-from .elf64 import PT_LOAD, read_exactly
+from .elf64 import EM_X86_64, PT_LOAD, SEGMENT, Segment, read_exactly, read_header, read_segments
 
 _PT_GNU_STACK, _PF_X = 0x6474E551, 1
-_EM_X86_64 = 62
-_IDENT = 16
+_FLAGS = 4  # the place of p_flags in a program header
 _CHUNK = 1 << 20
 _SPAN = 128  # bytes of code that hold all constants of one trampoline
 _TO_R10, _TO_R11, _JUMP = re.compile(rb"[\x41\x49]\xba"), re.compile(rb"[\x41\x49]\xbb"), b"\x49\xff"
@@ -30,41 +27,21 @@ _IS_CONSTANT = re.compile(rb"(?:\x66\x41?\xc7.{1,6}|[\xb8-\xbf])\Z", re.DOTALL)
 _LONGEST = 9  # bytes of the first form
 
 
-class _Form(NamedTuple):
-    """The form of program headers in one class of files."""
-
-    header: str  # fields from e_type on
-    row: str
-    flags: int  # place of p_flags in a row
-    fields: tuple[int, int, int]  # indices of p_flags, p_offset, p_filesz
-
-
-_FORMS = {1: _Form("HHIIIIIHHHHHH", "IIIIIIII", 24, (6, 1, 4)), 2: _Form("HHIQQQIHHHHHH", "IIQQQQQQ", 4, (1, 2, 5))}
-_ORDERS = {1: "<", 2: ">"}
-
-
-class _Segment(NamedTuple):
-    """A program header; `place` is the place of its p_flags in the file."""
-
-    type: int
-    flags: int
-    offset: int
-    size: int
-    place: int
-
-
 def clear_executable_stack(descriptor: int, path: str) -> bool:
     """Clear PF_X of PT_GNU_STACK in the file that is open; return False if the flag is not set.
 
     Four bytes of the file change, in place: the file must be the caller's own copy. `path` is its name in errors. Raise
-    RewriteError (E-CODE-010) for a file that is not an ELF file or whose program headers lie outside it, and OSError if
-    the file cannot be read or written.
+    RewriteError (E-CODE-010) for a file that is not 64-bit, little-endian ELF or whose program headers lie outside it,
+    and OSError if the file cannot be read or written.
     """
-    _, order, segments = _read(descriptor, path)
-    wrong = [each for each in segments if each.type == _PT_GNU_STACK and each.flags & _PF_X]
-    for each in wrong:
-        write_all(descriptor, struct.pack(f"{order}I", each.flags & ~_PF_X), each.place)
-    return bool(wrong)
+    _, header = read_header(descriptor, path)
+    is_cleared = False
+    for number, each in enumerate(read_segments(descriptor, header, path)):
+        if each.type == _PT_GNU_STACK and each.flags & _PF_X:
+            place = header[4] + number * SEGMENT.size + _FLAGS
+            write_all(descriptor, struct.pack("<I", each.flags & ~_PF_X), place)
+            is_cleared = True
+    return is_cleared
 
 
 def writes_trampolines(path: str) -> bool | None:
@@ -74,43 +51,19 @@ def writes_trampolines(path: str) -> bool | None:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        machine, _, segments = _read(descriptor, path)
-        if machine != _EM_X86_64:
+        _, header = read_header(descriptor, path)
+        if header[1] != EM_X86_64:
             return None
-        code = [each for each in segments if each.type == PT_LOAD and each.flags & _PF_X]
+        code = [each for each in read_segments(descriptor, header, path) if each.type == PT_LOAD and each.flags & _PF_X]
         return any(_has_trampoline(piece) for each in code for piece in _pieces(descriptor, each, path))
     finally:
         os.close(descriptor)
 
 
-def _read(descriptor: int, path: str) -> tuple[int, str, list[_Segment]]:
-    """Return e_machine, the byte order and the program headers."""
-    ident = os.pread(descriptor, _IDENT, 0)
-    if len(ident) < _IDENT or ident[:4] != b"\x7fELF" or ident[4] not in _FORMS or ident[5] not in _ORDERS:
-        raise refusal(path, "it is not an ELF file")
-    form, order = _FORMS[ident[4]], _ORDERS[ident[5]]
-    header = struct.Struct(order + form.header)
-    row = struct.Struct(order + form.row)
-    fields = header.unpack(read_exactly(descriptor, _IDENT, header.size, path))
-    machine, table, row_size, count = fields[1], fields[4], fields[8], fields[9]
-    if count and row_size != row.size:
-        raise refusal(path, "its program headers are not of the size that they must have")
-    flags, offset, size = form.fields
-    data = read_exactly(descriptor, table, count * row.size, path)
-    return (
-        machine,
-        order,
-        [
-            _Segment(each[0], each[flags], each[offset], each[size], table + number * row.size + form.flags)
-            for number, each in enumerate(row.iter_unpack(data))
-        ],
-    )
-
-
-def _pieces(descriptor: int, segment: _Segment, path: str) -> Iterator[bytes]:
+def _pieces(descriptor: int, segment: Segment, path: str) -> Iterator[bytes]:
     """Yield the bytes of a segment, in pieces that overlap."""
-    for start in range(0, segment.size, _CHUNK):
-        size = min(_CHUNK + 2 * _SPAN, segment.size - start)
+    for start in range(0, segment.file_size, _CHUNK):
+        size = min(_CHUNK + 2 * _SPAN, segment.file_size - start)
         yield read_exactly(descriptor, segment.offset + start, size, path)
 
 

@@ -1,6 +1,6 @@
 """The process in which the files of a subject load: alone, one that has called rocm_sdk, or `rocm-sdk run`.
 
-The C library follows the dynamic linker on paper (csrc/loader/link_trial.h), in one process after the other.
+The C library follows the dynamic linker on paper (csrc/binding/link_trial.c), in one process after the other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The libraries of ROCm that a package opens by name: no DT_NEEDED entry names them, and loading proves nothing.
 
-Some names are strings in its files, which the C library finds (csrc/elf/elf_library_names.h). Bindings that Cython
+Some names are strings in its files, which the C library finds (csrc/elf/elf_library_names.c). Bindings that Cython
 compiles have their strings compressed, and pure Python has no such files: a table has the names of these.
 """
 

@@ -1,6 +1,6 @@
 """The libraries that a package carries for each back end, to load one: the choice of the ones that load here.
 
-The C library marks them (csrc/loader/variants.h). A library for another maker's GPUs, or for another ROCm beside one
+The C library marks them (csrc/binding/variants.c). A library for another maker's GPUs, or for another ROCm beside one
 that loads, lacks nothing.
 """
 

@@ -1,0 +1,470 @@
+/* Each file is tried by itself, as the linker would take it (link_trial.c). Beside the linker's answers the needs say
+ * where each library lies, for a reader who looks for a remedy. */
+#include "binding/host_check.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/name_table.h"
+#include "base/path.h"
+#include "binding/host_objects.h"
+#include "elf/elf_sections.h"
+#include "elf/soname.h"
+#include "loader/link_map.h"
+#include "sdk/tables.h"
+
+enum { NEEDS_LIMIT = 4096 };
+
+typedef struct check {
+    const rsdk_host_check *asked;
+    rsdk_arena *arena;
+    rsdk_error *error;
+    rsdk_host_objects objects;
+    rsdk_host_places places;
+    rsdk_link_map map;
+    rsdk_linker_search search;
+    rsdk_trial_process process;
+} check;
+
+/* ---- needs ---- */
+
+static bool is_same_file(const rsdk_host_object *o, const char *path) {
+    struct stat facts;
+    return path != NULL && stat(path, &facts) == 0 && facts.st_dev == o->file.identity.device &&
+           facts.st_ino == o->file.identity.inode;
+}
+
+/* Find the places of an object's needs. The linker's own answer counts, unless it is the system's: where all is
+ * installed, a file of the SDK under the same name comes first. */
+static rsdk_status place_needs(check *c, const rsdk_host_object *o, const rsdk_link_trial *trial,
+                               rsdk_host_file *result) {
+    for (size_t i = 0; o->is_read && i < o->file.needed.count && i < NEEDS_LIMIT; i++) {
+        rsdk_host_need need = {.name = o->file.needed.items[i]};
+        const rsdk_host_object *taken = rsdk_link_trial_named(trial, need.name);
+        RSDK_TRY(rsdk_host_places_find(&c->places, &o->file, &need, c->error));
+        if (taken != NULL && !taken->is_system && !is_same_file(taken, need.path)) {
+            need.place = RSDK_PLACE_RPATH;
+            need.path = taken->path;
+        }
+        RSDK_APPEND(c->arena, &result->needs, need, c->error);
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status place_unfound(check *c, const rsdk_link_trial *trial, rsdk_host_file *result) {
+    for (size_t i = 0; i < trial->unfound.count; i++) {
+        const rsdk_unfound *each = &trial->unfound.items[i];
+        rsdk_host_unfound row = {each->needing, {.name = each->name}, each->fault, each->fault_code};
+        RSDK_TRY(rsdk_host_places_find(&c->places, NULL, &row.need, c->error));
+        RSDK_APPEND(c->arena, &result->unfound, row, c->error);
+    }
+    return RSDK_OK;
+}
+
+/* ---- what they were built for ---- */
+
+/* Add a need. Libraries among the files themselves say nothing of an SDK. */
+static rsdk_status add_need(check *c, const char *needing, const rsdk_host_need *need, rsdk_other_release *found) {
+    rsdk_release_need added = {.file = needing, .name = need->name};
+    added.is_here =
+        need->place == RSDK_PLACE_SDK || need->place == RSDK_PLACE_SYSTEM || need->place == RSDK_PLACE_RPATH;
+    added.present = need->place == RSDK_PLACE_OTHER_VERSION ? rsdk_path_name(need->path) : NULL;
+    return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK : rsdk_other_release_add(found, c->arena, &added, c->error);
+}
+
+static rsdk_status add_release(check *c, const rsdk_host_object *o, const rsdk_host_file *file,
+                               rsdk_other_release *found) {
+    for (size_t i = 0; i < file->needs.count; i++) {
+        RSDK_TRY(add_need(c, o->path, &file->needs.items[i], found));
+    }
+    for (size_t i = 0; i < file->unfound.count; i++) {
+        RSDK_TRY(add_need(c, file->unfound.items[i].needing, &file->unfound.items[i].need, found));
+    }
+    if (o->has_symbols) {
+        rsdk_other_release_add_versions(found, &o->symbols);
+    }
+    return RSDK_OK;
+}
+
+static void explain(const rsdk_other_release *release, rsdk_host_need *need) {
+    if (need->place == RSDK_PLACE_NOWHERE && rsdk_other_release_explains(release, need->name)) {
+        need->place = RSDK_PLACE_OTHER_RELEASE;
+    }
+}
+
+/* Explain needs by the other release. A library that is missing for this reason is no fault of its own. */
+static void explain_needs(rsdk_host_files *result) {
+    for (size_t i = 0; rsdk_other_release_is(&result->release) && i < result->list.count; i++) {
+        rsdk_host_file *file = &result->list.items[i];
+        for (size_t k = 0; k < file->needs.count; k++) {
+            explain(&result->release, &file->needs.items[k]);
+        }
+        for (size_t k = 0; k < file->unfound.count; k++) {
+            explain(&result->release, &file->unfound.items[k].need);
+        }
+    }
+}
+
+/* Find which files are variants, and first which of them others need. */
+static rsdk_status find_variants(check *c, rsdk_host_files *result) {
+    rsdk_name_table places = {0};
+    RSDK_LIST(rsdk_variant *) variants = {0};
+    for (size_t i = 0; i < result->list.count; i++) {
+        rsdk_host_file *file = &result->list.items[i];
+        file->variant.path = file->path;
+        RSDK_TRY(rsdk_name_table_set(&places, c->arena, file->path, strlen(file->path), i, c->error));
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+        RSDK_APPEND(c->arena, &variants, &file->variant, c->error);
+    }
+    for (size_t i = 0; i < result->list.count; i++) {
+        const rsdk_host_file *file = &result->list.items[i];
+        for (size_t k = 0; k < file->needs.count; k++) {
+            const char *path = file->needs.items[k].path;
+            size_t place = 0;
+            if (path != NULL && rsdk_name_table_find(&places, path, strlen(path), &place)) {
+                variants.items[place]->is_needed = true;
+            }
+        }
+    }
+    return rsdk_variants_find(variants.items, variants.count, c->arena, c->error);
+}
+
+/* Return the SONAME of HIP in the SDK; NULL: the SDK has none. */
+static const char *find_runtime(const check *c) {
+    static const char hip[] = "libamdhip64.so";
+    for (size_t i = 0; i < c->asked->library_count; i++) {
+        const char *name = rsdk_path_name(c->asked->libraries[i]);
+        if (rsdk_soname_has_linker_name(name, hip) && rsdk_built_for_knows(name)) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+/* ---- what they may open by name ---- */
+
+static bool needs_rocm(const rsdk_host_files *result) {
+    for (size_t i = 0; i < result->list.count; i++) {
+        for (size_t k = 0; k < result->list.items[i].needs.count; k++) {
+            if (rsdk_catalog_is_of_rocm(result->list.items[i].needs.items[k].name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Find the libraries that files may open. Python's bindings need no library of ROCm: they open them by name. */
+static rsdk_status find_opened(check *c, rsdk_host_files *result) {
+    rsdk_unique_strings names = {0};
+    for (size_t i = 0; i < result->list.count; i++) {
+        if (result->list.items[i].fault == NULL) {
+            RSDK_TRY(rsdk_elf_library_names_of(result->list.items[i].path, c->arena, &names, c->error));
+        }
+    }
+    for (size_t i = 0; i < names.list.count; i++) {
+        rsdk_host_need need = {.name = names.list.items[i]};
+        if (!rsdk_catalog_is_of_rocm(need.name)) {
+            continue;
+        }
+        RSDK_TRY(rsdk_host_places_find(&c->places, NULL, &need, c->error));
+        if (need.place != RSDK_PLACE_BUNDLED) {
+            RSDK_APPEND(c->arena, &result->opened, need, c->error);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* ---- the check ---- */
+
+/* Try a file in the process that c->process describes, and fill in the outcome. */
+static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *result) {
+    rsdk_link_trial trial;
+    *result = (rsdk_host_file){.path = o->path,
+                               .soname = o->file.soname,
+                               .is_program = o->file.is_program,
+                               .fault = o->fault,
+                               .fault_code = o->fault_code};
+    RSDK_TRY(rsdk_link_trial_run(&c->process, o, &trial, c->error));
+    RSDK_TRY(place_needs(c, o, &trial, result));
+    RSDK_TRY(place_unfound(c, &trial, result));
+    for (size_t i = 0; i < trial.members.count && result->audit == NULL; i++) {
+        result->audited = trial.members.items[i]->object->path;
+        result->audit = trial.members.items[i]->object->file.audit;
+    }
+    return rsdk_host_symbols_find_absent(&c->process, &trial, &result->lacks, c->error);
+}
+
+static rsdk_status init(check *c) {
+    RSDK_TRY(rsdk_link_map_read(c->arena, &c->map, c->error));
+    RSDK_TRY(rsdk_linker_search_init(c->arena, &c->map, &c->search, c->error));
+    c->search.is_passed_over = rsdk_host_objects_is_passed_over;
+    c->search.context = &c->objects;
+    c->search.unpacked = c->asked->unpacked;
+    c->search.site = c->asked->site;
+    c->places.objects = &c->objects;
+    c->places.search = &c->search;
+    for (size_t i = 0; i < c->asked->library_count; i++) {
+        RSDK_TRY(rsdk_host_places_add_library(&c->places, c->asked->libraries[i], c->error));
+    }
+    for (size_t i = 0; i < c->asked->file_count; i++) {
+        RSDK_TRY(rsdk_host_places_add_own(&c->places, c->asked->files[i], c->error));
+    }
+    for (size_t i = 0; i < c->asked->beside_count; i++) {
+        RSDK_TRY(rsdk_host_places_add_own(&c->places, c->asked->beside[i], c->error));
+    }
+    return RSDK_OK;
+}
+
+/* Start a process with the libraries that all of them have opened. */
+static rsdk_status start_process(check *c) {
+    const rsdk_host_object *unused = NULL;
+    rsdk_trial_process_start(&c->process, &c->objects, &c->search);
+    for (size_t i = 0; i < c->asked->loaded_count; i++) {
+        RSDK_TRY(rsdk_trial_process_load(&c->process, c->asked->loaded[i], &unused, c->error));
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status measure(check *c, const rsdk_host_file *file, rsdk_host_outcome *result) {
+    *result = (rsdk_host_outcome){.is_known = true, .unfound = file->unfound.count, .lacks = file->lacks.count};
+    for (size_t i = 0; i < file->unfound.count; i++) {
+        const char *path = NULL;
+        RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, file->unfound.items[i].need.name, &path, c->error));
+        result->of_sdk += path != NULL;
+    }
+    return RSDK_OK;
+}
+
+/* Compare two outcomes; below 0: less lacks in the first process. Symbols are looked for where all libraries are
+ * there. */
+static int compare(const rsdk_host_outcome *one, const rsdk_host_outcome *other) {
+    const size_t pairs[][2] = {
+        {one->of_sdk, other->of_sdk}, {one->unfound, other->unfound}, {one->lacks, other->lacks}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i][0] != pairs[i][1]) {
+            return pairs[i][0] < pairs[i][1] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static rsdk_status try_all_alone(check *c, rsdk_host_files *result) {
+    RSDK_TRY(start_process(c));
+    for (size_t i = 0; i < c->asked->file_count; i++) {
+        rsdk_host_file row;
+        rsdk_host_object *o = NULL;
+        RSDK_TRY(rsdk_host_objects_find(&c->objects, c->asked->files[i], &o, c->error));
+        if (o->is_other) {
+            continue;
+        }
+        RSDK_TRY(try_file(c, o, &row));
+        for (size_t k = 0; k < row.unfound.count; k++) {
+            RSDK_APPEND(c->arena, &row.unfound_alone, row.unfound.items[k].need.name, c->error);
+        }
+        RSDK_TRY(measure(c, &row, &row.alone));
+        RSDK_APPEND(c->arena, &result->list, row, c->error);
+    }
+    return RSDK_OK;
+}
+
+/* ---- with the SDK ---- */
+
+/* Load a library of the SDK and its needs of the SDK, as the planner does. */
+static rsdk_status load_of_sdk(check *c, const char *path) {
+    rsdk_strings pending = {0};
+    RSDK_APPEND(c->arena, &pending, path, c->error);
+    for (size_t i = 0; i < pending.count; i++) {
+        const rsdk_host_object *o = NULL;
+        RSDK_TRY(rsdk_trial_process_load(&c->process, pending.items[i], &o, c->error));
+        for (size_t k = 0; o != NULL && k < o->file.needed.count && k < NEEDS_LIMIT; k++) {
+            const char *needed = NULL;
+            RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, o->file.needed.items[k], &needed, c->error));
+            if (needed != NULL) {
+                RSDK_APPEND(c->arena, &pending, needed, c->error);
+            }
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Load libraries that files do not find and the SDK has; *is_more: something was loaded. */
+static rsdk_status load_unfound(check *c, const rsdk_host_file *file, rsdk_host_files *result, bool *is_more) {
+    for (size_t i = 0; i < file->unfound.count; i++) {
+        const char *path = NULL;
+        size_t before = c->process.loaded.count;
+        RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, file->unfound.items[i].need.name, &path, c->error));
+        if (path != NULL) {
+            RSDK_TRY(load_of_sdk(c, path));
+        }
+        if (c->process.loaded.count > before) {
+            *is_more = true;
+            RSDK_APPEND(c->arena, &result->preloaded, path, c->error);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* The rows of files that do not load by themselves, in another process. */
+typedef struct retried {
+    size_t *rows; /* indexes of result->list */
+    rsdk_host_file *files;
+    size_t count;
+} retried;
+
+static rsdk_status list_failing(check *c, const rsdk_host_files *result, bool takes_programs, retried *again) {
+    *again = (retried){.rows = rsdk_arena_alloc(c->arena, result->list.count + 1, sizeof *again->rows),
+                       .files = rsdk_arena_alloc(c->arena, result->list.count + 1, sizeof *again->files)};
+    if (again->rows == NULL || again->files == NULL) {
+        return rsdk_fail_no_memory(c->error);
+    }
+    for (size_t i = 0; i < result->list.count; i++) {
+        const rsdk_host_file *file = &result->list.items[i];
+        bool fails = file->fault == NULL && (file->unfound.count > 0 || file->lacks.count > 0);
+        if (fails && (takes_programs || !file->is_program)) {
+            again->rows[again->count] = i;
+            again->files[again->count++] = *file;
+        }
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status retry(check *c, retried *again) {
+    for (size_t i = 0; i < again->count; i++) {
+        rsdk_host_object *o = NULL;
+        RSDK_TRY(rsdk_host_objects_find(&c->objects, again->files[i].path, &o, c->error));
+        RSDK_TRY(try_file(c, o, &again->files[i]));
+    }
+    return RSDK_OK;
+}
+
+/* Return the best outcome of a file so far. */
+static const rsdk_host_outcome *best_of(const rsdk_host_file *file) {
+    const rsdk_host_outcome *best = &file->alone;
+    for (size_t i = 0; i < RSDK_AID_COUNT; i++) {
+        best = file->aided[i].is_known && compare(&file->aided[i], best) < 0 ? &file->aided[i] : best;
+    }
+    return best;
+}
+
+/* Take rows of another process where less lacks in it. */
+static rsdk_status take(check *c, const retried *again, rsdk_aid aid, rsdk_host_files *result) {
+    for (size_t i = 0; i < again->count; i++) {
+        rsdk_host_file *row = &result->list.items[again->rows[i]], tried = again->files[i];
+        rsdk_host_outcome outcome;
+        RSDK_TRY(measure(c, &tried, &outcome));
+        bool is_better = compare(&outcome, best_of(row)) < 0;
+        row->aided[aid] = outcome;
+        if (is_better) {
+            memcpy(tried.aided, row->aided, sizeof tried.aided);
+            tried.unfound_alone = row->unfound_alone;
+            tried.alone = row->alone;
+            *row = tried;
+        }
+    }
+    return RSDK_OK;
+}
+
+static void note_served(rsdk_host_file *file) {
+    const rsdk_host_outcome best = *best_of(file);
+    for (size_t i = 0; i < RSDK_AID_COUNT; i++) {
+        file->is_served[i] =
+            file->aided[i].is_known && compare(&file->aided[i], &best) == 0 && compare(&best, &file->alone) < 0;
+    }
+}
+
+/* Try the files in a process in which rocm_sdk has loaded the libraries that they do not find. The process is asked
+ * again with further libraries of the SDK that are needed then. *is_possible: all of these have shortnames. */
+static rsdk_status try_shortnames(check *c, rsdk_host_files *result, retried *again, bool *is_possible) {
+    RSDK_TRY(start_process(c));
+    for (bool is_more = true; is_more;) {
+        is_more = false;
+        for (size_t i = 0; i < again->count; i++) {
+            RSDK_TRY(load_unfound(c, &again->files[i], result, &is_more));
+        }
+        if (is_more) {
+            RSDK_TRY(retry(c, again));
+        }
+    }
+    *is_possible = true;
+    for (size_t i = 0; i < result->preloaded.count; i++) {
+        *is_possible = *is_possible && rsdk_catalog_find_file(rsdk_path_name(result->preloaded.items[i])) != NULL;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status load_needed(void *context, const char *name, rsdk_error *error) {
+    check *c = context;
+    const char *path = NULL;
+    RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, name, &path, error));
+    return path != NULL ? load_of_sdk(c, path) : RSDK_OK;
+}
+
+/* Try the files in a process in which preload_for has loaded all libraries that the files need and the SDK has, even if
+ * they find them. */
+static rsdk_status try_files(check *c, retried *again) {
+    RSDK_TRY(start_process(c));
+    c->process.load_first = load_needed;
+    c->process.context = c;
+    RSDK_TRY(retry(c, again));
+    c->process.load_first = NULL;
+    return retry(c, again);
+}
+
+/* Try the files in a process that was started with the directories of the SDK. */
+static rsdk_status try_run(check *c, retried *again) {
+    const rsdk_strings inherited = c->search.library_path;
+    c->search.library_path = (rsdk_strings){0};
+    for (size_t i = 0; i < c->asked->directory_count; i++) {
+        RSDK_APPEND(c->arena, &c->search.library_path, c->asked->directories[i], c->error);
+    }
+    for (size_t i = 0; i < inherited.count; i++) {
+        RSDK_APPEND(c->arena, &c->search.library_path, inherited.items[i], c->error);
+    }
+    RSDK_TRY(start_process(c));
+    RSDK_TRY(retry(c, again));
+    c->search.library_path = inherited;
+    return RSDK_OK;
+}
+
+static rsdk_status try_with_sdk(check *c, rsdk_host_files *result) {
+    retried by_shortnames = {0}, by_files = {0}, by_run = {0};
+    bool is_possible = false;
+    if (c->asked->library_count == 0) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(list_failing(c, result, false, &by_shortnames));
+    RSDK_TRY(list_failing(c, result, true, &by_run));
+    if (c->asked->is_installed && by_shortnames.count > 0) {
+        RSDK_TRY(try_shortnames(c, result, &by_shortnames, &is_possible));
+        RSDK_TRY(is_possible ? take(c, &by_shortnames, RSDK_AID_SHORTNAMES, result) : RSDK_OK);
+        RSDK_TRY(list_failing(c, result, false, &by_files));
+        RSDK_TRY(try_files(c, &by_files));
+        RSDK_TRY(take(c, &by_files, RSDK_AID_FILES, result));
+    }
+    RSDK_TRY(try_run(c, &by_run));
+    RSDK_TRY(take(c, &by_run, RSDK_AID_RUN, result));
+    for (size_t i = 0; i < result->list.count; i++) {
+        note_served(&result->list.items[i]);
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
+                                rsdk_error *error) {
+    check c = {.asked = asked, .arena = arena, .error = error, .objects.arena = arena};
+    RSDK_TRY(init(&c));
+    result->release.runtime = find_runtime(&c);
+    RSDK_TRY(try_all_alone(&c, result));
+    RSDK_TRY(try_with_sdk(&c, result));
+    for (size_t i = 0; i < result->list.count; i++) {
+        rsdk_host_object *o = NULL;
+        RSDK_TRY(rsdk_host_objects_find(&c.objects, result->list.items[i].path, &o, error));
+        RSDK_TRY(add_release(&c, o, &result->list.items[i], &result->release));
+    }
+    explain_needs(result);
+    if (!needs_rocm(result)) {
+        RSDK_TRY(find_opened(&c, result));
+    }
+    return find_variants(&c, result);
+}
