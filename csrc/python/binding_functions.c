@@ -167,7 +167,7 @@ static PyObject *plan_with(PyObject *module, planning *p) {
 PyDoc_STRVAR(plan_and_bindings_doc,
              "plan_and_bindings(shortnames, files, has_bindings, /)\n--\n\n"
              "The LoadPlan of these libraries (tuple; None: all that are installed), with has_bindings their Bindings "
-             "with those of files that are opened after them (tuple), else None, and the directory of the core package "
+             "and the Bindings of files that are opened after them (tuple), else None, and the directory of the core package "
              "(str), of one look at the SDK. Raises what bindings() and package_directory() raise.");
 
 static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
@@ -214,9 +214,9 @@ static int take_process(PyObject *value, void *pid) {
 
 PyDoc_STRVAR(process_bindings_doc,
              "process_bindings(pid=0, *, every=False)\n--\n\n"
-             "Which file each symbol of the libraries of a process is bound to, by default this one: a Bindings.\n\n"
-             "Its memory is read, so the kernel must allow that (OSError where it does not). `every` is that of "
-             "bindings().");
+             "The file to which each symbol of the libraries of a process is bound, by default this one: a Bindings.\n\n"
+             "The memory of the process is read, so the kernel must allow that (OSError where it does not). `every` is "
+             "as in bindings().");
 
 static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char pid_keyword[] = "pid", every_keyword[] = "every";

@@ -52,7 +52,7 @@ def fix_lines(fixes: tuple[Fix, ...], command: "Callable[[str], str]" = str) -> 
     An item says where to find the meaning of words that stand for something unknown. command: writes the text of a fix.
     """
     are_of_systems = len({fix.system for fix in fixes}) > 1
-    lines = [f"- {fix.system or 'elsewhere'}: " if are_of_systems else "- " for fix in fixes]
+    lines = [f"- {fix.system or 'otherwise'}: " if are_of_systems else "- " for fix in fixes]
     items = [f"{line}{command(fix.text)}" for line, fix in zip(lines, fixes, strict=True)]
     if any(_has_placeholder(fix.text) for fix in fixes):
         items.append("The message of a problem says what the words in capitals stand for.")

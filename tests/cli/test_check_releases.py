@@ -115,13 +115,13 @@ def test_a_package_that_does_not_have_it(call: Call, tmp_path: Path) -> None:
         "E-LIB-002",
         "of AMD's packages, librocblas.so.5, librccl.so.1 is in rocm-sdk-libraries",
     )
-    assert only["fix"] == "by hand: use an SDK whose rocm-sdk-libraries has librocblas.so.5, librccl.so.1"
+    assert only["fix"] == "Use an SDK whose rocm-sdk-libraries includes librocblas.so.5, librccl.so.1"
 
 
 def test_a_library_that_amd_has_elsewhere(call: Call, tmp_path: Path) -> None:
     (only,) = problems(document(call, needing(tmp_path / "libapp.so", "libmigraphx_c.so.3"), *GPU))
     assert only["cause"] == "AMD has it outside these packages: package migraphx"
-    assert only["fix"] == "by hand: install AMD's package migraphx, of the release that the SDK is"
+    assert only["fix"] == "Install AMD's package migraphx, of the release that the SDK is"
 
 
 def test_a_library_that_nobody_knows(call: Call, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_hanging_constructor_is_named_and_the_others_are_loaded(hanging: Site)
     found = said.only("E-LIB-008")
     assert found["title"] == "librocprofiler-sdk.so.1 does not finish loading"
     likely = "; there is no /dev/kfd here, which is the likely reason" if not Path("/dev/kfd").exists() else ""
-    assert found["cause"].startswith(f"its constructors ran for more than 1 s{likely}")
+    assert found["cause"].startswith(f"constructors of the library ran for more than 1 s{likely}")
     assert "rocm-sdk gpus" in found["fix"]
     assert said.subject("libraries")["count"] == 2
 

@@ -226,7 +226,7 @@ def test_the_replaced_files_are_named(linked_site: Site, program: Callable[..., 
     said = run_test(linked_site.path, "--pid", str(process))
     found = said.only("E-PROC-003")
     assert found["path"] == str(path)
-    assert found["fix"] == "by hand: start the program again"
+    assert found["fix"] == "Start the program again"
 
 
 def test_a_name_that_was_away_for_a_while(linked_site: Site, program: Callable[..., int]) -> None:

@@ -220,4 +220,4 @@ def test_188454_torch_has_bound_both_before_rocm_init(lib: Path) -> None:
     amd, smi, *problems = done.stdout.splitlines()
     assert (amd, smi) == ("0", "1")
     (problem,) = problems
-    assert problem.startswith("W-BIND-001 by hand: preload amd_smi with rocm_sdk before other code opens ")
+    assert problem.startswith("W-BIND-001 Preload amd_smi with rocm_sdk before other code opens ")

@@ -224,7 +224,7 @@ def test_a_library_that_ends_its_process(tmp_path: Path) -> None:
     ("install", "fix"),
     [
         ("'pip install backports.zstd'", "python -m pip install backports.zstd  # with the Python "),
-        ("None", "by hand: use a Python that was built with libzstd"),
+        ("None", "Use a Python that was built with libzstd"),
     ],
     ids=["before 3.14", "3.14"],
 )

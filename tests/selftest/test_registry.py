@@ -39,7 +39,7 @@ def test_the_types_know_the_codes() -> None:
 def test_a_problem_can_be_made_again_of_its_facts() -> None:
     """Also where a fact is joined to the words before it."""
     first = problem("E-FILE-009", "/a/b", detail="a link", distribution="x", more=" (and 4 more)")
-    assert first.title == "/a/b is no file (and 4 more)"
+    assert first.title == "/a/b is not a file (and 4 more)"
     assert problem("E-FILE-009", "/a/b", **first.facts).title == first.title
 
 

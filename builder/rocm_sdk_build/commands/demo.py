@@ -44,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
     )
     command.add_argument(
-        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (that of the loader that runs here)"
+        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (the loader that runs here)"
     )
     command.add_argument("--directory", type=Path, metavar="DIR", help="for wheels and environment (build/demo)")
     add_cache(command)

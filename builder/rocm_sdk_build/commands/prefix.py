@@ -27,7 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
     add_parts(command)
-    command.add_argument("--version", help="of the packages; by default that of the ROCm in the first ROOT")
+    command.add_argument("--version", help="of the packages; by default the version of the ROCm in the first ROOT")
     add_writing(command)
 
 

@@ -121,7 +121,7 @@ def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -
     shown = subject.shown(needing[names[0]])
     facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
     return problem(
-        "E-LIB-002", shown, None, detail="libraries without a number are those of a package of Python", **facts
+        "E-LIB-002", shown, None, detail="libraries without a number belong to a package of Python", **facts
     )
 
 
