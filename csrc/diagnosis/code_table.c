@@ -5,7 +5,8 @@
  * of fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a command
  * of the installer (installer_table.c). If a system has several fixes, the first whose facts are all known counts.
  * TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it needs a GPU.
- * WORDS: nothing has tried it. A fix that is no command is a sentence: it begins with an imperative verb in upper case. A note that asks for nothing has NO_FIX: its cause says the fact to know. */
+ * WORDS: nothing has tried it. A fix that is no command is a sentence: it begins with an imperative verb in upper case.
+ * A note that asks for nothing has NO_FIX: its cause says the fact to know. */
 #include "diagnosis/tables.h"
 
 /* `value` stays the code's for ever: rocm_sdk/code.h and the stub of the extension are generated from these rows. */
@@ -36,9 +37,9 @@
 /* The fixes where no installer can restore the file: a ROCm that is not a Python package, a version whose index is not
  * known, a file that belongs to no package. */
 #define PREFIX                                                                                                         \
-    {ANY, WORDS, "Correct the package that brings {staged|the file}"},                                        \
+    {ANY, WORDS, "Correct the package that brings {staged|the file}"},                                                 \
         {ANY, WORDS, "{system_reinstall}  # the ROCm in {system_prefix|/usr} belongs to the system"}, {                \
-        ANY, WORDS, "Install the ROCm in {$prefix} again the way it was installed"                            \
+        ANY, WORDS, "Install the ROCm in {$prefix} again the way it was installed"                                     \
     }
 #define SAME                                                                                                           \
     { ANY, WORDS, "Install {$requirement} again from where it came: its index is not known" }
@@ -414,7 +415,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(70, W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "An extraction was killed. The next one removes what it left.", "finish-extraction")
-    ROW(71, E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "the file {detail|is missing, or not what the manifest says}",
+    ROW(71, E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "{path|a file} {detail|is missing, or not what the manifest says}",
         FIXES({ANY, TRIED, "{update}  # as the owner of the environment, or: rocm-sdk test --fix"},
               {ANY, WORDS, "{install}  # or the package {leads}"},
               {ANY, TRIED, "{reinstall} && rocm-sdk init"},
@@ -500,7 +501,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         NO_FIX,
         "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
     ROW(92, W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
-        FIXES({ANY, HARDWARE, "Wait, and if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
+        FIXES({ANY, HARDWARE, "Wait and look again; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
         "The module is being loaded or unloaded.", NULL)
     ROW(93, W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
         FIXES({ANY, HARDWARE, "Use a kernel that is built with CONFIG_HSA_AMD"}),

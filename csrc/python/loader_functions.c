@@ -391,7 +391,8 @@ PyDoc_STRVAR(
     preload_libraries_doc,
     "preload_libraries(*shortnames, rtld_global=None, unversioned_names=None, overrides=None, fallback=None)\n--\n\n"
     "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-    "Optional libraries that are not installed are skipped. A library that is already loaded is reused. rtld_global: None makes "
+    "Optional libraries that are not installed are skipped. A library that is already loaded is reused. rtld_global: "
+    "None makes "
     "their\n"
     "symbols global, except libraries that would take each other's place; True does it for these too. "
     "unversioned_names:\n"

@@ -40,7 +40,9 @@ def add_arguments(parser: "ArgumentParser") -> None:
     showing = parser.add_mutually_exclusive_group()
     showing.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
     showing.add_argument("--dry-run", action="store_true", help="change nothing, and print all commands that would run")
-    parser.add_argument("--installer", choices=("pip", "uv", "conda-pip"), help="by default the installer of the environment")
+    parser.add_argument(
+        "--installer", choices=("pip", "uv", "conda-pip"), help="by default the installer of the environment"
+    )
     parser.add_argument("--format", choices=_FORMATS, help="what --print prints; by default the command")
     parser.add_argument(
         "--python", metavar="FILE", help="the interpreter of the environment; by default the active one"

@@ -189,7 +189,7 @@ def test_no_usable_gpu_is_status_1_with_the_reason(machine: Machine) -> None:
     (machine.root / "dev/kfd").unlink()
     result = call(machine, "gpus")
     assert result.returncode == 1
-    assert "/dev/kfd: not there" in result.stdout
+    assert "/dev/kfd: missing" in result.stdout
     assert "--device=/dev/kfd" in result.stderr
     assert call(machine, "gpus", "--arch").returncode == 0
 
@@ -197,10 +197,10 @@ def test_no_usable_gpu_is_status_1_with_the_reason(machine: Machine) -> None:
 def test_a_reason_is_said_once(machine: Machine) -> None:
     (machine.root / "dev/kfd").unlink()
     said = call(machine, "gpus").stdout
-    assert said.count("/dev/kfd: not there") == 1
+    assert said.count("/dev/kfd: missing") == 1
     assert "\neach GPU: " in said
     overview = call(machine).stdout
-    assert overview.count("/dev/kfd: not there") == 1
+    assert overview.count("/dev/kfd: missing") == 1
     assert ", not usable, for the same reason\n" in overview
 
 

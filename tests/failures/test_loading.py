@@ -245,7 +245,7 @@ def test_exhausted_static_tls_is_named(linked_site: Site, attempt: Callable[...,
     install(linked_site)
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
     assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-018")
-    assert "it takes 1048576 bytes" in outcome.message
+    assert "the library takes 1048576 bytes" in outcome.message
     assert "glibc.rtld.optional_static_tls" in outcome.fix
     found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-018")
     assert "glibc.rtld.optional_static_tls" in found["fix"]

@@ -111,7 +111,7 @@ def test_a_note_that_asks_for_nothing_has_no_fix() -> None:
 def test_titles_that_were_none() -> None:
     titles = {code: in_general(code).title for code in ENTRIES}
     assert titles["W-PKG-010"] == "the packages were chosen for one target family, the GPU here needs another"
-    assert titles["E-LIB-005"] == "a library needs glibc newer than that of this system"
+    assert titles["E-LIB-005"] == "a library needs glibc newer than this system has"
     assert titles["E-API-004"] == "no library has the name that was given"
     assert titles["E-PKG-001"] == "no ROCm SDK is installed in this environment"
 

@@ -12,7 +12,9 @@ from .options import add_cache, add_parts, add_shape, add_writing, names, tell_m
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about Debian's suite and packages, and the packages made from them."""
-    command.add_argument("--suite", metavar="SUITE", help="release of Debian (the one of this system, from its sources)")
+    command.add_argument(
+        "--suite", metavar="SUITE", help="release of Debian (the one of this system, from its sources)"
+    )
     command.add_argument(
         "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
     )

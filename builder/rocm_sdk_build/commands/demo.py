@@ -157,7 +157,7 @@ def _print_result(plan: Any, loaded: Any, cmake: str, shape: Shape, site: Path, 
     print(f"preloaded by rocm_sdk {loaded['loader_version']} in Python {platform.python_version()}")
     print(f"site-packages: {site}\n")
     print("\n".join(library_table(plan, loaded, site)))
-    print("\nThey work:")
+    print("\nThe libraries work:")
     print("\n".join(f"  {proof}" for proof in loaded["proofs"]))
     print("\nTo build with the SDK (`rocm-sdk path --cmake` extracts the development tree at its first call):")
     print(f"  cmake -DCMAKE_PREFIX_PATH={cmake} ...")
