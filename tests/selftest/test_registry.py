@@ -165,3 +165,11 @@ def test_a_fix_names_the_very_file(tmp_path: Path, name: str) -> None:
 def test_a_value_that_no_file_has() -> None:
     assert problem("E-TEST-001", subject="files", detail="a\0b\ud800").cause == r"a\x00b\ud800"
     assert problem("E-TEST-001", subject="files", detail="a\0b").cause == r"a\x00b"
+
+
+def test_a_sentence_for_other_systems_begins_with_otherwise() -> None:
+    _, paragraphs = page("E-LIB-002")
+    lines = "\n".join(paragraphs).splitlines()
+    assert "- Otherwise use an SDK whose package includes the library" in lines
+    assert "- Debian, Ubuntu: apt-get install PACKAGE" in lines
+    assert any(line.startswith("- NixOS: Add the package") for line in lines)
