@@ -51,7 +51,7 @@ def test_6695_the_tool_is_named_by_who_preloads_and_by_check_process(
     done = site.run(PRELOAD + CHECK, **variables)
     assert f"{PROFILER} is already loaded from " in done.stderr
     assert f"brought in by the profiler {tool}; " in done.stderr
-    assert "Use the rocprofv3 of this SDK" in done.stderr
+    assert "use the rocprofv3 of this SDK" in done.stderr
     (said,) = done.stdout.splitlines()
     assert said.startswith("W-PROC-002 ")
     assert f"({'the profiler ' + str(tool)})" in said
