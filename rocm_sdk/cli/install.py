@@ -43,7 +43,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--installer", choices=("pip", "uv", "conda-pip"), help="by default the installer of the environment"
     )
-    parser.add_argument("--format", choices=_FORMATS, help="what --print prints; by default the command")
+    parser.add_argument("--format", choices=_FORMATS, help="the form that --print prints; by default the command")
     parser.add_argument(
         "--python", metavar="FILE", help="the interpreter of the environment; by default the active one"
     )
@@ -218,7 +218,7 @@ def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
         complain(note)
     complain(error.message.splitlines()[0].removesuffix(":"))
     complain(
-        "what is printed has no pinned versions: the installer will take the newest ones of its day, and nothing has"
+        "the printed form has no pinned versions: the installer will take the newest ones of its day, and nothing has"
         f" told whether the index has packages for {', '.join(gpus.targets)}",
         error.fix,
     )

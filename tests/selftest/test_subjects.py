@@ -160,7 +160,7 @@ def test_a_library_that_is_another(sdk: Site) -> None:
     [
         ("return 0;", code_object(0x36, size=64), None),
         ("return 0;", code_object(0x41, size=64), "the code is for gfx1100"),
-        ("return 0;", b"not code", "what it has compiled cannot be read: neither an ELF file"),
+        ("return 0;", b"not code", "the compiled code cannot be read: neither an ELF file"),
         ("return 6;", b"x", "hiprtcCompileProgram answers HIPRTC_ERROR_COMPILATION (6): no such header"),
         ("__builtin_trap();", b"x", "it was killed by SIG"),
     ],

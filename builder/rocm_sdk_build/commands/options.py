@@ -86,7 +86,7 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
     loader.add_argument("--loader", type=Path, metavar="WHEEL", help=own)
     loader.add_argument("--no-loader", action="store_true", help="put no wheel of rocm-sdk-loader there")
     add_count(command, "--jobs", "N", "threads (one for each processor)")
-    command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
+    command.add_argument("--rules", type=Path, metavar="FILE", help="rules: which file goes into which package")
 
 
 def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:
