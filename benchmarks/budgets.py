@@ -3,9 +3,9 @@
 A count over something is the difference between two processes: the package, and a bare loop that does the same without
 it. Counts are the same on each run, so a difference of more than two percent is a change of the sources. Instructions
 may differ by five percent: the import takes two percent less in the interpreter of Debian 12's update of October 2026
-(3.11.2-6+deb12u9) than in that of April 2025 (deb12u6). Less is refused as well as more: a budget above what is needed
-hides what grows later. The rows hold for one system, which the file names; elsewhere the counts are printed and not
-compared. Exit status 0 where nothing differs, else 1.
+(3.11.2-6+deb12u9) than in the update of April 2025 (deb12u6). Less is refused as well as more: a budget above what is
+needed hides what grows later. The rows hold for one system, which the file names; elsewhere the counts are printed and
+not compared. Exit status 0 where nothing differs, else 1.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def _own_operations(what: str, seen: dict[str, list[Observation]]) -> Figure:
     """Return the figure of the operations that the server gets beyond the bare loop's, reads apart."""
     asked = {name: [_operations(each) for each in found] for name, found in seen.items()}
     more = [ours - loops for ours, loops in zip(asked["list"], asked["loop"], strict=True)]
-    name = f"{what}: operations with a page list, beside those of the loop"
+    name = f"{what}: operations with a page list, beside the operations of the loop"
     return figure(name, "operations", more, Target("at most", OPERATIONS))
 
 

@@ -136,7 +136,7 @@ class _Row:
                 cluster, job = self._clusters[way.shape], Job(way.place, way.module, 1, 1, SHORTNAMES)
                 cost = cost_of(cluster.run(job), cluster.run(job.in_turn(2)))
                 title = _title(way, "cached")
-                yield figure(f"{title}, a node's first rank: asked, but for reads", "operations", [cost.first])
+                yield figure(f"{title}, a node's first rank: asked, except reads", "operations", [cost.first])
                 most = cost.further + cost.listings
                 yield figure(f"{title}, each further rank: asked, at most", "operations", [most])
                 yield figure(f"{title}, a node: reads", "operations", [cost.reads])

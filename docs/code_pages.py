@@ -11,6 +11,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from rocm_sdk.base.value_text import is_words
 from rocm_sdk.problems import ENTRIES, in_general
 from rocm_sdk.problems.cause_table import RELATIONS, ROWS
 from rocm_sdk.problems.code_page import page
@@ -45,7 +46,7 @@ def _examples() -> dict[str, str]:
         code, machine, before, command = line.split("\t")
         if machine == "-":
             _check_test(code, command)
-            text = f"It is not shown here: {before}. `{command}` provokes it."
+            text = f"No example is shown here: {before}. `{command}` provokes it."
         else:
             options = f":shows: {code}\n:before: . $docs/code_examples.sh; {before}\n"
             text = f"```{{run}}\n{options}{':no-gpus:' if machine == 'plain' else ''}\n{command}\n```"
@@ -102,7 +103,7 @@ def _escaped(text: str) -> str:
 
 def _fix_in_markdown(fix: str) -> str:
     """Return a fix in Markdown: a command as code, which nothing may set in another way, or what a person is to do."""
-    if fix.startswith("by hand: "):
+    if is_words(fix):
         return _escaped(fix)
     mark = "``" if "`" in fix else "`"
     return f"{mark}{fix}{mark}"

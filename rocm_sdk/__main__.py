@@ -43,8 +43,8 @@ def _run(arguments: "list[str] | None") -> int:
             raise
         where = f"{shadow.path} takes the place of {shadow.replaced} {shadow.name}"
         print(f"rocm-sdk: {where}: {type(error).__name__}: {error} [E-ENV-013]", file=sys.stderr)
-        by_hand = f"by hand: rename {shadow.path}, or take its directory out of {shadow.variable}"
-        print(f"  fix: {shadow.repair or by_hand}", file=sys.stderr)
+        in_words = f"Rename {shadow.path}, or take its directory out of {shadow.variable}"
+        print(f"  fix: {shadow.repair or in_words}", file=sys.stderr)
         return 1
 
 

@@ -83,8 +83,8 @@ def test_nothing_changes(recipes: Path, served: tuple[str, Path], fault: str) ->
     words = {
         "version": (["7.8"], "'7.8' is no version"),
         "absent": (["7.8.8", address], "has no rocm_sdk_loader-7.8.8.tar.gz"),
-        "other digest": (["7.8.9", address], f"its SHA-256 is not that of the index, which names {'0' * 64}"),
-        "no digest": (["7.8.9", address], "is not that of the index, which names none"),
+        "other digest": (["7.8.9", address], f"its SHA-256 is not the one of the index, which names {'0' * 64}"),
+        "no digest": (["7.8.9", address], "is not the one of the index, which names none"),
         "yanked": (["7.8.9", address], "has no rocm_sdk_loader-7.8.9.tar.gz that is not yanked"),
         "nothing answers": (["7.8.9", "http://127.0.0.1:9/"], "Connection refused"),
         "recipe": (["7.8.9", address], "package.py: 2 lines are like "),

@@ -73,7 +73,7 @@ static extent_of_header measure_header(const plain *p, size_t *size) {
 static const char *what_is_wrong(extent_of_header header) {
     static const char *const texts[] = {
         [CUT] = "a bundle ends within its header, or the header is longer than any is",
-        [BAD_MAGIC] = "what is compressed there is no bundle",
+        [BAD_MAGIC] = "the compressed data there is no bundle",
         [BAD_COUNT] = "a bundle has more entries than any does",
         [BAD_ID] = "the ID of an entry of a bundle is longer than any is",
     };

@@ -5,7 +5,8 @@
  * of fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a command
  * of the installer (installer_table.c). If a system has several fixes, the first whose facts are all known counts.
  * TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it needs a GPU.
- * WORDS: it is not a command. A note that asks for nothing has NO_FIX: its cause says the fact to know. */
+ * WORDS: nothing has tried it. A fix that is no command is a sentence: it begins with an imperative verb in upper case.
+ * A note that asks for nothing has NO_FIX: its cause says the fact to know. */
 #include "diagnosis/tables.h"
 
 /* `value` stays the code's for ever: rocm_sdk/code.h and the stub of the extension are generated from these rows. */
@@ -36,42 +37,42 @@
 /* The fixes where no installer can restore the file: a ROCm that is not a Python package, a version whose index is not
  * known, a file that belongs to no package. */
 #define PREFIX                                                                                                         \
-    {ANY, WORDS, "by hand: correct the package that brings {staged|the file}"},                                        \
+    {ANY, WORDS, "Correct the package that brings {staged|the file}"},                                                 \
         {ANY, WORDS, "{system_reinstall}  # the ROCm in {system_prefix|/usr} belongs to the system"}, {                \
-        ANY, WORDS, "by hand: install the ROCm in {$prefix} again the way it was installed"                            \
+        ANY, WORDS, "Install the ROCm in {$prefix} again the way it was installed"                                     \
     }
 #define SAME                                                                                                           \
-    { ANY, WORDS, "by hand: install {$requirement} again from where it came: its index is not known" }
+    { ANY, WORDS, "Install {$requirement} again from where it came: its index is not known" }
 #define MORE                                                                                                           \
-    { ANY, WORDS, "by hand: install {$requirement} from where the SDK came: its index is not known" }
+    { ANY, WORDS, "Install {$requirement} from where the SDK came: its index is not known" }
 #define FILE_ITSELF                                                                                                    \
-    { ANY, WORDS, "by hand: get {$path} again from where it came" }
+    { ANY, WORDS, "Get {$path} again from where it came" }
 
 /* clang-format off */
 /* A device that this user cannot open, for one reason each. */
 #define OPEN_DEVICE \
     {ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\"  # then log in again; in a container: --group-add {gid}"}, \
-    {ANY, HARDWARE, "by hand: start the container with --group-add {gid}"}, \
-    {ANY, HARDWARE, "by hand: let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode|another one}"}, \
-    {ANY, HARDWARE, "by hand: give this user search permission on the directories of {unsearchable}"}, \
-    {ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"}, \
-    {ANY, HARDWARE, "by hand: start the container with --device=/dev/kfd --device=/dev/dri"}
+    {ANY, HARDWARE, "Start the container with --group-add {gid}"}, \
+    {ANY, HARDWARE, "Let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode|another one}"}, \
+    {ANY, HARDWARE, "Give this user search permission on the directories of {unsearchable}"}, \
+    {ANY, HARDWARE, "Look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"}, \
+    {ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}
 
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(1, E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
-        FIXES({ANY, WORDS, "by hand: do what the message says"}),
+        FIXES({ANY, WORDS, "Do what the message says"}),
         "Raised as RocmSdkError where no other code applies.", NULL)
 
     /* ---- packages ---- */
     ROW(2, E, PKG, 001, ERROR, "no ROCm SDK is installed in {site|this environment}", "there is no package rocm-sdk-core{more}",
         FIXES({ANY, TRIED, "{removal|unset PYTHONPATH} && {install_sdk}"},
-              {ANY, WORDS, "by hand: correct {$variable}, or install an SDK: {install_sdk}"},
+              {ANY, WORDS, "Correct {$variable}, or install an SDK: {install_sdk}"},
               {ANY, TRIED, "{install_sdk}"}),
         "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
     ROW(3, E, PKG, 002, ERROR, "{distribution} is {version|of one version}, rocm-sdk-core {core_version|of another}", "packages of one SDK must have one version, up to a .postN",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
-        "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
+        "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. Versions differ after one package was upgraded alone.", NULL)
     ROW(4, E, PKG, 003, ERROR, "the platform directory {path|of a package} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
@@ -83,13 +84,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Usual when the user's site-packages holds one package and the system's the other, or a package was moved to another disk and a link put in its place.", NULL)
     ROW(6, W, PKG, 005, WARNING, "two SDKs are visible: {version|one} in {site|one directory}, {other_version|one} in {path|another}", "sys.path leads to both, and the first one wins",
         FIXES({ANY, TRIED, "{removal|unset PYTHONPATH}"},
-              {ANY, WORDS, "by hand: uninstall one, or take its directory out of sys.path"}),
+              {ANY, WORDS, "Uninstall one, or take its directory out of sys.path"}),
         "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", NULL)
     ROW(7, E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
         FIXES({ANY, WORDS, "{fix|rocm-sdk adopt}"}),
         "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", NULL)
     ROW(8, W, PKG, 007, WARNING, "{path}{more} is left over from a package that is no longer installed", "no distribution owns it",
-        FIXES({ANY, WORDS, "by hand: find out who needs {$path}, and remove it if nobody does; {untried}"},
+        FIXES({ANY, WORDS, "Find out who needs {$path}, and remove it if nobody does; {untried}"},
               {ANY, TRIED, "{removal|rm -r DIRECTORY}"},
               {ANY, TRIED, "rm -r {$path}"}),
         "pip leaves what it did not install: files that appeared later, and directories that hold them.", NULL)
@@ -101,17 +102,17 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
     ROW(11, W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was replaced",
         FIXES({ANY, HARDWARE, "{rebuild}"},
-              {ANY, WORDS, "by hand: install {$selector} from where the SDK came: its index is not known"}),
+              {ANY, WORDS, "Install {$selector} from where the SDK came: its index is not known"}),
         "The package rocm looks at the GPU when pip builds it; a cached wheel fits the machine where it was built.", NULL)
-    ROW(12, E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
+    ROW(12, E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "the programs of the profiler need core's libraries",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
-        "The profiler's programs load libraries out of the core package.", NULL)
+        "Programs of the profiler load libraries out of the core package.", NULL)
     ROW(13, W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that pip does not know",
-        FIXES({ANY, WORDS, "by hand: collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
+        FIXES({ANY, WORDS, "Collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(14, E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
-        FIXES({ANY, WORDS, "by hand: remove RECORD if nobody needs it, then {overwrite}; {untried}"},
+        FIXES({ANY, WORDS, "Remove RECORD if nobody needs it, then {overwrite}; {untried}"},
               {ANY, TRIED, "{aside|mv RECORD OTHER} && {overwrite} && {removal|rm OTHER}"},
               {ANY, TRIED, "{overwrite}"},
               SAME),
@@ -120,36 +121,36 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "{install}  # or unset {$variable}"},
               {ANY, TRIED, "{install}"},
               MORE),
-        "Raised as PackageNotInstalledError. One message names all packages that are missing, and the line that installs them.", NULL)
+        "Raised as PackageNotInstalledError. The message names all packages that are missing, and the line that installs them.", NULL)
     ROW(16, E, PKG, 015, ERROR, "the installed SDK has another version than the program expects", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
-              {ANY, WORDS, "by hand: install the version that the message names"}),
+              {ANY, WORDS, "Install the version that the message names"}),
         "The program passes check_version to initialize_process. Raised as VersionMismatchError with fail_on_version_mismatch, issued as VersionMismatchWarning without.", NULL)
     ROW(17, E, PKG, 016, ERROR, "{distribution} does not fit the core package", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               SAME),
         "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.", NULL)
-    ROW(18, E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
+    ROW(18, E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "the package holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
         "AMD's packages come from AMD's own index. The public index has placeholders of the same names. An installer takes one of them if it is given neither AMD's index nor the exact version.", NULL)
     ROW(19, N, PKG, 018, NOTE, "the SDK in {path|this environment} was not installed by a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
         NO_FIX,
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
-    ROW(20, W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
-        FIXES({ANY, WORDS, "by hand: remove it if nobody needs it: rm {$path}"}),
+    ROW(20, W, PKG, 019, WARNING, "{path} belongs to no package", "the file is among the files of the SDK, and no RECORD lists it{more}",
+        FIXES({ANY, WORDS, "Remove it if nobody needs it: rm {$path}"}),
         "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and then does not fit.", NULL)
     ROW(21, E, PKG, 020, ERROR, "{path|the wheel} cannot be installed here", "{detail}",
-        FIXES({ANY, WORDS, "by hand: take the wheel for this Python and this system; `python -m pip debug --verbose` prints the tags that fit"}),
+        FIXES({ANY, WORDS, "Take the wheel for this Python and this system; `python -m pip debug --verbose` prints the tags that fit"}),
         "The name of a wheel says for which Python, ABI and platform it is. An installer takes no other.", NULL)
     ROW(22, E, PKG, 021, ERROR, "{distribution|a library} has no package with its code for the GPU {target}", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
-              {ANY, WORDS, "by hand: take a build of {distribution|the library} that has an extra device-* for the GPU"}),
+              {ANY, WORDS, "Take a build of {distribution|the library} that has an extra device-* for the GPU"}),
         "The GPU code of torch and torchvision is in packages of their own, amd-torch-device-<target>, in the version of the base package. `import torch` succeeds without them, and the first kernel fails.", NULL)
     ROW(23, E, PKG, 022, ERROR, "making the SDK in {site|site-packages} smaller was interrupted", "{path|a journal} lists what is still to be replaced or removed",
         FIXES({ANY, TRIED, "rocm-sdk-build closure --in-place"}),
         "rocm-sdk-build closure --in-place exchanges site-packages in one step where the file system can. Elsewhere it notes first what changes, and then replaces file by file; a process that is killed meanwhile leaves the note, and the files of two states. The command goes on from there.", NULL)
-    ROW(170, E, PKG, 023, ERROR, "{distribution} is recorded twice: {version|one version} and {other_version|another}", "the files are those of {version|the one}, as their sizes and digests say; {path|the other} is left over",
-        FIXES({ANY, WORDS, "by hand: find out who needs {$path}, and remove it if nobody does; {untried}"},
+    ROW(170, E, PKG, 023, ERROR, "{distribution} is recorded twice: {version|one version} and {other_version|another}", "the files belong to {version|the one}, as their sizes and digests say; {path|the other} is left over",
+        FIXES({ANY, WORDS, "Find out who needs {$path}, and remove it if nobody does; {untried}"},
               {ANY, TRIED, "rm -r {$path}"}),
         "An installer that was killed, or two installers, left the metadata of two versions. Installers take either for what is installed. The RECORD of the one that fits the files tells which is right.", NULL)
     ROW(171, E, PKG, 024, ERROR, "{path|a directory} is in use, and the metadata of {distribution|its package} is lost", "{detail}",
@@ -158,28 +159,28 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The .dist-info directory of a package was removed, and its files stayed: an installer that was killed does that. Other packages need these files, so they are not removed.", NULL)
     ROW(173, E, PKG, 025, ERROR, "the installer of {distribution} was interrupted", "{path|a directory}{more} is the old package, which the installer renamed; the package is not there in full",
         FIXES({ANY, TRIED, "{reinstall} && {removal|rm -r DIRECTORY}"},
-              {ANY, WORDS, "by hand: install the package again, and remove the renamed directories"}),
+              {ANY, WORDS, "Install the package again, and remove the renamed directories"}),
         "pip renames the directories of a package before it writes the new ones: ~ocm_sdk_core was rocm_sdk_core. If it is killed, the old files stay under these names. The package is installed again in the release of the others.", NULL)
 
     /* ---- files ---- */
-    ROW(24, E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
+    ROW(24, E, FILE, 001, ERROR, "{name} of {distribution} is missing", "RECORD of the package lists the file: it was deleted, or another package was installed over it",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Usual after a second `pip install --target` into one directory, which replaces directories that packages share.", NULL)
-    ROW(25, E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "it has {found|too few or too many} bytes, {wanted|others} were installed: it was changed, or written in part",
+    ROW(25, E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "the file has {found|too few or too many} bytes, {wanted|others} were installed: it was changed, or written in part",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A full disk, an interrupted copy, or a tool that changed the file in place.", NULL)
-    ROW(26, E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution|its package} says", "its hash differs: it was changed after the installation, or the disk is damaged",
+    ROW(26, E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution|its package} says", "the hash differs: the file was changed after the installation, or the disk is damaged",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Found with --deep only, which reads every file.", NULL)
-    ROW(27, E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode|0000, for example}",
-        FIXES({ANY, WORDS, "by hand: as {owner}: chmod a+r {$path}"},
+    ROW(27, E, FILE, 004, ERROR, "{path} cannot be read by its owner", "the mode is {mode|0000, for example}",
+        FIXES({ANY, WORDS, "Run as {owner}: chmod a+r {$path}"},
               {ANY, TRIED, "chmod u+r {$path}"}),
         "Judged by the mode, since the superuser may read everything.", NULL)
-    ROW(28, E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode|0000, for example}",
-        FIXES({ANY, WORDS, "by hand: as {owner}: chmod a+rx {$path}"},
+    ROW(28, E, FILE, 005, ERROR, "{path} cannot be executed", "the file is a program, and its mode is {mode|0000, for example}",
+        FIXES({ANY, WORDS, "Run as {owner}: chmod a+rx {$path}"},
               {ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(29, E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
@@ -188,44 +189,44 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(30, E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
         FIXES({ANY, TRIED, "{repair|chmod u+r FILE}"},
-              {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$refusing}"},
-              {ANY, WORDS, "by hand: as {owner}: chmod {permission|a+r} {$path}"},
-              {ANY, WORDS, "by hand: move {$path} away, which is {kind}, then {reinstall}"},
-              {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
-              {ANY, WORDS, "by hand: name a file: {$path} is {kind}"},
-              {ANY, WORDS, "by hand: give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
+              {ANY, WORDS, "Run as {owner}: chmod {permission|a+r} {$refusing}"},
+              {ANY, WORDS, "Run as {owner}: chmod {permission|a+r} {$path}"},
+              {ANY, WORDS, "Move {$path} away, which is {kind}, then {reinstall}"},
+              {ANY, WORDS, "Give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
+              {ANY, WORDS, "Name a file: {$path} is {kind}"},
+              {ANY, WORDS, "Give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given. Where it is a permission, the file or directory that lacks it is named, and who can give it.", NULL)
     ROW(31, E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
         FIXES({ANY, TRIED, "{repair|mv DIRECTORY OTHER}"},
               {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME),
         "Many at once: a directory was deleted, renamed or replaced, or a disk was full.", NULL)
-    ROW(172, E, FILE, 009, ERROR, "{path|what RECORD lists as a file} is no {kind|file}{more}", "it is {detail|a link that leads nowhere, a directory or a FIFO, for example}",
-        FIXES({ANY, WORDS, "by hand: remove {$path} if nobody needs it, then {reinstall}; {untried}"},
+    ROW(172, E, FILE, 009, ERROR, "{path|a file of RECORD} is not a {kind|file}{more}", "the path is {detail|a link that leads nowhere, a directory or a FIFO, for example}",
+        FIXES({ANY, WORDS, "Remove {$path} if nobody needs it, then {reinstall}; {untried}"},
               {ANY, TRIED, "{aside|mv FILE OTHER} && {reinstall} && {removal|rm OTHER}"},
               {ANY, TRIED, "{aside|rmdir DIRECTORY} && {reinstall}"},
-              {ANY, WORDS, "by hand: remove {$path}, and bring the file back from where it came"}),
+              {ANY, WORDS, "Remove {$path}, and bring the file back from where it came"}),
         "RECORD lists a file there. A link that leads nowhere, a directory, a FIFO or a device took its place. A program that opens a FIFO waits for ever.", NULL)
 
     /* ---- what an index says ---- */
     ROW(157, E, INDEX, 001, ERROR, "{distribution} is not what {place|the index} has", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               SAME),
-        "Found with --index-digests, which compares RECORD with that of the wheel on the index. Files were changed and RECORD with them (rocm-sdk test --fix and rocm-sdk code do that), or another wheel of the same version was installed.", NULL)
+        "Found with --index-digests, which compares RECORD with the RECORD of the wheel on the index. Files were changed and RECORD with them (rocm-sdk test --fix and rocm-sdk code do so), or another wheel of the same version was installed.", NULL)
     ROW(158, E, INDEX, 002, ERROR, "the digests of the wheel of {distribution} at {place|the index} do not agree", "{detail}",
-        FIXES({ANY, WORDS, "by hand: install nothing from there until those who run the index have said which is right"}),
+        FIXES({ANY, WORDS, "Install nothing from there until those who run the index have said which is right"}),
         "The page of the index names another SHA-256 than the wheel, its METADATA or its attestations have: the page is older than the wheel, a server in between answers, or the wheel was replaced.", NULL)
     ROW(159, E, INDEX, 003, ERROR, "{distribution} was installed from another wheel than {place|the index} has", "{detail}",
-        FIXES({ANY, WORDS, "by hand: install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
+        FIXES({ANY, WORDS, "Install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
         "direct_url.json has the SHA-256 of the archive that was installed. The index has a wheel of this name and version with another one.", NULL)
     ROW(160, W, INDEX, 004, WARNING, "{distribution} was not compared with {place|the index}", "{detail}",
-        FIXES({ANY, WORDS, "by hand: name the index that it came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
+        FIXES({ANY, WORDS, "Name the index that it came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
         "The index does not have the wheel, or not any more, or its server does not send parts of files.", NULL)
     ROW(161, E, INDEX, 005, ERROR, "{place|the index} cannot be asked about {distribution}", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk test --index-digests {$place|ADDRESS}  # again, if the address is right and the network there (https_proxy, no_proxy)"}),
         "The server is not reached, refuses, or answers what no index answers.", NULL)
     ROW(162, E, INDEX, 006, ERROR, "no package of the SDK was compared with an index", "{detail}",
-        FIXES({ANY, WORDS, "by hand: name the index that the SDK came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
+        FIXES({ANY, WORDS, "Name the index that the SDK came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
         "A test that compared nothing has not passed.", NULL)
     ROW(163, N, INDEX, 007, NOTE, "{distribution} has attestations, whose signatures were not verified", "{detail}",
         NO_FIX,
@@ -238,30 +239,30 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               PREFIX, SAME, FILE_ITSELF),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
     ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "{detail|the distribution has it in a package that is not installed}",
-        FIXES({ANY, WORDS, "by hand: use an SDK whose {package} has {name}"},
-              {ANY, WORDS, "by hand: install AMD's package {outside}, of the release that the SDK is"},
+        FIXES({ANY, WORDS, "Use an SDK whose {package} includes {name|the library}"},
+              {ANY, WORDS, "Install AMD's package {outside}, of the release that the SDK is"},
               {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
               {GENTOO, ELSEWHERE, "emerge {gentoo}"},
-              {NIXOS, ELSEWHERE, "by hand: add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
-              {ANY, ELSEWHERE, "by hand: install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
-              {ANY, ELSEWHERE, "by hand: find out what brings {name}: a package of the system, or one of Python"}),
+              {NIXOS, ELSEWHERE, "Add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
+              {ANY, ELSEWHERE, "Install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
+              {ANY, ELSEWHERE, "Find out what brings {name}: a package of the system, or one of Python"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
     ROW(34, E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "A package of the SDK is missing.", NULL)
-    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, {why|where the linker does not look for it}{intact}",
+    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "the library is in {present|the SDK}, {why|where the linker does not look for it}{intact}",
         FIXES({ANY, TRIED, "ln -s {$target} {$link}"},
               {ANY, TRIED, "patchelf --add-rpath {$rpath} {$file}  # or link it with -Wl,-rpath,{$rpath}"},
               {ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
               {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built that way: report it to its builder.", NULL)
-    ROW(36, E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than that of this system}", "this system has glibc {present|of an older release}",
-        FIXES({CONTAINER, WORDS, "by hand: start from a newer base image, or use an SDK that was built for glibc {present|of that release}"}, {ANY, WORDS, "by hand: use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present|of that release}"}),
+    ROW(36, E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than this system has}", "this system has glibc {present|of an older release}",
+        FIXES({CONTAINER, WORDS, "Start from a newer base image, or use an SDK that was built for glibc {present|of that release}"}, {ANY, WORDS, "Use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present|of that release}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
     ROW(37, E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
         FIXES({DEBIAN, ELSEWHERE, "apt-get install --reinstall {debian}"},
@@ -270,41 +271,41 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
               {GENTOO, ELSEWHERE, "emerge --oneshot {gentoo}"},
               {ANY, TRIED, "{reinstall}"},
-              PREFIX, SAME, {ANY, WORDS, "by hand: get {$path} again from where it came, if it is a library; else name one"}),
+              PREFIX, SAME, {ANY, WORDS, "Get {$path} again from where it came, if it is a library; else name one"}),
         "The file contradicts itself or is shorter than it says: a download or a tool such as an old patchelf broke it.", NULL)
-    ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}{intact}",
+    ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "the process was killed by {signal} while constructors of the library ran{output}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file; an update of the SDK or the driver may help"}),
         "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
-    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "{ran|its constructors ran for more than 60 s}{output}{intact}",
-        FIXES({ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {silent} does not answer"},
-              {ANY, HARDWARE, "by hand: take a machine with a GPU and its driver (a container: --device=/dev/kfd --device=/dev/dri), or the CPU build of the program  # {driver} (rocm-sdk gpus)"},
+    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "{ran|constructors of the library ran for more than 60 s}{output}{intact}",
+        FIXES({ANY, HARDWARE, "Look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {silent} does not answer"},
+              {ANY, HARDWARE, "Take a machine with a GPU and its driver (a container: --device=/dev/kfd --device=/dev/dri), or the CPU build of the program  # {driver} (rocm-sdk gpus)"},
               {ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file, if /dev/kfd is there (rocm-sdk gpus)"}),
-        "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
-    ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|1 or higher}{output}{intact}",
+        "Known of rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
+    ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "constructors of the library ended the process with status {status|1 or higher}{output}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
         "A library must not call exit.", NULL)
     ROW(41, E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
         FIXES({ANY, WORDS, "rocm-sdk test --only libraries"}),
         "If it happens again, a constructor of one of the named libraries kills the process that started it. If not, something else killed it, or the kernel did because memory ran out.", NULL)
     ROW(42, E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
-        FIXES({ANY, WORDS, "by hand: use a machine with such a processor, or an SDK that was built for this one"}),
+        FIXES({ANY, WORDS, "Use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
-    ROW(43, W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
+    ROW(43, W, LIB, 010, ERROR, "{library} says that it is {soname}", "the SONAME is not the name of the file: the file was renamed",
         FIXES({ANY, TRIED, "{repair|mv LIBRARY SONAME}"},
               {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A library that needs it by its SONAME does not find it, or finds another copy.", NULL)
-    ROW(44, W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory|a directory of the build machine}",
-        FIXES({ANY, WORDS, "by hand: report it to the package's builder; LD_LIBRARY_PATH and files there can change what is loaded"}),
+    ROW(44, W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "the {tag} has {directory|a directory of the build machine}",
+        FIXES({ANY, WORDS, "Report it to the package's builder; LD_LIBRARY_PATH and files there can change what is loaded"}),
         "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
     ROW(45, E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # the packages for this machine, not a copy of those for another one"},
-              {ANY, WORDS, "by hand: take files that were built for this machine"}),
+              {ANY, WORDS, "Take files that were built for this machine"}),
         "Usual after copying an environment, or after `pip download` for another platform.", NULL)
-    ROW(46, W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
-        FIXES({ANY, WORDS, "by hand: report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
+    ROW(46, W, LIB, 013, WARNING, "{library} wants to write into its code", "the library has text relocations (DT_TEXTREL)",
+        FIXES({ANY, WORDS, "Report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "Part of it was built without -fPIC. Pages of its code are then not shared between processes.", NULL)
-    ROW(47, N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
+    ROW(47, N, LIB, 014, NOTE, "{library} asks for an executable stack", "PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
         FIXES({ANY, WORDS, "patchelf --clear-execstack {$path}  # in {staged|the build}, or link with -Wl,-z,noexecstack"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
@@ -313,68 +314,68 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
     ROW(49, W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
-        FIXES({ANY, WORDS, "by hand: report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
+        FIXES({ANY, WORDS, "Report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
     ROW(50, E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {directory|there}",
         FIXES({ANY, TRIED, "mount -o remount,bind,exec {$directory}  # as root, or move the environment elsewhere"}),
         "Usual for /tmp and for home directories on hardened systems.", NULL)
-    ROW(51, E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|some} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
+    ROW(51, E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "the library takes {size|some} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
         FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
-              {ANY, WORDS, "by hand: load ROCm earlier in the program"}),
+              {ANY, WORDS, "Load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec take this memory.", NULL)
     ROW(52, N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
-        FIXES({ANY, WORDS, "by hand: start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
+        FIXES({ANY, WORDS, "Start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "by hand: take a build of {subject|the library} that fits what is here, or install what it was built with"},
+        FIXES({ANY, WORDS, "Take a build of {subject|the library} that fits what is here, or install what it was built with"},
               {ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
               PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
-    ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}; none was loaded",
+    ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "the libraries are: {detail|for another processor}; none was loaded",
         NO_FIX,
-        "Reported for a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
-    ROW(55, E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
+        "Reported for a directory that is tested with --target. Files and packages were tested all the same.", NULL)
+    ROW(55, E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "the library is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
         FIXES({ANY, TRIED, "{install}"},
-              {ANY, WORDS, "by hand: install the ROCm in {$prefix} again the way it was installed"}),
+              {ANY, WORDS, "Install the ROCm in {$prefix} again the way it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
-    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|one release of ROCm}, the SDK is {version|of another} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
+    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|one release of ROCm}, the SDK is {version|of another} and has {present|another libamdhip64.so}", "the file needs {name|a library}{more}, which neither the SDK nor the system has",
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
-              {ANY, WORDS, "by hand: take a build of {$needing} for ROCm {version}"}),
-        "The file needs libraries that the SDK has in other versions, or those of another release: the linker would refuse the file. The names of the libraries that it needs say for which releases it was built; which libraries the SDK has decides, not its release. Raised as BadLibraryError.", NULL)
+              {ANY, WORDS, "Take a build of {$needing} for ROCm {version}"}),
+        "The file needs libraries that the SDK has in other versions, or libraries of another release: the linker would refuse the file. The names of the libraries that it needs say for which releases it was built; which libraries the SDK has decides, not its release. Raised as BadLibraryError.", NULL)
     ROW(57, E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
         FIXES({ANY, WORDS, "ulimit -v unlimited  # or raise the limit (RLIMIT_AS) where the batch system sets it"}),
         "The file is intact: the kernel refused to map it. Libraries of GPU code take gigabytes of address space, and little memory.", NULL)
-    ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
-        FIXES({ANY, WORDS, "by hand: take a build that uses the SDK's libraries, or use its own without the SDK"}),
-        "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
+    ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside the HIP runtime of the SDK", "the SDK has {other|its own}: a process that loads both has two",
+        FIXES({ANY, WORDS, "Take a build that uses the SDK's libraries, or use its own without the SDK"}),
+        "Two HIP runtimes in a process do not know each other's memory, streams and modules. The result depends on the order of loading.", NULL)
     ROW(181, N, LIB, 027, NOTE, "{needing} opens {name}, and no file has that name", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk run PROGRAM  # or rocm_sdk.initialize_process(preload_shortnames=[\"{shortname}\"]) before it is opened"},
               {ANY, WORDS, "export ROCM_SDK_UNVERSIONED_NAMES=1  # then rocm-sdk run PROGRAM answers, and rocm_sdk for what it loads"}),
         "Packages hold libraries under their SONAMEs, as libamd_smi.so.26. A plain dlopen(\"libamd_smi.so\") finds none: a file without version comes with development packages. rocm_sdk answers to the names that programs are known to use.", NULL)
 
-    ROW(180, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "its {tag|DT_AUDIT} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
+    ROW(180, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "the {tag|DT_AUDIT} of {library} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
         FIXES({ANY, WORDS, "readelf -d {$path}  # and take a build without that entry, if you do not know what it is for"}),
         "The dynamic linker loads the libraries of DT_AUDIT and DT_DEPAUDIT and calls them before anything else of a process runs, also where it only lists what a file needs. Profilers use it; files that others gave you need not.", NULL)
 
     /* ---- whose functions a library gets ---- */
     ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
         FIXES({ANY, WORDS, "export ROCM_SDK_ISOLATE={$shortname}  # for the program: it keeps that library out of the global scope"},
-              {ANY, WORDS, "by hand: preload {first} with rocm_sdk before other code opens {other|the other library}: rocm_sdk.preload_libraries({names})"},
-              {ANY, WORDS, "by hand: link {needing} with a build of {other|the other library} whose symbols have versions, or statically with -Wl,--exclude-libs,ALL"},
-              {ANY, WORDS, "by hand: load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
+              {ANY, WORDS, "Preload {first} with rocm_sdk before other code opens {other|the other library}: rocm_sdk.preload_libraries({names})"},
+              {ANY, WORDS, "Link {needing} with a build of {other|the other library} whose symbols have versions, or statically with -Wl,--exclude-libs,ALL"},
+              {ANY, WORDS, "Load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
         "Two libraries have functions or variables of the same names, and call them by name. The dynamic linker gives both the one that comes first in the global scope, and whoever was built with the other works with the wrong data. `rocm-sdk tree --bindings` shows each.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(60, E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
-              {ANY, WORDS, "by hand: add it to the ROCm in {$prefix} the way that was installed"},
+              {ANY, WORDS, "Add it to the ROCm in {$prefix} the way that was installed"},
               SAME,
               {ANY, WORDS, "rocm-sdk test  # shows what the package of {shortname} lacks"},
-              {ANY, WORDS, "by hand: name a file that is there: {$path} is not"}),
+              {ANY, WORDS, "Name a file that is there: {$path} is not"}),
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
     ROW(61, E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk tree {$shortname}  # shows what it brings"}),
-        "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
+        "The process does with this library the same as `import torch`. A problem of a library that it needs is reported in its place.", NULL)
     ROW(62, E, API, 003, ERROR, "{shortname} has no function {symbol|that its users call}", "{path|the file} is another library than its name says, or a much older one{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
               {ANY, WORDS, "{reinstall}"},
@@ -388,7 +389,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
               {ANY, WORDS, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
-        "A small kernel is compiled at run time, as PyTorch, MIOpen and rocFFT do, for the machine's GPU or for gfx1030. It needs amd_comgr and the built-in headers of hiprtc; no GPU is needed.", NULL)
+        "A small kernel is compiled at run time, as PyTorch, MIOpen and rocFFT do, for the machine's GPU or for gfx1030. The compilation needs amd_comgr and the built-in headers of hiprtc; no GPU is needed.", NULL)
 
     /* ---- tools ---- */
     ROW(65, E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}{intact}",
@@ -398,70 +399,70 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Each program of the packages is started with an option that makes it print its version or its help.", NULL)
     ROW(66, E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
-              {ANY, WORDS, "by hand: report it to the builder of {distribution}: its RECORD never had the program"}),
+              {ANY, WORDS, "Report it to the builder of {distribution}: its RECORD never had the program"}),
         "The command is a small script that starts the real program inside the packages: one of the two is missing, or the interpreter that the script names is, for example after a virtual environment was moved.", NULL)
-    ROW(67, E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds|60} s",
+    ROW(67, E, TOOL, 003, ERROR, "the program {tool} does not end", "the program ran for more than {seconds|60} s",
         FIXES({ANY, WORDS, "rocm-sdk test --report rocm-report.zip  # and report it with that file"}),
-        "It was killed.", NULL)
-    ROW(68, N, TOOL, 004, NOTE, "{tool|a program} was not tried", "it runs out of the development tree, which is not extracted",
+        "The test killed the program.", NULL)
+    ROW(68, N, TOOL, 004, NOTE, "{tool|a program} was not tried", "the program runs out of the development tree, which is not extracted",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --init"}),
         "A test changes nothing unless it is told to.", NULL)
     ROW(69, E, TOOL, 005, ERROR, "{tool|a program} is not there", "{detail}",
-        FIXES({ANY, WORDS, "by hand: install it, or name another"}),
-        "What a command needs and the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`, the Python package shtab for `rocm-sdk completion`.", NULL)
+        FIXES({ANY, WORDS, "Install it, or name another"}),
+        "A command needs a program that the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`, the Python package shtab for `rocm-sdk completion`.", NULL)
 
     /* ---- the development tree ---- */
     ROW(70, W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "An extraction was killed. The next one removes what it left.", "finish-extraction")
-    ROW(71, E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "it {detail|is missing, or not what the manifest says}",
+    ROW(71, E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "{path|a file} {detail|is missing, or not what the manifest says}",
         FIXES({ANY, TRIED, "{update}  # as the owner of the environment, or: rocm-sdk test --fix"},
               {ANY, WORDS, "{install}  # or the package {leads}"},
               {ANY, TRIED, "{reinstall} && rocm-sdk init"},
-              {ANY, WORDS, "by hand: install {$requirement} again from where it came, then: rocm-sdk init"}),
+              {ANY, WORDS, "Install {$requirement} again from where it came, then: rocm-sdk init"}),
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
     ROW(72, E, DEVEL, 003, ERROR, "the CMake package {path|of the tree} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
-              {ANY, WORDS, "by hand: correct the package that brings {staged|the file}"},
-              {ANY, WORDS, "by hand: install {$requirement} again from where it came, then: rocm-sdk init"}),
+              {ANY, WORDS, "Correct the package that brings {staged|the file}"},
+              {ANY, WORDS, "Install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
     ROW(73, E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
         FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
-              {ANY, WORDS, "by hand: report it to the package's builder"}),
+              {ANY, WORDS, "Report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}{intact}",
-        FIXES({DEBIAN, WORDS, "apt install g++  # for {header}: the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++  # for {header}"}, {ANY, WORDS, "by hand: install the C++ compiler of the system with its headers, which has {header}"},
-              {ANY, WORDS, "by hand: correct what {$path} says; `rocm-sdk test --deep` names the files of the SDK that are not as they were installed"}),
+        FIXES({DEBIAN, WORDS, "apt install g++  # for {header}: the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++  # for {header}"}, {ANY, WORDS, "Install the C++ compiler of the system with its headers, which has {header}"},
+              {ANY, WORDS, "Correct what {$path} says; `rocm-sdk test --deep` names the files of the SDK that are not as they were installed"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers. Where it names no header of the system, it fails by itself, by a variable or by a file of the SDK.", NULL)
-    ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
+    ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "the directory is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
         NO_FIX,
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
     ROW(76, W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since the links of {path|the tree} were made",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
     ROW(77, E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
-        FIXES({ANY, WORDS, "by hand: do what the message says, then rocm-sdk init"}),
-        "Raised as DevelopmentTreeError. What was there before is still there.", NULL)
+        FIXES({ANY, WORDS, "Do what the message says, then rocm-sdk init"}),
+        "Raised as DevelopmentTreeError. The tree that was there before is still there.", NULL)
     ROW(78, E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
-              {ANY, WORDS, "by hand: install {$requirement} again from where it came, then: rocm-sdk init"}),
-        "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
-    ROW(79, E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the waiting time",
-        FIXES({ANY, WORDS, "by hand: wait for the process that the message names, or end it"}),
+              {ANY, WORDS, "Install {$requirement} again from where it came, then: rocm-sdk init"}),
+        "The archive is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
+    ROW(79, E, DEVEL, 010, ERROR, "another process works on the development tree", "the other process did not end within the waiting time",
+        FIXES({ANY, WORDS, "Wait for the process that the message names, or end it"}),
         "Raised as DevelopmentTreeLockedError.", NULL)
     ROW(80, E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
         FIXES({ANY, WORDS, "python3 -m venv ~/rocm && ~/rocm/bin/pip install {source}{$requirement}  # into a virtual environment"},
-              {ANY, WORDS, "by hand: install it into a virtual environment, with pip or uv"}),
+              {ANY, WORDS, "Install it into a virtual environment, with pip or uv"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(81, N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
-        FIXES({ANY, WORDS, "by hand: use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
-        "Each clang in PATH was tried with a small program, at most four, and none compiled it; what is shown is the first that starts. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
+        FIXES({ANY, WORDS, "Use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
+        "Each clang in PATH was tried with a small program, at most four, and none compiled it; what is shown is the first that starts. A clang may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
         "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)
     ROW(183, E, DEVEL, 014, ERROR, "the development tree lacks files that packages of the SDK have", "{detail}",
-        FIXES({ANY, WORDS, "by hand: tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the files; until then take them from the package's own directory"}),
-        "The tree is to have every file of the packages that compilers and programs use: libraries, bitcode, kernels and their archives. These were never in the archive of the tree or, of a device package, in its list of links (.devel_links). Installing again brings the same files.", NULL)
+        FIXES({ANY, WORDS, "Tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the files; until then take them from the package's own directory"}),
+        "The tree is to have every file of the packages that compilers and programs use: libraries, bitcode, kernels and their archives. The files were never in the archive of the tree or, of a device package, in its list of links (.devel_links). Installing again brings the same files.", NULL)
     ROW(184, W, DEVEL, 015, WARNING, "the development tree has copies of {number|some} files of the packages", "{path|the tree} has copies where links belong, as {example|a library}",
         FIXES({ANY, TRIED, "rocm-sdk init  # as the owner of the environment"}),
         "The layers of an image, or a copy of a directory, make two files of two names of one file. A program that gets a library from the tree and its twin from the package loads both: two copies of LLVM abort the program, and the disk holds everything twice.", NULL)
@@ -471,24 +472,24 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               MORE,
-              {ANY, WORDS, "rocm-sdk install sdk --upgrade --gpu {target|TARGET}  # a release with code for it: this SDK offers no package"}),
+              {ANY, WORDS, "rocm-sdk install sdk --upgrade --gpu {target|TARGET}  # a release with code for it: this SDK has none"}),
         "Programs start and fail at their first kernel. Where the SDK's comgr does not know the target either, HIP ends each process that sees the GPU.", NULL)
     ROW(84, E, GPU, 003, ERROR, "HIP sees {found|one number of} GPUs, the kernel has {wanted|another} for this process", "{detail}{intact}",
-        FIXES({ANY, WORDS, "by hand: compare `rocm-sdk gpus --all` with rocminfo; report both"}),
+        FIXES({ANY, WORDS, "Compare `rocm-sdk gpus --all` with rocminfo; report both"}),
         "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
     ROW(85, E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
-        FIXES({ANY, WORDS, "by hand: try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
-        "They are damaged, or change all the time while they are read: the message names the file. Raised as TopologyError.", NULL)
+        FIXES({ANY, WORDS, "Try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
+        "The files are damaged, or change all the time while they are read: the message names the file. Raised as TopologyError.", NULL)
     ROW(86, E, GPU, 005, ERROR, "no GPU target or family has this name, or it does not have the feature", "{detail}",
-        FIXES({ANY, WORDS, "by hand: use another name: did you mean {near|gfx942}?"},
-              {ANY, WORDS, "by hand: {advice}"},
-              {ANY, WORDS, "by hand: use another name: targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
+        FIXES({ANY, WORDS, "Use another name: did you mean {near|gfx942}?"},
+              {ANY, WORDS, "{advice}"},
+              {ANY, WORDS, "Use another name: targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
         "Raised as UnknownTargetError.", NULL)
     ROW(87, E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
         FIXES({ANY, WORDS, "rocm-sdk targets --cmake gfx942,gfx110X-all  # names targets"}),
         "Raised as EmptySelectionError. An empty list is never printed, because build systems would use their default instead.", NULL)
     ROW(88, E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
-        FIXES({ANY, WORDS, "by hand: check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
+        FIXES({ANY, WORDS, "Check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
     ROW(89, E, GPU, 008, ERROR, "no GPU is chosen by {selection|the selection}", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk gpus --visible  # lists those that are there: choose one of them"}),
@@ -500,26 +501,26 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         NO_FIX,
         "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
     ROW(92, W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
+        FIXES({ANY, HARDWARE, "Wait and look again; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
         "The module is being loaded or unloaded.", NULL)
     ROW(93, W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: use a kernel that is built with CONFIG_HSA_AMD"}),
+        FIXES({ANY, HARDWARE, "Use a kernel that is built with CONFIG_HSA_AMD"}),
         "The kernel's driver amdgpu is there, but KFD, which ROCm talks to, is not.", NULL)
     ROW(94, W, GPU, 014, WARNING, "the kernel's compute driver knows no GPU", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
+        FIXES({ANY, HARDWARE, "See whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
         "KFD is there without a GPU: the driver did not take the GPU, or it is not supported for compute.", NULL)
     ROW(95, W, GPU, 015, WARNING, "the device cgroup hides GPUs", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
+        FIXES({ANY, HARDWARE, "Start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
         "The kernel says that the GPUs exist, and nothing else about them.", NULL)
     ROW(96, W, GPU, 016, WARNING, "/dev/kfd is not there", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES({ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}),
         "Every ROCm program opens it. The kernel knows a GPU, so this is mostly a container without the device.", NULL)
     ROW(97, W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
     ROW(98, W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without|the GPU} none"},
-              {ANY, HARDWARE, "by hand: start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES({ANY, HARDWARE, "Look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without|the GPU} none"},
+              {ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}),
         "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
     ROW(99, W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
@@ -527,13 +528,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(100, W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
         FIXES({ANY, HARDWARE, "rocm-sdk test --only libraries  # says what to do about {soname}, which {reason}"},
               {ANY, HARDWARE, "rocm-sdk run rocminfo  # ROCm opens {soname} then, and says which GPU it finds"},
-              {ANY, HARDWARE, "by hand: install a ROCm that supports WSL (librocdxg), and run its rocminfo"}),
+              {ANY, HARDWARE, "Install a ROCm that supports WSL (librocdxg), and run its rocminfo"}),
         "The GPU is behind /dev/dxg, and only a ROCm that supports WSL, through librocdxg, can say which one it is. Before ROCm 10.1 its runtime opens librocdxg.so, a name that no package has: programs find it in rocm-sdk run, and after rocm_sdk.initialize_process.", NULL)
     ROW(101, W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "WSL2 passes the GPU through this device.", NULL)
     ROW(102, W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
+        FIXES({ANY, HARDWARE, "Update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
         "ROCm for WSL talks to the GPU through this library.", NULL)
     ROW(103, W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
         FIXES({ANY, HARDWARE, "export HSA_ENABLE_DXG_DETECTION=1  # ROCm before 7.13 needs it"}),
@@ -543,33 +544,33 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
     ROW(105, W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
-        "Its value is not major.minor.stepping, at most 63.255.255, with nothing behind it.", NULL)
+        "The value is not major.minor.stepping, at most 63.255.255, with nothing behind it.", NULL)
     ROW(106, W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "ROCm knows no target of the version that it names.", NULL)
     ROW(107, W, GPU, 027, WARNING, "a GPU is on the PCI bus, and the compute driver does not have it", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: see what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
-        "KFD has other GPUs of this machine. It leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics. The kernel's log says which one it is.", NULL)
+        FIXES({ANY, HARDWARE, "See what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
+        "KFD has other GPUs of this machine. KFD leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics. The kernel's log says which one it is.", NULL)
     ROW(108, W, GPU, 028, WARNING, "firmware of a GPU is of a version that is known to do harm", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: install another version of linux-firmware, rebuild the initramfs and reboot  # {repair|another version does not do that}"}),
+        FIXES({ANY, HARDWARE, "Install another version of linux-firmware, rebuild the initramfs and reboot  # {repair|another version does not do that}"}),
         "The firmware comes with the package linux-firmware or the like, and is loaded from the initramfs. The table of versions has a source for each.", NULL)
     ROW(109, W, GPU, 029, WARNING, "this Linux is older than a GPU needs", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: update the kernel to {needed|a newer one}, or use one into which your distribution has put the same change"}),
+        FIXES({ANY, HARDWARE, "Update the kernel to {needed|a newer one}, or use one into which your distribution has put the same change"}),
         "The driver is part of the kernel. Distributions put single changes into older kernels, and a driver from a package of its own (amdgpu-dkms) has a version of its own: so this is a guess from the number.", NULL)
     ROW(110, N, GPU, 030, NOTE, "the processor reaches only a part of a GPU's memory", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: switch on Above 4G Decoding and Resizable BAR in the firmware of the machine"}),
+        FIXES({ANY, HARDWARE, "Switch on Above 4G Decoding and Resizable BAR in the firmware of the machine"}),
         "The PCI BAR of the GPU is smaller than its memory. Programs run; copies take a longer way, and GPUs cannot reach each other's whole memory.", NULL)
     ROW(111, W, GPU, 031, WARNING, "the way between the processor and a GPU has no PCIe atomics", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: put the GPU into a slot of the processor, or switch on AtomicOps in the firmware of the machine; in a virtual machine, on the host"}),
+        FIXES({ANY, HARDWARE, "Put the GPU into a slot of the processor, or switch on AtomicOps in the firmware of the machine; in a virtual machine, on the host"}),
         "KFD says so in the flags of the link. Programs that share atomic variables with the GPU, such as printf in kernels and some collectives, may hang; others run.", NULL)
     ROW(112, W, GPU, 032, WARNING, "a GPU has counted errors that it could not correct", "{detail}",
-        FIXES({ANY, HARDWARE, "by hand: look at the kernel's log (dmesg | grep -i ras) and reboot; if the count rises again, have the GPU replaced"}),
+        FIXES({ANY, HARDWARE, "Look at the kernel's log (dmesg | grep -i ras) and reboot; if the count rises again, have the GPU replaced"}),
         "The counters (RAS) begin at 0 with the driver, or go on from what the GPU has stored. Results computed since may be wrong.", NULL)
     ROW(164, W, GPU, 033, WARNING, "{path|a variable} makes ROCm abort each program", "{detail}",
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or {repair|correct it}"}),
         "The program ends with SIGABRT while ROCm starts, before it has seen a GPU. ROCm's runtime does so at an empty entry of ROCR_VISIBLE_DEVICES that is not the last one, HIP 6.4.3 with a GPU whose version is overridden by one of gfx8.", NULL)
     ROW(177, W, GPU, 034, WARNING, "{target|a GPU} is known to compute wrongly", "{detail|reports tell of it}",
-        FIXES({ANY, HARDWARE, "by hand: compare results with the CPU before you rely on them, or take another GPU  # {said_by|a public report}"}),
+        FIXES({ANY, HARDWARE, "Compare results with the CPU before you rely on them, or take another GPU  # {said_by|a public report}"}),
         "Public reports tell of wrong results without an error. The table has one row for each target, with the releases and the source of the report. Everything loads and runs.", NULL)
     ROW(178, W, GPU, 035, WARNING, "the GPU {target|of this machine} has no code here, and {other|another one} has", "no installed package has device code for {target|it}; programs that take the first GPU may get it",
         FIXES({ANY, HARDWARE, "rocm-sdk run --gpu supported PROGRAM  # use {other|the discrete one}"}),
@@ -582,38 +583,38 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
-              {ANY, WORDS, "by hand: take files that have code for it; rocm-sdk code prints the targets of these"}),
+              {ANY, WORDS, "Take files that have code for it; rocm-sdk code prints the targets of these"}),
         "The libraries load. Their first kernel fails with hipErrorInvalidDeviceFunction, and hipModuleLoad of a file of such code with hipErrorNoBinaryForGpu; some abort the program. `rocm-sdk code` prints the targets that they have code for.", NULL)
     ROW(114, E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
-              {ANY, WORDS, "by hand: install the package of the archive in the version of the library"}),
+              {ANY, WORDS, "Install the package of the archive in the version of the library"}),
         "The code of these libraries is in separate files (.kpack), which they name. When a kernel is launched, HIP finds that the archive is missing or has nothing of the library.", NULL)
     ROW(115, N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
-        FIXES({ANY, WORDS, "by hand: try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
+        FIXES({ANY, WORDS, "Try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 
     ROW(116, E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
-        FIXES({ANY, WORDS, "by hand: get the archive again; if it is meant to be like that, unpack it and ask about the directory"}),
-        "A wheel, zip file or tar archive was asked for the GPU code of its files. The command refuses sizes that its bytes cannot hold, members that overlap or are encrypted, compression other than that of wheels, and archives that are cut short.", NULL)
-    ROW(117, W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
-        FIXES({ANY, WORDS, "by hand: build it for fewer targets, compress its code (--offload-compress), or split it"}),
+        FIXES({ANY, WORDS, "Get the archive again; if it is meant to be like that, unpack it and ask about the directory"}),
+        "A wheel, zip file or tar archive was asked for the GPU code of its files. The command refuses sizes that its bytes cannot hold, members that overlap or are encrypted, compression that wheels do not use, and archives that are cut short.", NULL)
+    ROW(117, W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "the file has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
+        FIXES({ANY, WORDS, "Build it for fewer targets, compress its code (--offload-compress), or split it"}),
         "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be too much.", NULL)
 
     ROW(118, W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
-        FIXES({ANY, WORDS, "by hand: do without them, or take another SDK: no package of this one has the code"}),
+        FIXES({ANY, WORDS, "Do without them, or take another SDK: no package of this one has the code"}),
         "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails with hipErrorInvalidDeviceFunction. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
     ROW(119, E, CODE, 007, ERROR, "tables of kernels for the GPU {target} are missing in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
-              {ANY, WORDS, "by hand: copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),
+              {ANY, WORDS, "Copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),
         "rocBLAS and hipBLASLt look each kernel up: an index (TensileLibrary_lazy_<target>.dat) names a table for each kind of matrices, and the table the kernels. A call whose table is not there fails. Usual where the files of several builds were put together, or copied one by one.", NULL)
     ROW(120, N, CODE, 008, NOTE, "{libraries}: no kernels that are tuned for the GPU {target}", "{detail}", NO_FIX,
-        "The library runs. Its kernels for this GPU are those that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
+        "The library runs. For this GPU it has only the kernels that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
     ROW(121, N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
         "MIOpen keeps the kernels that it compiled, and what it found to be fast, in ~/.cache/miopen and ~/.config/miopen, or where MIOPEN_CUSTOM_CACHE_DIR and MIOPEN_USER_DB_PATH say. Files of other versions and for other GPUs do no harm, and nobody removes them.", NULL)
     ROW(185, E, CODE, 019, ERROR, "no package has the kernels of {libraries|a library}", "{detail}",
-        FIXES({ANY, WORDS, "by hand: tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the libraries; until then do without them, or take another release"}),
-        "These libraries name separate files with their code (.kpack). The package for the GPU is installed, has all files that it lists, and these archives are not among them: they were left out when it was made, and installing it again does not bring them. The libraries load, and their first kernel fails on every such GPU.", NULL)
+        FIXES({ANY, WORDS, "Tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the libraries; until then do without them, or take another release"}),
+        "The libraries name separate files with their code (.kpack). The package for the GPU is installed, has all files that it lists, and these archives are not among them: they were left out when it was made, and installing it again does not bring them. The libraries load, and their first kernel fails on every such GPU.", NULL)
 
     /* ---- OpenCL ---- */
     ROW(122, W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",
@@ -630,7 +631,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A debugging aid of HIP that newer code objects are not made for.", NULL)
     ROW(125, W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
         FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION"}),
-        "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
+        "The variable presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
     ROW(126, E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target|a target}, which no package supports", "supported: {supported|the targets of the installed packages}",
         FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION  # or install the packages of {target|that target}"}),
         "HIP looks for kernels of the presented target.", NULL)
@@ -653,21 +654,21 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(166, E, ENV, 010, ERROR, "{what|a variable} makes {name|a program} fail{more}", "{name|the program} works without {what|it}, and fails with it: {seen|see `rocm-sdk test`}",
         FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
               {ANY, WORDS, "unset {$variable}"}),
-        "A library, a compilation or a program failed. It ran again without any variable, entry, directory or soft limit that could be the reason, and worked; then with each alone. It fails with the one that is named. Problems of that variable, and whatever failed with it, are no problems of their own.", NULL)
+        "A library, a compilation or a program failed. The test ran it again without any variable, entry, directory or soft limit that could be the reason, and it worked; then with each alone. The failure comes with the one that is named. Problems of that variable, and whatever failed with it, are no problems of their own.", NULL)
     ROW(167, E, ENV, 011, ERROR, "{name|a program} fails at the hard limit of {what|the process}{more}", "{variable|the limit} is {value|low}, and no more can be set in this process: {seen|see `rocm-sdk test`}",
-        FIXES({ANY, WORDS, "by hand: raise the hard limit where it is set: the batch system, the service manager or /etc/security/limits.conf"}),
+        FIXES({ANY, WORDS, "Raise the hard limit where it is set: the batch system, the service manager or /etc/security/limits.conf"}),
         "The kernel says which limit it was by the error that it gives: no memory (RLIMIT_AS, RLIMIT_DATA), a file too large (RLIMIT_FSIZE), too many files (RLIMIT_NOFILE), no process (RLIMIT_NPROC).", NULL)
     ROW(168, E, ENV, 012, ERROR, "{path|a device} cannot be used on this system", "{detail}",
         FIXES({ANY, TRIED, "{repair|mount -t proc proc /proc}"},
-              {ANY, WORDS, "by hand: make {$path} usable"}),
+              {ANY, WORDS, "Make {$path} usable"}),
         "Programs and libraries of ROCm open /dev/null, read /proc and /sys, and compilers write temporary files. A chroot or a minimal container may lack these, and a disk may be full or read-only.", NULL)
     ROW(169, E, ENV, 013, ERROR, "{path|a file} takes the place of {replaced|Python's module} {name|of the same name}", "{detail}",
         FIXES({ANY, TRIED, "{repair|rm FILE}"},
-              {ANY, WORDS, "by hand: rename {$path}, or take its directory out of {variable|the search path of Python}"}),
+              {ANY, WORDS, "Rename {$path}, or take its directory out of {variable|the search path of Python}"}),
         "Python takes the first module of a name that it finds. A file json.py in a directory of PYTHONPATH comes before the standard library, and whatever imports json gets that file. A file .pyc that was made of another source, and is not compared with it, takes the place of that source.", NULL)
     ROW(174, W, ENV, 014, WARNING, "ROCm has no place for its temporary files", "{path|/tmp}: {detail|it cannot be written}",
-        FIXES({ANY, WORDS, "by hand: set TMPDIR to a directory that this user may write to"}),
-        "comgr, which compiles for hiprtc and HIP and unpacks compressed code, makes a directory comgr-* in that of TMPDIR, TMP, TEMP or TEMPDIR, the first that is set, else in /tmp. Where it cannot, these calls fail, and kernels of compressed code with hipErrorInvalidDeviceFunction.", NULL)
+        FIXES({ANY, WORDS, "Set TMPDIR to a directory that this user may write to"}),
+        "comgr, which compiles for hiprtc and HIP and unpacks compressed code, makes a directory comgr-* in the directory that TMPDIR, TMP, TEMP or TEMPDIR names, the first that is set, else in /tmp. Where it cannot, these calls fail, and kernels of compressed code with hipErrorInvalidDeviceFunction.", NULL)
     ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
         FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),
         "Without its cache comgr compiles and unpacks the same code again in each process. The cache is in the directory that AMD_COMGR_CACHE_DIR names, else in comgr below XDG_CACHE_HOME, else in ~/.cache/comgr.", NULL)
@@ -678,53 +679,53 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     /* ---- a running process ---- */
     ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
         FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {brought_by} has brought libraries of another ROCm"},
-              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
-              {ANY, WORDS, "by hand: start the program without {variable|the variable}; or uninstall the other copy"}),
+              {ANY, WORDS, "Use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "Start the program without {variable|the variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
     ROW(133, W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
         FIXES({ANY, WORDS, "rocm-sdk run rocprofv3 -- PROGRAM  # {profiler}, the rocprofv3 of this SDK: the profiler {brought_by} has brought libraries of another ROCm"},
-              {ANY, WORDS, "by hand: use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
-              {ANY, WORDS, "by hand: start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
+              {ANY, WORDS, "Use the rocprofv3 of this SDK  # the profiler {brought_by} has brought libraries of another ROCm"},
+              {ANY, WORDS, "Start the program without {variable|the variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
-    ROW(134, E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
-        FIXES({ANY, WORDS, "by hand: start the program again"}),
-        "What is loaded later comes from the new files, and does not fit what is loaded already.", NULL)
+    ROW(134, E, PROC, 003, ERROR, "{path} was replaced while the process runs", "the mapping says (deleted): the SDK was upgraded or removed under it",
+        FIXES({ANY, WORDS, "Start the program again"}),
+        "Libraries that are loaded later come from the new files, and do not fit the ones that are loaded already.", NULL)
     ROW(135, E, PROC, 004, ERROR, "process {pid} cannot be looked at", "{detail}",
-        FIXES({ANY, WORDS, "by hand: ask as its user ({owner}) or as root"},
-              {ANY, WORDS, "by hand: ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
-              {ANY, WORDS, "by hand: give the number of a process that runs"}),
+        FIXES({ANY, WORDS, "Ask as its user ({owner}) or as root"},
+              {ANY, WORDS, "Ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
+              {ANY, WORDS, "Give the number of a process that runs"}),
         "The command reads /proc/PID/maps and /proc/PID/environ.", NULL)
     ROW(136, N, PROC, 005, NOTE, "whose functions process {pid} calls cannot be seen", "{detail}",
-        FIXES({ANY, WORDS, "by hand: ask as root; where kernel.yama.ptrace_scope is not 0, a user may read the memory of his own children only"}),
-        "The command reads /proc/PID/mem for that. What is mapped was read, and is told.", NULL)
+        FIXES({ANY, WORDS, "Ask as root; where kernel.yama.ptrace_scope is not 0, a user may read the memory of his own children only"}),
+        "The command reads /proc/PID/mem for that. The list of mapped files was read, and is told.", NULL)
 
     /* ---- rewriting files of GPU code ---- */
-    ROW(165, W, CODE, 018, WARNING, "HIP may run the code of another library in place of compressed code", "the cache of {path|the installed comgr} gave the code of one bundle for that of another one, when it was asked with two",
+    ROW(165, W, CODE, 018, WARNING, "HIP may run the code of another library in place of compressed code", "the cache of {path|the installed comgr} gave the code of one bundle for the code of another one, when it was asked with two",
         FIXES({ANY, TRIED, "export AMD_COMGR_CACHE=0"}),
         "HIP has compressed bundles unpacked by comgr, whose cache (~/.cache/comgr, on by default) finds them by the names of their entries alone in some versions, as 7.0.2 of Debian. Which code a library gets depends on what ran before: calls fail with hipErrorInvalidDeviceFunction, the program aborts (Cannot find Symbol), or it computes with another library's kernel of the same name. `rocm-sdk` asks comgr with two small bundles and a cache of their own.", NULL)
     ROW(137, E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",
-        FIXES({ANY, WORDS, "by hand: use it as it is: the file was not changed"}),
+        FIXES({ANY, WORDS, "Use it as it is: the file was not changed"}),
         "A file is rewritten if all its code is in bundles that HIP's wrappers lead to, or that are files by themselves. A file that is not fully understood is left alone. Raised as RewriteError.", NULL)
     ROW(138, E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
         FIXES({ANY, WORDS, "{repair|python -m pip install backports.zstd}  # with the Python that runs rocm-sdk"},
-              {ANY, WORDS, "by hand: use a Python that was built with libzstd (Debian: libzstd-dev)"}),
+              {ANY, WORDS, "Use a Python that was built with libzstd (Debian: libzstd-dev)"}),
         "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
-    ROW(139, E, CODE, 012, ERROR, "{path} has no code that {gpus|the GPU} runs", "it has code for {targets|other targets}",
-        FIXES({ANY, WORDS, "by hand: keep one of the targets that it has, or install the library with code for {gpus}"}),
+    ROW(139, E, CODE, 012, ERROR, "{path} has no code that {gpus|the GPU} runs", "the file has code for {targets|other targets}",
+        FIXES({ANY, WORDS, "Keep one of the targets that it has, or install the library with code for {gpus}"}),
         "A file without code would load, and fail at the first kernel. Raised as RewriteError.", NULL)
     ROW(140, E, CODE, 013, ERROR, "the new file for {path|another} is not what it should be", "{detail}",
-        FIXES({ANY, WORDS, "by hand: install the original again if it may be damaged; else report it with this message"}),
+        FIXES({ANY, WORDS, "Install the original again if it may be damaged; else report it with this message"}),
         "Each new file is read back, compared with the original and loaded before it gets its name. The original is unchanged, and the new file was not kept. Raised as RewriteError.", NULL)
-    ROW(141, E, CODE, 014, ERROR, "{path} would grow from {before|few} to {size|more} bytes", "its code is compressed, and is to be stored plain",
-        FIXES({ANY, WORDS, "by hand: keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
+    ROW(141, E, CODE, 014, ERROR, "{path} would grow from {before|few} to {size|more} bytes", "the code is compressed, and is to be stored plain",
+        FIXES({ANY, WORDS, "Keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
         "A file that would grow to more than four times its size is not written without --force. Raised as RewriteError.", NULL)
-    ROW(142, N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail|what was done to it}",
+    ROW(142, N, CODE, 015, NOTE, "{library} was rewritten", "the note in the file says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"},
-              {ANY, WORDS, "by hand: get the original of {$path} from where it came, if its other code is needed"}),
+              {ANY, WORDS, "Get the original of {$path} from where it came, if its other code is needed"}),
         "`rocm-sdk code` has made it from another file, mostly to leave out code for GPUs that are not there.", NULL)
-    ROW(143, W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail|what was done to it}",
+    ROW(143, W, CODE, 016, WARNING, "{library} offers code of one target for another", "the note in the file says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "{reinstall}  # where results are wrong or a GPU hangs"},
-              {ANY, WORDS, "by hand: where results are wrong or a GPU hangs, get the original of {$path} from where it came"}),
+              {ANY, WORDS, "Get the original of {$path} from where it came, where results are wrong or a GPU hangs"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
     ROW(144, E, CODE, 017, ERROR, "{path} cannot be written without /proc", "/proc is not mounted here: a new file is checked, and gets its name, through it",
         FIXES({ANY, TRIED, "mount -t proc proc /proc"}),
@@ -740,41 +741,41 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- a prefix that is to be packaged (rocm-sdk test --sdk) ---- */
     ROW(147, E, PREFIX, 001, ERROR, "{path|the prefix} has no ROCm", "{detail}",
-        FIXES({ANY, WORDS, "by hand: name the directory that has the include, bin or lib of ROCm: rocm-sdk test --sdk \"$DESTDIR/usr\""}),
+        FIXES({ANY, WORDS, "Name the directory that has the include, bin or lib of ROCm: rocm-sdk test --sdk \"$DESTDIR/usr\""}),
         "Nothing could be tested, and that is no pass. Reported by `rocm-sdk test --sdk`, also for a directory that was filled after the test, or under another name.", NULL)
-    ROW(148, E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail|which is not there}",
-        FIXES({ANY, WORDS, "by hand: give the package the file {target|that it names}, or remove the link: rm {$path}"}),
+    ROW(148, E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "the link says {target|another file}: {detail|which is not there}",
+        FIXES({ANY, WORDS, "Give the package the file {target|that it names}, or remove the link: rm {$path}"}),
         "Links with absolute paths are followed below the staging directory. A file of the build root counts, too, because another package may have it.", NULL)
     ROW(149, E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
     ROW(182, E, PKG, 026, ERROR, "{distribution} {version|of one version} is built for CUDA", "{detail}; no GPU of AMD runs its kernels",
         FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"},
-              {ANY, WORDS, "by hand: install a build of {distribution} for ROCm in place of this one, from where its makers offer it"}),
-        "The public index has torch and others for CUDA under their plain names. An installer that is not told AMD's index takes these, also as a requirement of something else, and they find no GPU. What tells is the version, the requirements, version.py and the libraries.", NULL)
-    ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail|which no other machine has}",
+              {ANY, WORDS, "Install a build of {distribution} for ROCm in place of this one, from where its makers offer it"}),
+        "The public index has torch and others for CUDA under their plain names. An installer that is not told AMD's index takes these, also as a requirement of something else, and they find no GPU. The version, the requirements, version.py and the libraries tell.", NULL)
+    ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "the {tag} has this directory: {detail|which no other machine has}",
         FIXES({ANY, TRIED, "patchelf --set-rpath '$ORIGIN' {$path}  # or link with -Wl,-rpath,'$ORIGIN', or build with CMAKE_SKIP_INSTALL_RPATH"}),
         "A DT_RPATH or DT_RUNPATH with a directory of the build is of no use elsewhere, and whoever can make the directory there decides what is loaded.", NULL)
     ROW(151, E, PREFIX, 005, ERROR, "{needing} needs {name|another library}, which is in neither the prefix nor the build root", "a process that loads it ends with: cannot open shared object file",
-        FIXES({ANY, WORDS, "by hand: add the package that has {name} to those that the build requires, or the file to this prefix"}),
-        "All libraries of the prefix are loaded with its directories in LD_LIBRARY_PATH. What they need besides comes from the system in which the package is tested.", NULL)
+        FIXES({ANY, WORDS, "Add the package that has {name} to those that the build requires, or the file to this prefix"}),
+        "All libraries of the prefix are loaded with its directories in LD_LIBRARY_PATH. Other libraries that they need come from the system in which the package is tested.", NULL)
     ROW(152, W, PREFIX, 006, WARNING, "the libraries of {path|the prefix} do not find each other by themselves", "{needing} needs {name}, and neither its search path nor the linker's configuration leads to {directory|its directory}{more}",
-        FIXES({ANY, WORDS, "by hand: link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
+        FIXES({ANY, WORDS, "Link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
         "Programs then need LD_LIBRARY_PATH. The files /etc/ld.so.conf and /etc/ld.so.conf.d/*.conf below the staging directory count.", NULL)
     ROW(153, E, PREFIX, 007, ERROR, "{path|a file} says {version|one version}, {other|another file} says {wanted|another}", "both say the version of {name|one thing}",
-        FIXES({ANY, WORDS, "by hand: remove what another version has left in the build, and build both files from one source"}),
-        "CMake, programs and installers read the version from different files: `.info/version`, headers, CMake packages, names of libraries. They must say the same.", NULL)
+        FIXES({ANY, WORDS, "Remove what another version has left in the build, and build both files from one source"}),
+        "CMake, programs and installers read the version from different files: `.info/version`, headers, CMake packages, names of libraries. All must say the same.", NULL)
     ROW(154, E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|1 or a later one} has {directory|it}, which will not exist where the package is installed",
-        FIXES({ANY, WORDS, "by hand: give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix|/usr} ... && DESTDIR=... cmake --install ..."}),
+        FIXES({ANY, WORDS, "Give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix|/usr} ... && DESTDIR=... cmake --install ..."}),
         "Texts that others read (CMake packages, files for pkg-config, scripts, headers) must name files by their place after the installation.", NULL)
     ROW(155, E, PREFIX, 009, ERROR, "the CMake package {path|of the prefix} asks for {name|a file}, which is not there", "{detail}",
-        FIXES({ANY, WORDS, "by hand: tell the builder of {distribution}, whose `rocm-sdk-build check` names what CMake packages of the tree require and the tree lacks"},
-              {ANY, WORDS, "by hand: give the package {name|the file}, or correct what the CMake package has from its build"}),
-        "find_package or the link fails for whoever builds with the package. What a package requires by find_dependency, and the files, directories and targets that it names, count as for a project that asks for this package alone. A development tree has all of it itself; for a prefix the build root counts, too, because another package may have it.", NULL)
+        FIXES({ANY, WORDS, "Tell the builder of {distribution}, whose `rocm-sdk-build check` names what CMake packages of the tree require and the tree lacks"},
+              {ANY, WORDS, "Give the package {name|the file}, or correct what the CMake package has from its build"}),
+        "find_package or the link fails for whoever builds with the package. Packages that it requires by find_dependency, and the files, directories and targets that it names, count as for a project that asks for this package alone. A development tree has all of it itself; for a prefix the build root counts, too, because another package may have it.", NULL)
     ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix|the development tree} does not take the device libraries that are there", "{detail}",
         FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
-              {ANY, WORDS, "by hand: install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
-        "clang links each HIP program with ocml.bc and others. It looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
+              {ANY, WORDS, "Install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
+        "clang links each HIP program with ocml.bc and others. clang looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };
 
 /* Codes of earlier releases, and the codes that took their place. */

@@ -3,11 +3,11 @@
 
 /* clang-format off */
 const rsdk_fact_word rsdk_fact_words[] = {
-    {"advice",       "look at the list of targets"},
+    {"advice",       "Look at the list of targets"},
     {"also",         ""},
     {"application",  "APPLICATION"},
     {"arch",         "PACKAGE"},
-    {"brought_by",   "that LD_PRELOAD names"},
+    {"brought_by",   "in LD_PRELOAD"},
     {"capability",   "CAPABILITY"},
     {"conda_requirement", "DISTRIBUTION=VERSION"},
     {"count",        "many"},
@@ -29,7 +29,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"intact",       ""},
     {"kind",         "no regular file"},
     {"lack",         ""},
-    {"leads",        "that holds it"},
+    {"leads",        "with the file"},
     {"libraries",    "a library"},
     {"library",      "a library"},
     {"link",         "LINK"},

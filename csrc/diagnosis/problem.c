@@ -26,6 +26,7 @@ typedef struct composer {
     bool lacks_facts; /* the last text names something that is not known */
     bool is_page;     /* the text is for the page of a code, which is the same on each machine */
     bool has_command; /* the last text is a command of an installer */
+    bool has_words;   /* a part of the last text is words in place of such a command */
 } composer;
 
 /* ---- values ---- */
@@ -212,6 +213,24 @@ static void add_source(composer *c, rsdk_text *text) {
     }
 }
 
+/* Return whether a fix is words, which begin as a sentence does, and no command, whose program has a name in lower case
+ * or whose variable has one in upper case. */
+static bool is_words(const char *fix) {
+    return isupper((unsigned char)fix[0]) && islower((unsigned char)fix[1]);
+}
+
+/* Add a command of an installer; words in its place go on with a sentence that is begun. */
+static void add_command(composer *c, const char *command, unsigned depth, rsdk_text *text) {
+    c->has_command = true;
+    if (is_words(command)) {
+        c->has_words = true;
+        if (rsdk_text_get(text)[0] != '\0') {
+            rsdk_text_add(text, "%c", tolower((unsigned char)*command++));
+        }
+    }
+    fill_in(c, command, depth + 1, text);
+}
+
 /* Add the value of a name. words: the template's own, for an unknown fact; NULL: the words that the fact has
  * everywhere. */
 static void add_named(composer *c, const char *name, bool is_word, const char *words, unsigned depth, rsdk_text *text) {
@@ -236,8 +255,7 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
                value_named(c, "version") != NULL) {
         add_conda_requirement(c, text);
     } else if (command != NULL && depth < DEPTH_LIMIT) {
-        c->has_command = true;
-        fill_in(c, command, depth + 1, text);
+        add_command(c, command, depth, text);
     } else {
         c->lacks_facts = true;
         if (is_word) {
@@ -294,7 +312,7 @@ static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text
 /* Return the filled-in text in the arena; NULL when out of memory. */
 static const char *text_of(composer *c, const char *template, rsdk_arena *arena) {
     rsdk_text text = RSDK_TEXT_INIT;
-    c->lacks_facts = c->has_command = false;
+    c->lacks_facts = c->has_command = c->has_words = false;
     fill_in(c, template, 0, &text);
     const char *copy = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
     rsdk_text_clear(&text);
@@ -303,14 +321,10 @@ static const char *text_of(composer *c, const char *template, rsdk_arena *arena)
 
 /* ---- the fix ---- */
 
-static const char by_hand[] = "by hand: ";
-
-/* Let a fix that is a deed in part say so at its beginning. */
-static rsdk_status begin_with_by_hand(rsdk_arena *arena, const char **fix, rsdk_error *error) {
-    const char *inside = (*fix)[0] != '\0' ? strstr(*fix + 1, by_hand) : NULL;
-    if (inside != NULL) {
-        *fix = rsdk_arena_format(arena, "%s%.*s%s", strncmp(*fix, by_hand, strlen(by_hand)) == 0 ? "" : by_hand,
-                                 (int)(inside - *fix), *fix, inside + strlen(by_hand));
+/* Let a fix of which a part is words say at its beginning that no shell takes it. */
+static rsdk_status begin_with_words(const composer *c, rsdk_arena *arena, const char **fix, rsdk_error *error) {
+    if (c->has_words && !is_words(*fix)) {
+        *fix = rsdk_arena_format(arena, "Do in turn: %s", *fix);
         RSDK_NEED(*fix, error);
     }
     return RSDK_OK;
@@ -324,7 +338,7 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
         if (row->fixes[i].system == system) {
             const char *text = text_of(c, row->fixes[i].text, arena);
             RSDK_NEED(text, error);
-            RSDK_TRY(begin_with_by_hand(arena, &text, error));
+            RSDK_TRY(begin_with_words(c, arena, &text, error));
             *fix = c->lacks_facts ? NULL : text;
         }
     }
@@ -455,5 +469,5 @@ rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena
     const rsdk_finding nothing = {0};
     composer c = {.finding = &nothing, .installation = &unknown, .system = fix->system, .is_page = true};
     *words = text_of(&c, fix->text, arena);
-    return *words != NULL ? begin_with_by_hand(arena, words, NULL) : RSDK_NO_MEMORY;
+    return *words != NULL ? begin_with_words(&c, arena, words, NULL) : RSDK_NO_MEMORY;
 }

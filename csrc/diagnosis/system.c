@@ -16,14 +16,14 @@ static const struct row {
     const char *title;
     const char *reinstall;
 } rows[RSDK_SYSTEM_COUNT] = {
-    [RSDK_SYSTEM_ANY]       = {"",                       "elsewhere",      "by hand: reinstall the package of the system that {$path} belongs to"},
+    [RSDK_SYSTEM_ANY]       = {"",                       "otherwise",      "Reinstall the package of the system that {$path} belongs to"},
     [RSDK_SYSTEM_DEBIAN]    = {"debian ubuntu",          "Debian, Ubuntu", "apt-get install --reinstall $(dpkg -S {$path} | cut -d: -f1)"},
     [RSDK_SYSTEM_FEDORA]    = {"fedora rhel centos",     "Fedora, RHEL",   "dnf reinstall $(rpm -qf {$path})"},
     [RSDK_SYSTEM_SUSE]      = {"suse opensuse sles",     "SUSE",           "zypper install --force $(rpm -qf --queryformat '%{NAME}' {$path})"},
     [RSDK_SYSTEM_ARCH]      = {"arch",                   "Arch",           "pacman -S $(pacman -Qoq {$path})"},
     [RSDK_SYSTEM_GENTOO]    = {"gentoo",                 "Gentoo",         "emerge --oneshot $(qfile -qC {$path})"},
     [RSDK_SYSTEM_NIXOS]     = {"nixos",                  "NixOS",          "nix-store --verify --check-contents --repair"},
-    [RSDK_SYSTEM_CONTAINER] = {"",                       "in a container", "by hand: reinstall the package of the system that {$path} belongs to"},
+    [RSDK_SYSTEM_CONTAINER] = {"",                       "in a container", "Reinstall the package of the system that {$path} belongs to"},
 };
 /* clang-format on */
 

@@ -30,7 +30,7 @@ static const char bad_versions[] = "its table of versions contradicts itself";
 
 static rsdk_status read_block(reading *r, ElfW(Addr) address, uint64_t size, const char *what, void **block) {
     if (size > r->left) {
-        return rsdk_elf_view_damaged(&r->view, "its tables of symbols are larger than those of any library");
+        return rsdk_elf_view_damaged(&r->view, "its tables of symbols are larger than in any library");
     }
     r->left -= size;
     return rsdk_elf_view_copy(&r->view, address, (size_t)size, r->arena, block, what);

@@ -56,7 +56,7 @@ static rsdk_status read_string(rsdk_elf_reading *r, uint64_t index, const char *
         const char *start = r->window + (index - r->window_start);
         const char *end = memchr(start, '\0', (size_t)(r->window_size - (index - r->window_start)));
         if (end != NULL && (r->names_size += (uint64_t)(end - start)) > NAMES_LIMIT) {
-            return rsdk_elf_reading_damaged(r, "its names are longer than those of any library");
+            return rsdk_elf_reading_damaged(r, "its names are longer than in any library");
         }
         if (end != NULL) {
             *text = rsdk_arena_copy_bytes(r->arena, start, (size_t)(end - start));

@@ -171,7 +171,7 @@ static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) 
         }
         names_size += strlen(section.name);
         if (names_size > NAMES_LIMIT) {
-            return damaged(r, "the names of its sections are longer than those of any library");
+            return damaged(r, "the names of its sections are longer than in any library");
         }
         RSDK_APPEND(r->arena, sections, section, r->error);
     }

@@ -283,8 +283,8 @@ static rsdk_status check_versions(check *c) {
     }
     bool has_versions = c->tables->version_needs != 0 || c->tables->version_definitions != 0;
     if (has_versions != (c->tables->version_symbols != 0)) {
-        return rsdk_elf_view_damaged(c->view,
-                                     "it has versions without a table of those of its symbols, or this table alone");
+        return rsdk_elf_view_damaged(
+            c->view, "it has versions without a table of the versions of its symbols, or this table alone");
     }
     return has_versions ? check_version_symbols(c) : RSDK_OK;
 }

@@ -108,12 +108,12 @@ static bool is_missing(int reason) {
 /* Complete and add a problem about a device that cannot be opened; *detail becomes the problem's. */
 static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_problem *problem, const char **detail,
                                       rsdk_error *error) {
-    static const char absent[] = "the kernel knows the GPU: a container without this device?";
+    static const char absent[] = "the kernel sees the GPU. Was the container started without it?";
     const char *path = problem->path, *other = NULL;
     rsdk_arena *arena = arena_of(access);
     permission known = {0};
     if (is_missing(reason)) {
-        problem->detail = rsdk_arena_format(arena, "%s: not there although %s", path, absent);
+        problem->detail = rsdk_arena_format(arena, "%s: missing, although %s", path, absent);
     } else if (reason == EPERM) {
         problem->detail = rsdk_arena_format(arena, "%s: refused by the device cgroup of this container", path);
     } else if (reason == EACCES) {

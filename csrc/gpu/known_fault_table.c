@@ -6,7 +6,7 @@
 /* clang-format off */
 const rsdk_known_fault rsdk_known_fault_table[] = {
     /* target    first    last     what is wrong, and who says it */
-    {"gfx1033",  {0, 0},  {0, 0},  "training diverges: gradients differ from those of the CPU and from run to run, losses become NaN, queues hang",    "unsloth 8412, tried with 7.1, 7.2 and 7.15"},
+    {"gfx1033",  {0, 0},  {0, 0},  "training diverges: gradients differ from the gradients of the CPU and from run to run, losses become NaN, queues hang",    "unsloth 8412, tried with 7.1, 7.2 and 7.15"},
     {"gfx1201",  {7, 2},  {7, 2},  "fp32 matrix products with more than 2^19 rows are wrong without an error; fp16 and bf16 are right",                 "legacy-rocm-build 6595, tried with 7.2.1"},
 };
 /* clang-format on */

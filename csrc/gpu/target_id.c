@@ -56,13 +56,13 @@ rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_
     RSDK_TRY(rsdk_target_find_or_fail(id, &target, error));
     if (!rsdk_target_id_read(id, &parts)) {
         return fail_id(id, "features are sramecc and xnack, each once at most, with + or - behind it",
-                       "write for instance gfx942:sramecc+:xnack-", error);
+                       "Write for instance gfx942:sramecc+:xnack-", error);
     }
     if (parts.sramecc != '\0' && !target->has_sramecc) {
-        return fail_id(id, "this processor has no feature sramecc", "leave it out", error);
+        return fail_id(id, "this processor has no feature sramecc", "Leave it out", error);
     }
     if (parts.xnack != '\0' && (target->xnack == RSDK_XNACK_NONE || target->xnack == RSDK_XNACK_ALWAYS)) {
-        return fail_id(id, "the feature xnack of this processor cannot be chosen", "leave it out", error);
+        return fail_id(id, "the feature xnack of this processor cannot be chosen", "Leave it out", error);
     }
     char *end = append(normal, target->name, '\0');
     end = parts.sramecc != '\0' ? append(end, ":sramecc", parts.sramecc) : end;

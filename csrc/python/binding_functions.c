@@ -162,11 +162,12 @@ static PyObject *plan_with(PyObject *module, planning *p) {
     return result;
 }
 
-PyDoc_STRVAR(plan_and_bindings_doc,
-             "plan_and_bindings(shortnames, files, has_bindings, /)\n--\n\n"
-             "The LoadPlan of these libraries (tuple; None: all that are installed), with has_bindings their Bindings "
-             "with those of files that are opened after them (tuple), else None, and the directory of the core package "
-             "(str), of one look at the SDK. Raises what bindings() and package_directory() raise.");
+PyDoc_STRVAR(
+    plan_and_bindings_doc,
+    "plan_and_bindings(shortnames, files, has_bindings, /)\n--\n\n"
+    "The LoadPlan of these libraries (tuple; None: all that are installed), with has_bindings their Bindings "
+    "and the Bindings of files that are opened after them (tuple), else None, and the directory of the core package "
+    "(str), of one look at the SDK. Raises what bindings() and package_directory() raise.");
 
 static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
     PyObject *shortnames = NULL, *paths = NULL, *result = NULL;
@@ -210,11 +211,12 @@ static int take_process(PyObject *value, void *pid) {
     return 1;
 }
 
-PyDoc_STRVAR(process_bindings_doc,
-             "process_bindings(pid=0, *, every=False)\n--\n\n"
-             "Which file each symbol of the libraries of a process is bound to, by default this one: a Bindings.\n\n"
-             "Its memory is read, so the kernel must allow that (OSError where it does not). `every` is that of "
-             "bindings().");
+PyDoc_STRVAR(
+    process_bindings_doc,
+    "process_bindings(pid=0, *, every=False)\n--\n\n"
+    "The file to which each symbol of the libraries of a process is bound, by default this one: a Bindings.\n\n"
+    "The memory of the process is read, so the kernel must allow that (OSError where it does not). `every` is "
+    "as in bindings().");
 
 static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char pid_keyword[] = "pid", every_keyword[] = "every";

@@ -204,7 +204,7 @@ static rsdk_status read_table(const char *path, rsdk_arena *arena, rsdk_kernel_d
     if (is_table && kind == RSDK_CODE_FILE_TARGETS) {
         return rsdk_kernel_database_read_targets(path, arena, database, error);
     }
-    return rsdk_fail(error, RSDK_BAD_ELF, path, "%s: its name is not that of an index of kernels", path);
+    return rsdk_fail(error, RSDK_BAD_ELF, path, "%s: its name is not a name of an index of kernels", path);
 }
 
 static rsdk_status read_table_without_gil(const char *path, rsdk_arena *arena, rsdk_kernel_database *database,

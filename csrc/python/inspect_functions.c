@@ -262,11 +262,10 @@ static PyObject *answered_names(PyObject *module, PyObject *unused) {
     return result;
 }
 
-PyDoc_STRVAR(
-    begins_as_elf_doc,
-    "begins_as_elf(head, /)\n--\n\n"
-    "Whether bytes, the first 64 of a file, are the header of an ELF file of any machine. What begins otherwise is\n"
-    "refused by everything that reads ELF files.");
+PyDoc_STRVAR(begins_as_elf_doc,
+             "begins_as_elf(head, /)\n--\n\n"
+             "Whether bytes, the first 64 of a file, are the header of an ELF file of any machine. Programs\n"
+             "that read ELF files refuse a file that begins otherwise.");
 
 static PyObject *begins_as_elf(PyObject *module, PyObject *argument) {
     (void)module;

@@ -110,7 +110,7 @@ static PyObject *locate(PyObject *module, PyObject *args, PyObject *kwargs) {
 PyDoc_STRVAR(
     locate_all_doc,
     "locate_all(*shortnames, overrides=None, fallback=None)\n--\n\n"
-    "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
+    "The LibraryLocation of each library, in the order asked (list). The error names every package that is missing.");
 
 /* ---- planning ---- */
 
@@ -391,9 +391,10 @@ PyDoc_STRVAR(
     preload_libraries_doc,
     "preload_libraries(*shortnames, rtld_global=None, unversioned_names=None, overrides=None, fallback=None)\n--\n\n"
     "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-    "Optional libraries that are not installed are skipped. What is already loaded is reused. rtld_global: None makes "
+    "Optional libraries that are not installed are skipped. A library that is already loaded is reused. rtld_global: "
+    "None makes "
     "their\n"
-    "symbols global, but for libraries that would take each other's place; True does it for these too. "
+    "symbols global, except libraries that would take each other's place; True does it for these too. "
     "unversioned_names:\n"
     "whether dlopen('libx.so') finds a library that was loaded as 'libx.so.1'; None: where programs are known to do "
     "it, "
@@ -445,7 +446,7 @@ PyDoc_STRVAR(
     "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
     "or through others, and what a file that needs none of it opens by a name without version; returns a tuple of "
     "LoadedLibrary.\n\n"
-    "The files themselves are not loaded. What they need that neither the SDK nor the system "
+    "The files themselves are not loaded. A library that they need and that neither the SDK nor the system "
     "has is named in a RocmSdkWarning.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {

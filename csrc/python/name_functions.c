@@ -8,10 +8,11 @@ static const char *name_at(const void *names, size_t index) {
     return PyUnicode_AsUTF8AndSize(PyTuple_GetItem((PyObject *)names, (Py_ssize_t)index), NULL);
 }
 
-PyDoc_STRVAR(nearest_names_doc,
-             "nearest_names(name, names, limit=3)\n--\n\n"
-             "Those of `names` (tuple of str) that `name` may have been meant for, the nearest first: `limit` at most, "
-             "and\nnever more than 16 (tuple of str).");
+PyDoc_STRVAR(
+    nearest_names_doc,
+    "nearest_names(name, names, limit=3)\n--\n\n"
+    "The names of `names` (tuple of str) that `name` may have been meant for, the nearest first: `limit` at most, "
+    "and\nnever more than 16 (tuple of str).");
 
 static PyObject *nearest_names(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *keywords[] = {"name", "names", "limit", NULL};

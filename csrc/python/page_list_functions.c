@@ -34,7 +34,7 @@ PyDoc_STRVAR(
     "paged_files(text, /)\n--\n\n"
     "The files of a page list (tuple of tuples): directory, name, size, build ID, the byte at which it begins,\n"
     "and the parts that a load touches, in whole pages: where each begins, and its bytes. Raises RocmSdkError\n"
-    "for what is no list.");
+    "for a text that is no list.");
 
 static PyObject *paged_files(PyObject *module, PyObject *argument) {
     rsdk_arena arena = RSDK_ARENA_INIT;

@@ -10,7 +10,7 @@
 PyDoc_STRVAR(report_name_doc,
              "report_name(pattern, /)\n--\n\n"
              "The pattern with %h (host), %n (node), %t (task, else 0), %p (process) and %% filled in (str).\n\n"
-             "What is filled in is one part of a path at most. Raises ValueError for another letter.");
+             "A value that is filled in is one part of a path at most. Raises ValueError for another letter.");
 
 static PyObject *report_name(PyObject *module, PyObject *pattern) {
     (void)module;

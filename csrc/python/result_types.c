@@ -844,7 +844,7 @@ static const field coverage_fault_fields[] = {
 
 static const field host_need_fields[] = {
     FIELD("name",  "str", PATH(rsdk_host_need, name), "the DT_NEEDED entry (str)"),
-    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'RPATH' (where that of the file leads), 'system', 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
+    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'RPATH' (where the RPATH of the file leads), 'system', 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
     FIELD("path",  "str | None", PATH(rsdk_host_need, path), "the file (str); None: nowhere"),
     END,
 };
@@ -892,7 +892,7 @@ static const field host_file_fields[] = {
 static const field other_release_fields[] = {
     FIELD("file",        "str", PATH(rsdk_other_release, file), "a file that needs a library which is not there (str)"),
     FIELD("name",        "str", PATH(rsdk_other_release, wanted), "the DT_NEEDED entry (str)"),
-    FIELD("present",     "str", WHOLE(present_in_sdk), "the SONAME that the SDK has instead, or that of its HIP (str)"),
+    FIELD("present",     "str", WHOLE(present_in_sdk), "the SONAME that the SDK has instead, or the SONAME of its HIP (str)"),
     FIELD("built_for",   "str", WHOLE(built_for_release), "'ROCm 7.0 or newer', or the entry where nothing is known (str)"),
     FIELD("sdk",         "str | None", WHOLE(release_of_sdk), "the releases that its HIP is of: 'ROCm 5.0 to 5.7' (str); None: not known"),
     FIELD("more",        "str", WHOLE(more_of_release), "' and 2 more of ROCm': how many others are not there (str)"),
@@ -957,32 +957,32 @@ static const struct result_type {
 } result_types[RSDK_TYPE_COUNT] = {
     [RSDK_TYPE_LOCATION]      = {"rocm_sdk.LibraryLocation", "Where a library is, and how it was found.", location_fields},
     [RSDK_TYPE_LOADED]        = {"rocm_sdk.LoadedLibrary", "A library that is in the process.", loaded_fields},
-    [RSDK_TYPE_STEP]          = {"rocm_sdk.LoadStep", "One library of a plan: how it is opened and what comes with it.", step_fields},
-    [RSDK_TYPE_PLAN]          = {"rocm_sdk.LoadPlan", "What preloading would do.", plan_fields},
+    [RSDK_TYPE_STEP]          = {"rocm_sdk.LoadStep", "A library of a plan: how it is opened and what comes with it.", step_fields},
+    [RSDK_TYPE_PLAN]          = {"rocm_sdk.LoadPlan", "The plan of a preloading.", plan_fields},
     [RSDK_TYPE_TARGET]        = {"rocm_sdk.Target", "A gfx target.", target_fields},
     [RSDK_TYPE_GPU]           = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields},
     [RSDK_TYPE_SECTION]       = {"rocm_sdk.Section", "A section of a library's file.", section_fields},
-    [RSDK_TYPE_DAMAGE]        = {"rocm_sdk.Damage", "One thing that is wrong with a library's file.", damage_fields},
-    [RSDK_TYPE_DEVICE_IMAGE]  = {"rocm_sdk.DeviceImage", "One image of GPU code for one target.", device_image_fields},
+    [RSDK_TYPE_DAMAGE]        = {"rocm_sdk.Damage", "A fault of a library's file.", damage_fields},
+    [RSDK_TYPE_DEVICE_IMAGE]  = {"rocm_sdk.DeviceImage", "An image of GPU code for one target.", device_image_fields},
     [RSDK_TYPE_DEVICE_BUNDLE] = {"rocm_sdk.DeviceBundle", "A container of GPU code.", device_bundle_fields},
     [RSDK_TYPE_DEVICE_TARGET] = {"rocm_sdk.DeviceTarget", "All GPU code of a file for one target.", device_target_fields},
     [RSDK_TYPE_DEVICE_CODE]   = {"rocm_sdk.DeviceCode", "The GPU code that a file holds.", device_code_fields},
     [RSDK_TYPE_COMPATIBILITY] = {"rocm_sdk.Compatibility", "Whether a GPU runs code for a target.", compatibility_fields},
-    [RSDK_TYPE_GPU_COVERAGE]  = {"rocm_sdk.GpuCoverage", "What a library has for a GPU.", gpu_coverage_fields},
+    [RSDK_TYPE_GPU_COVERAGE]  = {"rocm_sdk.GpuCoverage", "The code that a library has for a GPU.", gpu_coverage_fields},
     [RSDK_TYPE_LIBRARY_COVERAGE] = {"rocm_sdk.LibraryCoverage", "A library and what it has for each GPU.", library_coverage_fields},
     [RSDK_TYPE_COVERED_TARGET] = {"rocm_sdk.CoveredTarget", "A target that an installation has code for.", covered_target_fields},
     [RSDK_TYPE_COVERAGE_FAULT] = {"rocm_sdk.CoverageFault", "A file that could not be read.", coverage_fault_fields},
     [RSDK_TYPE_COVERAGE]      = {"rocm_sdk.Coverage", "Which libraries have code for which GPUs.", coverage_fields},
     [RSDK_TYPE_BINDING]       = {"rocm_sdk.Binding", "A symbol reference, and the file that it binds to.", binding_fields},
     [RSDK_TYPE_BINDING_PAIR]  = {"rocm_sdk.BindingPair", "All references of one library to one file.", binding_pair_fields},
-    [RSDK_TYPE_BINDINGS]      = {"rocm_sdk.Bindings", "What binds to what.", bindings_fields},
+    [RSDK_TYPE_BINDINGS]      = {"rocm_sdk.Bindings", "The files to which symbols bind.", bindings_fields},
     [RSDK_TYPE_HOST_NEED]     = {"rocm_sdk.HostNeed", "A library that a file needs, and where it is.", host_need_fields},
     [RSDK_TYPE_UNFOUND]       = {"rocm_sdk.Unfound", "A library that the linker does not find, or refuses.", unfound_fields},
     [RSDK_TYPE_HOST_LACK]     = {"rocm_sdk.HostLack", "A symbol or version that a file needs and nothing has.", host_lack_fields},
     [RSDK_TYPE_HOST_FILE]     = {"rocm_sdk.HostFile", "Whether an ELF file finds what it needs.", host_file_fields},
-    [RSDK_TYPE_OTHER_RELEASE] = {"rocm_sdk.OtherRelease", "What files need of another release of ROCm than the SDK is.", other_release_fields},
+    [RSDK_TYPE_OTHER_RELEASE] = {"rocm_sdk.OtherRelease", "The needs of files for another release of ROCm than the SDK is.", other_release_fields},
     [RSDK_TYPE_HOST_FILES]    = {"rocm_sdk.HostFiles", "Whether files find what they need, and which ROCm they are for.", host_files_fields},
-    [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
+    [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "The facts that the file of a shared library states.", library_facts_fields},
 };
 /* clang-format on */
 

@@ -294,7 +294,7 @@ PyDoc_STRVAR(
     open_sdk_doc,
     "open_sdk()\n--\n\n"
     "The SDK that a command speaks of: an Sdk, which is opened at its first question and read once.\n\n"
-    "Its methods are the functions of the same names. For one thread at a time: RuntimeError where another one "
+    "The methods are the functions of the same names. For one thread at a time: RuntimeError where another one "
     "is inside.");
 
 static PyObject *open_sdk(PyObject *module, PyObject *unused) {

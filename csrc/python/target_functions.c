@@ -128,10 +128,11 @@ static PyObject *target_id(PyObject *module, PyObject *argument) {
     return rsdk_target_id_normalize(id, normal, &error) == RSDK_OK ? rsdk_result_text(normal) : fail(&error);
 }
 
-PyDoc_STRVAR(target_in_name_doc,
-             "target_in_name(name, /)\n--\n\n"
-             "The target id that the name of a file or directory carries (str), as those of Tensile and MIOpen do:\n"
-             "'gfx90a:xnack+' of 'Kernels.so-000-gfx90a-xnack+.hsaco'. None where it carries none that is known.");
+PyDoc_STRVAR(
+    target_in_name_doc,
+    "target_in_name(name, /)\n--\n\n"
+    "The target id that the name of a file or directory carries (str), as the files of Tensile and MIOpen do:\n"
+    "'gfx90a:xnack+' of 'Kernels.so-000-gfx90a-xnack+.hsaco'. None where it carries none that is known.");
 
 static PyObject *target_in_name(PyObject *module, PyObject *argument) {
     (void)module;

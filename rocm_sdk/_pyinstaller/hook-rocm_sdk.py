@@ -52,7 +52,7 @@ def _warn_of_size(files: list[tuple[str, str]]) -> None:
     size = sum(os.stat(path).st_size for path, _ in files)
     if size >= _LARGE:
         logger.warning(
-            "rocm_sdk: the program gets the whole SDK, %s in %s. What the program needs alone is smaller:\n"
+            "rocm_sdk: the program gets the whole SDK, %s in %s. The files that the program needs are smaller:\n"
             "  rocm-sdk-build closure --for EXTENSION --gpu TARGETS --output small\n"
             '  ROCM_SDK_ROOT="$PWD/small" pyinstaller ...',
             size_text(size),

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "rocm-sdk check torch-2.12.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl --gpu gfx1100"
 DESCRIPTION = """\
-Say whether files load with the SDK and run on the GPUs. They are read and not loaded, so you can ask before anything is
-installed. Without a name: the installed SDK, with what check-gpu prints. Exit status 0 where all works, 1 where
-something does not, 3 where it cannot be told, 2 for a name that stands for nothing."""
+Say whether files load with the SDK and run on the GPUs. Files are read and not loaded, so you can ask before anything
+is installed. Without a name: the installed SDK, with what check-gpu prints. Exit status 0 where all works, 1 where
+something does not, 3 where it cannot be told, 2 for an unknown name."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _CANNOT_TELL = 3

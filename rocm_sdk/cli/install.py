@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLE = "rocm-sdk install torch --print"
 DESCRIPTION = """\
 Install torch, torchvision, torchaudio, JAX, the SDK alone or wheels, with the packages for the GPUs of this machine, at
-the exact versions that the installer finds at AMD's index. It shows what it will do, asks, runs the installer, and
+the exact versions that the installer finds at AMD's index. The command shows its plan, asks, runs the installer, and
 checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
 Exit status 1 if nothing fits."""
 
@@ -33,15 +33,17 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--gpu",
         metavar="GPU",
-        help="targets or families, with commas, or `discrete` or `integrated`: those of this machine; `machine` (the"
+        help="targets or families, with commas, or `discrete` or `integrated`: this machine's own; `machine` (the"
         " default): all of its GPUs",
     )
     parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, weekly)")
     showing = parser.add_mutually_exclusive_group()
     showing.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
     showing.add_argument("--dry-run", action="store_true", help="change nothing, and print all commands that would run")
-    parser.add_argument("--installer", choices=("pip", "uv", "conda-pip"), help="by default that of the environment")
-    parser.add_argument("--format", choices=_FORMATS, help="what --print prints; by default the command")
+    parser.add_argument(
+        "--installer", choices=("pip", "uv", "conda-pip"), help="by default the installer of the environment"
+    )
+    parser.add_argument("--format", choices=_FORMATS, help="the form that --print prints; by default the command")
     parser.add_argument(
         "--python", metavar="FILE", help="the interpreter of the environment; by default the active one"
     )
@@ -216,7 +218,7 @@ def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
         complain(note)
     complain(error.message.splitlines()[0].removesuffix(":"))
     complain(
-        "what is printed has no pinned versions: the installer will take the newest ones of its day, and nothing has"
+        "the printed form has no pinned versions: the installer will take the newest ones of its day, and nothing has"
         f" told whether the index has packages for {', '.join(gpus.targets)}",
         error.fix,
     )

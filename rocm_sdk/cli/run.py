@@ -63,7 +63,9 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     add_gpu_options(parser)
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
-    parser.add_argument("arguments", nargs=REMAINDER, metavar="ARGUMENT", help="its arguments, options included")
+    parser.add_argument(
+        "arguments", nargs=REMAINDER, metavar="ARGUMENT", help="arguments of the program, options included"
+    )
 
 
 def run(options: "Namespace") -> int:

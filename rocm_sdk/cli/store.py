@@ -69,7 +69,7 @@ def run(options: "Namespace") -> int:
     if damaged:
         complain(
             f"{len(damaged)} files or lists of the store are damaged",
-            f"by hand: remove these files, and extract the trees that contain them again: {_extract_again()}",
+            f"Remove these files, and extract the trees that contain them again: {_extract_again()}",
         )
     return 1 if damaged else 0
 
@@ -82,4 +82,4 @@ def _extract_again() -> str:
 
     site, name = own_site(), "rocm-sdk-devel"
     facts = next((each.facts for each in sdk_distributions(site) if each.name == name), {"requirement": name})
-    return fix_of(problem("E-DEVEL-009", None, site, **facts)).removeprefix("by hand: ")
+    return fix_of(problem("E-DEVEL-009", None, site, **facts))

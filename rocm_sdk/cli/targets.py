@@ -144,7 +144,7 @@ def _print_missing(*, as_json: bool) -> int:
         return 1 if missing else 0
     for name in missing:
         requirement = requirement_for(installed, name)
-        line = install_command(installed, requirement) if requirement else "this SDK offers no package for it"
+        line = install_command(installed, requirement) if requirement else "this SDK has no code for it"
         tell(f"{name}: {line}")
     if not gpus:
         complain("no GPU was found: see rocm-sdk gpus")

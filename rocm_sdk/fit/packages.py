@@ -158,7 +158,7 @@ def _device_packages(installed: Installed, site: str, libraries: str, sdk_versio
             continue
         fault = None
         if not same_release(found.version, sdk_version):
-            fault = f"its version is {found.version}, that of the SDK {sdk_version}"
+            fault = f"its version is {found.version}, the version of the SDK {sdk_version}"
         elif found.fault is not None:
             fault = found.fault
         elif missing := _missing_file(site, found, os.path.basename(libraries)):

@@ -89,5 +89,5 @@ def _require_packages(installed: Installed, chosen: tuple[str, ...]) -> None:
                 f"the installed libraries have no device code for {name}; installed: {present}",
                 install_command(installed, requirement)
                 if requirement
-                else "remove it: this SDK offers no package for it",
+                else f"Leave {name} out: this SDK has no code for it",
             )

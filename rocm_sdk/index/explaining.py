@@ -185,7 +185,7 @@ def _of_error(error: WebError, index: Index, project: str, address: str) -> tupl
         fix = f"check the variable {name}, or add {host} to no_proxy"
         return f"the proxy {via} does not connect to {host}: {_words(cause)}", fix
     if isinstance(cause, ssl.SSLCertVerificationError):
-        fix = "SSL_CERT_FILE names that of its authority"
+        fix = "SSL_CERT_FILE names the certificate of its authority"
         return f"the certificate of {host} is not trusted: {cause.verify_message}", fix
     if isinstance(cause, ssl.SSLError):
         return (

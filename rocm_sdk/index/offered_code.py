@@ -145,7 +145,7 @@ def _parsed(text: bytes, file: IndexedFile) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WebError(f"{file.address}: what it says of itself is no JSON: {error}") from error
+        raise WebError(f"{file.address}: its description is not JSON: {error}") from error
 
 
 def package_of(offer: Offer, name: str) -> str:

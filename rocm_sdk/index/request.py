@@ -88,7 +88,7 @@ def _refuse_no_index(site: str) -> None:
         parts = urlsplit("")
     directory = os.path.abspath(unquote(parts.path) if parts.scheme == "file" else site)
     if not os.path.isdir(directory):
-        what = "what ROCM_SDK_INDEX names is neither the address of a web server nor a directory"
+        what = "ROCM_SDK_INDEX names neither the address of a web server nor a directory"
         raise InstallRefusedError(what + ("" if "@" in site else f": {site}"), "ROCM_SDK_INDEX=https://HOST/simple/")
     has_pages = [each for each in (directory, f"{directory}/simple") if os.path.isfile(f"{each}/rocm/index.html")]
     if not has_pages:

@@ -1,5 +1,7 @@
 """The page of a code, which `rocm-sdk explain` prints and the documentation holds."""
 
+from rocm_sdk.base.value_text import is_words
+
 from .cause_table import consequences
 from .problem import in_general
 from .registry import ALIASES, ENTRIES, Fix
@@ -52,11 +54,19 @@ def fix_lines(fixes: tuple[Fix, ...], command: "Callable[[str], str]" = str) -> 
     An item says where to find the meaning of words that stand for something unknown. command: writes the text of a fix.
     """
     are_of_systems = len({fix.system for fix in fixes}) > 1
-    lines = [f"- {fix.system or 'elsewhere'}: " if are_of_systems else "- " for fix in fixes]
-    items = [f"{line}{command(fix.text)}" for line, fix in zip(lines, fixes, strict=True)]
+    items = [f"- {_of_system(fix, command) if are_of_systems else command(fix.text)}" for fix in fixes]
     if any(_has_placeholder(fix.text) for fix in fixes):
         items.append("The message of a problem says what the words in capitals stand for.")
     return list(dict.fromkeys(items))
+
+
+def _of_system(fix: Fix, command: "Callable[[str], str]") -> str:
+    """Return a fix with the system that it is for; "Otherwise" begins a sentence for the other systems."""
+    if fix.system:
+        return f"{fix.system}: {command(fix.text)}"
+    if is_words(fix.text):
+        return command(f"Otherwise {fix.text[0].lower()}{fix.text[1:]}")
+    return f"otherwise: {command(fix.text)}"
 
 
 def _has_placeholder(text: str) -> bool:

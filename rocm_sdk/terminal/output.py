@@ -70,7 +70,7 @@ class SaidFixes:
         if fix is None:
             return None
         if (said_for := self._codes.get(fix)) is not None:
-            return f"by hand: that of {said_for} above"
+            return f"See the fix of {said_for} above"
         self._codes[fix] = code
         return fix
 

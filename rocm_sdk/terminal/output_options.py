@@ -58,7 +58,10 @@ def add_output_options(parser: "ArgumentParser") -> None:
     group.add_argument("-v", "--verbose", action="store_true", help="also what is otherwise left out or only counted")
     group.add_argument("--progress", action="store_true", help="a line every ten seconds, as with CI set")
     group.add_argument(
-        "--color", choices=_WHEN, default="auto", help="auto: on terminals, and as NO_COLOR and FORCE_COLOR say"
+        "--color",
+        choices=_WHEN,
+        default="auto",
+        help="auto: colour on terminals; NO_COLOR and FORCE_COLOR are honoured",
     )
 
 

@@ -5,6 +5,8 @@ NO_COLOR (https://no-color.org) turns colour off, FORCE_COLOR on.
 
 import os
 
+from rocm_sdk.base.value_text import is_words
+
 from .output_options import given
 
 TYPE_CHECKING = False
@@ -71,7 +73,7 @@ def wrapped_fix(label: str, fix: str, width: int | None, indent: str) -> "Iterat
 
     The shell sees one command in them, and its remark behind `#`.
     """
-    if width is None or len(label) + len(fix) <= width or fix.startswith("by hand: "):
+    if width is None or len(label) + len(fix) <= width or is_words(fix):
         yield from wrapped(fix, width, indent, label)
         return
     import re

@@ -96,7 +96,7 @@ def help_of_all(program: str) -> str:
     """Return the options that all commands of a program have, and their exit statuses."""
     parser = argparse.ArgumentParser(
         prog=f"{program} COMMAND",
-        description=f"What all commands of {program} have.",
+        description=f"Options and exit statuses of all commands of {program}.",
         formatter_class=HelpFormatter,
         epilog=_statuses_text(STATUSES),
         add_help=False,

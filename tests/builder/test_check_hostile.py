@@ -122,7 +122,7 @@ def test_what_else_lies_there(dist: Path) -> None:
         *("slurm-17.out", "torch-2.13.0-cp312-cp312-linux_x86_64.whl", "odd.whl", "empty"),
         *("rocm_sdk_devel-9.9-py3-none-any.whl", "rocm_sdk_core-9.9-py3-none-any.whl"),
     }
-    assert found["slurm-17.out"] == "is no package, and no file about one"
+    assert found["slurm-17.out"] == "is neither a package nor package metadata"
     assert found["torch-2.13.0-cp312-cp312-linux_x86_64.whl"] == "belongs to no SDK"
     assert found["rocm_sdk_devel-9.9-py3-none-any.whl"] == "is a symbolic link"
     assert found["rocm_sdk_core-9.9-py3-none-any.whl"] == "is not a file"

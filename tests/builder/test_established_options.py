@@ -55,7 +55,7 @@ def test_the_established_version(tmp_path: Path, words: tuple[str, ...]) -> None
     command = ("artifacts", tree.root, "--dest-dir", tmp_path / "out", *words, "--no-check", "--no-loader")
     done = run(*command, cwd=tmp_path)
     told = "no version is given: version.json is not there, and the artifact base_lib_generic does not say one"
-    fix = "name that of the ROCm that was built: --version 7.10.0"
+    fix = "name the version of the ROCm that was built: --version 7.10.0"
     assert (done.returncode, done.stderr) == (1, f"rocm-sdk-build: {told}\n  fix: {fix}\n")
     (tmp_path / "version.json").write_text('{"rocm-version": "7.12.0"}')
     assert run(*command, cwd=tmp_path).returncode == 0

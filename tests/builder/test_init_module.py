@@ -77,7 +77,7 @@ def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
     for words, told, status in (
         (("--for", text), f"rocm-sdk-build: {text}: ", 1),
         (("--for", tmp_path / "missing.so"), "missing.so", 2),
-        (("--for", tmp_path), f"fix: by hand: name a file: {tmp_path} is a directory", 1),
+        (("--for", tmp_path), f"fix: Name a file: {tmp_path} is a directory", 1),
         (("--for", tmp_path / "plain.so"), "none of the files needs a library of the SDK", 1),
         (("--shortnames", "hipsparze"), "fix: nearest: hipsparse", 2),
         (("--shortnames", "amdhip64", "--version", "x'"), "is not a version", 1),

@@ -354,7 +354,7 @@ def test_another_tool_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     fakes = {
         "touch $7": "eu-strip failed: exit status 0",
         "touch $5 $7": "it is not a 64-bit, little-endian ELF file",
-        f'{real} "$@"; printf x | dd of="$7" bs=1 seek=5000 conv=notrunc 2>/dev/null': "what is loaded changed",
+        f'{real} "$@"; printf x | dd of="$7" bs=1 seek=5000 conv=notrunc 2>/dev/null': "a loaded part changed",
         f'{real} "$@"; printf x | dd of="$7" bs=1 seek=24 conv=notrunc 2>/dev/null': "its headers changed",
         f'{real} "$@"; cp "$8" "$5"; objcopy --remove-section .note.gnu.build-id "$5"': "another build ID",
         'cp "$8" "$7"; cp "$8" "$5"': "the new file has debug information",

@@ -126,7 +126,7 @@ static void list_as_nobody(void *site) {
     become_nobody();
     REQUIRE(rsdk_directory_read(sample_path(site, "listed"), &arena, &directory, &error) == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "cannot list: Permission denied");
-    REQUIRE_CONTAINS(problem_fix_of(&error, NULL), "by hand: as root: chmod a+rx ");
+    REQUIRE_CONTAINS(problem_fix_of(&error, NULL), "Run as root: chmod a+rx ");
     rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
 }

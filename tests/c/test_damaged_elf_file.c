@@ -145,7 +145,7 @@ static void repeated_long_names_are_refused(void **state) {
         entries[i + 2].d_tag = DT_NEEDED;
     }
     f->changed.bytes[STRINGS + LONG - 1] = '\0';
-    assert_damaged(f, "names are longer than those of any library");
+    assert_damaged(f, "names are longer than in any library");
 }
 
 /* Another process cuts the file off and restores it all the time. */

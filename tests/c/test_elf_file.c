@@ -280,7 +280,7 @@ static void read_as_nobody(void *context) {
     become_nobody();
     REQUIRE(read_path(f, sample_path(&f->site, "unreadable.so")) == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(f->error.message, "Permission denied");
-    REQUIRE_CONTAINS(problem_fix_of(&f->error, NULL), "by hand: as root: chmod a+r ");
+    REQUIRE_CONTAINS(problem_fix_of(&f->error, NULL), "Run as root: chmod a+r ");
     rsdk_error_clear(&f->error);
 }
 

@@ -259,14 +259,14 @@ static void names_as_long_as_a_library_has(void **state) {
     assert_int_equal(read_image(f), RSDK_OK);
     assert_int_equal(strlen(f->sections.items[COUNT - 1].name), NAME);
     section(f, 0)->sh_name = 0;
-    assert_damaged(f, "longer than those of any library");
+    assert_damaged(f, "longer than in any library");
 }
 
 /* One long name that every section shares must not become a copy for each. */
 static void shared_names(void **state) {
     fixture *f = *state;
     make_table(f, 1000, 8000);
-    assert_damaged(f, "longer than those of any library");
+    assert_damaged(f, "longer than in any library");
 }
 
 static void absent_file(void **state) {

@@ -84,7 +84,7 @@ static void no_kfd_device(void **state) {
     sample_machine_delete(&f->machine, "dev/kfd");
     only_problem(f, RSDK_W_GPU_016);
     assert_int_equal(rsdk_gpu_list_get(f->list, 1)->hip_index, 1); /* what it will be with the device */
-    assert_non_null(strstr(rsdk_gpu_list_get(f->list, 1)->why_not, "/dev/kfd: not there"));
+    assert_non_null(strstr(rsdk_gpu_list_get(f->list, 1)->why_not, "/dev/kfd: missing"));
 }
 
 static void gpu_without_render_node(void **state) {

@@ -306,7 +306,7 @@ static void topology_that_never_holds_still(void **state) {
     end_child(child);
     assert_int_equal(status, RSDK_IO_ERROR);
     assert_non_null(strstr(f->error.message, "changed 5 times while it was read"));
-    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "try again"));
+    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "Try again"));
 }
 
 static void topology_that_vanishes(void **state) {
@@ -316,7 +316,7 @@ static void topology_that_vanishes(void **state) {
     end_child(child);
     assert_int_equal(status, RSDK_FILE_NOT_FOUND);
     assert_non_null(strstr(f->error.message, "nodes/2/properties: cannot be read: No such file"));
-    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "try again"));
+    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "Try again"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, sample_gpu_fixture_free)

@@ -198,7 +198,7 @@ static void left_out_nodes_are_not_counted(void **state) {
     assert_int_equal(gpu_at(f, 1)->hip_index, -1);
     assert_int_equal(gpu_at(f, 0)->opencl_index, 0);
     assert_int_equal(gpu_at(f, 3)->opencl_index, -1);
-    assert_contains(gpu_at(f, 2)->why_not, "/dev/dri/renderD131: not there");
+    assert_contains(gpu_at(f, 2)->why_not, "/dev/dri/renderD131: missing");
     assert_true(gpu_at(f, 3)->is_usable && !gpu_at(f, 2)->is_usable && !gpu_at(f, 1)->is_usable);
     assert_int_equal(gpu_at(f, 1)->gpu_class, RSDK_GPU_INTEGRATED);
     assert_string_equal(gpu_at(f, 1)->uuid, "GPU-XX");

@@ -105,7 +105,7 @@ static void open_as_nobody(void *context) {
     rsdk_status status = try_to_open(f, (const char *[]){f->site.path}, 1, NULL);
     REQUIRE(status == RSDK_IO_ERROR && f->sdk == NULL);
     REQUIRE_CONTAINS(f->error.message, "_dist_info.py: cannot open: Permission denied");
-    REQUIRE_CONTAINS(problem_fix_of(&f->error, NULL), "by hand: as root: chmod a+r ");
+    REQUIRE_CONTAINS(problem_fix_of(&f->error, NULL), "Run as root: chmod a+r ");
     rsdk_error_clear(&f->error);
 }
 

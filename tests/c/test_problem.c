@@ -44,11 +44,11 @@ static void the_first_fix_counts_whose_facts_are_known(void **state) {
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"group", "render"}, {"gid", "109"}), NULL);
     assert_string_equal(fix, "sudo usermod -aG render \"$USER\"  # then log in again; in a container: --group-add 109");
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"gid", "109"}), NULL);
-    assert_string_equal(fix, "by hand: start the container with --group-add 109");
+    assert_string_equal(fix, "Start the container with --group-add 109");
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"reason", "no such device"}), NULL);
-    assert_string_equal(fix, "by hand: look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # no such device");
+    assert_string_equal(fix, "Look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # no such device");
     make_with(RSDK_W_GPU_017, "/dev/kfd", NULL, 0, NULL);
-    assert_string_equal(fix, "by hand: start the container with --device=/dev/kfd --device=/dev/dri");
+    assert_string_equal(fix, "Start the container with --device=/dev/kfd --device=/dev/dri");
 }
 
 /* The title and the cause have words for what is not known; a command with words in it would not run. */
@@ -58,13 +58,13 @@ static void a_fix_that_cannot_be_filled_in_is_not_printed(void **state) {
     assert_string_equal(title, "a file of a package is missing");
     assert_string_equal(fix, "rocm-sdk explain E-FILE-001");
     make_with(RSDK_E_FILE_001, "/a b", NULL, 0, NULL);
-    assert_string_equal(fix, "by hand: get '/a b' again from where it came");
+    assert_string_equal(fix, "Get '/a b' again from where it came");
     make_with(RSDK_E_FILE_001, "/a", FACTS({"prefix", "/opt/rocm"}), NULL);
-    assert_string_equal(fix, "by hand: install the ROCm in /opt/rocm again the way it was installed");
+    assert_string_equal(fix, "Install the ROCm in /opt/rocm again the way it was installed");
     make_with(RSDK_E_FILE_001, "/usr/lib/a", FACTS({"prefix", "/usr"}, {"system_prefix", "/usr"}), NULL);
     assert_non_null(strstr(fix, "  # the ROCm in /usr belongs to the system"));
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm"}), NULL); /* a placeholder would do */
-    assert_string_equal(fix, "by hand: install rocm from where the SDK came: its index is not known");
+    assert_string_equal(fix, "Install rocm from where the SDK came: its index is not known");
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}), NULL);
     assert_string_equal(fix, "pip install --index-url " OF_7 " rocm==7.10.0");
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}, {"variable", "V"}), NULL);
@@ -80,15 +80,18 @@ static void a_fix_that_cannot_be_filled_in_is_not_printed(void **state) {
     }
 }
 
-static void a_fix_that_is_a_deed_in_part_says_so_at_its_beginning(void **state) {
+static void a_fix_of_which_a_part_is_words_is_a_sentence(void **state) {
     const rsdk_installation other = {.installer = "other", .site = "/s"};
     make_with(RSDK_E_PKG_025, "/s/~a", FACTS({"removal", "rm -r /s/~a"}, {"requirement", "a==1"}), &other);
-    assert_string_equal(
-        fix, "by hand: put a==1 into /s again, from where it came: no installer of Python knows it && rm -r /s/~a");
-    make_with(RSDK_E_FILE_009, "/s/a", FACTS({"untried", "it is not known"}, {"requirement", "a==1"}), &other);
     assert_string_equal(fix,
-                        "by hand: remove /s/a if nobody needs it, then put a==1 into /s again, from where it came: "
-                        "no installer of Python knows it; it is not known");
+                        "Put a==1 into /s again, from where it came: no installer of Python knows it && rm -r /s/~a");
+    make_with(RSDK_E_FILE_009, "/s/a", FACTS({"untried", "it is not known"}, {"requirement", "a==1"}), &other);
+    assert_string_equal(fix, "Remove /s/a if nobody needs it, then put a==1 into /s again, from where it came: "
+                             "no installer of Python knows it; it is not known");
+    make_with(RSDK_E_FILE_009, "/s/a",
+              FACTS({"aside", "mv /s/a /s/b"}, {"removal", "rm /s/b"}, {"requirement", "a==1"}), &other);
+    assert_string_equal(fix, "Do in turn: mv /s/a /s/b && put a==1 into /s again, from where it came: "
+                             "no installer of Python knows it && rm /s/b");
 }
 
 /* ---- indexes ---- */
@@ -146,13 +149,13 @@ static void the_index_of_the_site_replaces_all(void **state) {
 
 static void the_fix_of_this_system_comes_before_that_of_any(void **state) {
     static const char *const wanted[] = {
-        [RSDK_SYSTEM_ANY] = "by hand: install the package that holds libnuma.so.1: deb on Debian, fed on Fedora",
+        [RSDK_SYSTEM_ANY] = "Install the package that holds libnuma.so.1: deb on Debian, fed on Fedora",
         [RSDK_SYSTEM_DEBIAN] = "apt-get install deb",
         [RSDK_SYSTEM_FEDORA] = "dnf install fed",
         [RSDK_SYSTEM_SUSE] = "zypper install sus",
         [RSDK_SYSTEM_ARCH] = "pacman -S arc",
         [RSDK_SYSTEM_GENTOO] = "emerge gen",
-        [RSDK_SYSTEM_NIXOS] = ("add the package that holds libnuma.so.1 to programs.nix-ld.libraries, "
+        [RSDK_SYSTEM_NIXOS] = ("Add the package that holds libnuma.so.1 to programs.nix-ld.libraries, "
                                "or start in an FHS environment"),
     };
     make_with(RSDK_E_LIB_002, "/a/libb.so",
@@ -291,9 +294,9 @@ static void what_is_known_of_the_installation_is_used(void **state) {
              "rocm-sdk-core==1 && cp -a --remove-destination /s/.new/. /s && rm -r /s/.new");
     make_with(RSDK_E_FILE_001, NULL, facts, 3,
               &(rsdk_installation){.installer = "target", .python = "/p", .site = "/s"});
-    assert_string_equal(fix, "by hand: install rocm-sdk-core==1 again from where it came: its index is not known");
+    assert_string_equal(fix, "Install rocm-sdk-core==1 again from where it came: its index is not known");
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &(rsdk_installation){.installer = "no such installer"});
-    assert_string_equal(fix, "by hand: install rocm-sdk-core==1 again from where it came: its index is not known");
+    assert_string_equal(fix, "Install rocm-sdk-core==1 again from where it came: its index is not known");
 }
 
 /* ---- problems of errors ---- */
@@ -387,7 +390,7 @@ static void a_note_that_asks_for_nothing_has_no_fix(void **state) {
 
 static void a_text_may_have_words_of_its_own_for_a_fact(void **state) {
     make_with(RSDK_E_LIB_005, NULL, FACTS({"name", NULL}), NULL);
-    assert_string_equal(title, "a library needs glibc newer than that of this system");
+    assert_string_equal(title, "a library needs glibc newer than this system has");
     make_with(RSDK_E_LIB_005, "/x/libx.so", FACTS({"wanted", "2.99"}), NULL);
     assert_string_equal(title, "libx.so needs glibc 2.99");
 }
@@ -396,7 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_fix_counts_whose_facts_are_known),
         cmocka_unit_test(a_fix_that_cannot_be_filled_in_is_not_printed),
-        cmocka_unit_test(a_fix_that_is_a_deed_in_part_says_so_at_its_beginning),
+        cmocka_unit_test(a_fix_of_which_a_part_is_words_is_a_sentence),
         cmocka_unit_test(the_index_is_the_one_that_has_the_version),
         cmocka_unit_test(the_index_of_the_site_replaces_all),
         cmocka_unit_test(the_fix_of_this_system_comes_before_that_of_any),

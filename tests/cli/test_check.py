@@ -64,7 +64,7 @@ def test_a_library_for_another_release(call: Call, tmp_path: Path) -> None:
     assert found["verdict"] == "does not load: it is for ROCm 5.0 to 5.7; no GPU code of its own"
     text = call("check", str(path)).stdout
     assert "E-LIB-024: it was built for ROCm 5.0 to 5.7, the SDK is 7.10.0 and has libamdhip64.so.7" in text
-    assert "it needs libamdhip64.so.5 and 1 more of ROCm, which" in text
+    assert "the file needs libamdhip64.so.5 and 1 more of ROCm, which" in text
 
 
 @pytest.mark.usefixtures("hip")

@@ -86,7 +86,7 @@ def test_an_llvm_of_its_own(call: Call, tmp_path: Path, comgr: Path, version: st
         (said,) = found["problems"]  # type: ignore[misc]
         assert said["title"] == "libamd_comgr.so.3 gets functions of another file"
         assert f"llvm_version binds to {llvm}, though " in said["cause"]
-        assert f"link {blender} with a build of {llvm} whose symbols have versions" in said["fix"]
+        assert f"Link {blender} with a build of {llvm} whose symbols have versions" in said["fix"]
 
 
 def test_a_library_comes_behind_the_sdk(call: Call, tmp_path: Path, comgr: Path) -> None:

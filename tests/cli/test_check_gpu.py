@@ -45,7 +45,7 @@ def test_the_report(call: Call, tmp_path: Path) -> None:
         "  hipsparselt                 NO CODE for this GPU: its kernels fail with hipErrorInvalidDeviceFunction",
         "                              W-CODE-006: hipsparselt: code for gfx942",
         (
-            "                              fix: by hand: do without them, or take another SDK: "
+            "                              fix: Do without them, or take another SDK: "
             "no package of this one has the code"
         ),
         "not used: 400 bytes of 800 bytes of GPU code: gfx90a:xnack- 200 bytes, gfx942 200 bytes",

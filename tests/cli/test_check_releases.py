@@ -69,7 +69,7 @@ def test_what_lacks_for_another_release_is_one_problem(call: Call, tmp_path: Pat
     found = document(call, path, *GPU)
     (only,) = problems(found)
     assert only["code"] == "E-LIB-024"
-    assert "it needs libamdhip64.so.6 and 2 more of ROCm, which neither" in str(only["cause"])
+    assert "the file needs libamdhip64.so.6 and 2 more of ROCm, which neither" in str(only["cause"])
     assert found["verdict"] == "does not load: it is for ROCm 6.0 to 6.4; no GPU code of its own"
     made = wheel(tmp_path / "a-1-py3-none-any.whl", {"a/libapp.so": path}, requires="numpy")
     assert codes(document(call, path.parent, *GPU)) == codes(document(call, made, *GPU)) == ["E-LIB-024"]
@@ -115,13 +115,13 @@ def test_a_package_that_does_not_have_it(call: Call, tmp_path: Path) -> None:
         "E-LIB-002",
         "of AMD's packages, librocblas.so.5, librccl.so.1 is in rocm-sdk-libraries",
     )
-    assert only["fix"] == "by hand: use an SDK whose rocm-sdk-libraries has librocblas.so.5, librccl.so.1"
+    assert only["fix"] == "Use an SDK whose rocm-sdk-libraries includes librocblas.so.5, librccl.so.1"
 
 
 def test_a_library_that_amd_has_elsewhere(call: Call, tmp_path: Path) -> None:
     (only,) = problems(document(call, needing(tmp_path / "libapp.so", "libmigraphx_c.so.3"), *GPU))
     assert only["cause"] == "AMD has it outside these packages: package migraphx"
-    assert only["fix"] == "by hand: install AMD's package migraphx, of the release that the SDK is"
+    assert only["fix"] == "Install AMD's package migraphx, of the release that the SDK is"
 
 
 def test_a_library_that_nobody_knows(call: Call, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_another_sdk_says_its_releases(call: Call, tmp_path: Path) -> None:
     stub(tmp_path / "sdk/lib", "libamdhip64.so.5")
     path = needing(tmp_path / "libapp.so", "libamdhip64.so.7")
     said = call("check", str(path), "--sdk", str(tmp_path / "sdk"), *GPU)
-    assert "the SDK is 5.0 to 5.7 and has libamdhip64.so.5: it needs libamdhip64.so.7, which" in said.stdout
+    assert "the SDK is 5.0 to 5.7 and has libamdhip64.so.5: the file needs libamdhip64.so.7, which" in said.stdout
 
 
 @pytest.mark.parametrize(("name", "what"), [("nothing", "there is no such directory"), ("file", "is no directory")])
@@ -297,7 +297,7 @@ def test_functions_of_libraries_that_are_not_here(call: Call, tmp_path: Path) ->
     assert (codes(found), found["works"]) == ([], None)
     alone = document(call, tmp_path / "files/libuses.so", *GPU)
     assert codes(alone) == ["E-LIB-020"]
-    assert "take a build of libuses.so that fits what is here" in str(alone["problems"])
+    assert "Take a build of libuses.so that fits what is here" in str(alone["problems"])
 
 
 def test_libraries_of_packages_of_python(call: Call, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_wheel_without_room(tmp_path: Path) -> None:
         env=clean_environment() | {"TMPDIR": str(place)},
     )
     assert said.returncode == 1
-    why = f"what is read of it takes more bytes than {place} has; TMPDIR names another place"
+    why = f"the members that are read take more bytes than {place} has; TMPDIR names another place"
     assert why in said.stderr
     assert str(path) in said.stderr
 

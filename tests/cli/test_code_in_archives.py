@@ -394,7 +394,7 @@ def test_a_file_of_another_user_that_nobody_may_read(
     path.chmod(0)
     said = other_user.run("-m", "rocm_sdk", *words, path)
     assert said.returncode != 0
-    assert f"by hand: as root: chmod a+r {path}" in said.stdout + said.stderr
+    assert f"Run as root: chmod a+r {path}" in said.stdout + said.stderr
 
 
 @pytest.mark.parametrize(("closed", "right"), [("closed.so", "a+r"), ("shut", "a+x")])
@@ -411,7 +411,7 @@ def test_what_another_user_keeps_for_himself(
         said,
         1,
         f"{path}: cannot open: Permission denied [E-FILE-007]\n",
-        f"  fix: by hand: as root: chmod {right} {open_directory / closed}\n",
+        f"  fix: Run as root: chmod {right} {open_directory / closed}\n",
     )
 
 

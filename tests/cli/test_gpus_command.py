@@ -144,10 +144,10 @@ def test_a_reason_of_equal_gpus_is_said_once(tmp_path: Path) -> None:
         (machine.root / f"dev/dri/renderD{128 + node}").unlink()
     heading, *rows, why = call(machine, "gpus").stdout.splitlines()
     assert (heading.split()[:3], len(rows)) == (["node", "target", "PCI"], 8)
-    assert why.startswith(f"each GPU: {machine.root}/dev/dri/renderD*: not there although the kernel knows the GPU")
+    assert why.startswith(f"each GPU: {machine.root}/dev/dri/renderD*: missing, although the kernel sees the GPU")
     (machine.root / "dev/kfd").unlink()
     said = call(machine, "gpus").stderr
-    assert "rocm-sdk: /dev/kfd is not there: the kernel knows the GPU: a container without this device? [W" in said
+    assert "rocm-sdk: /dev/kfd is not there: the kernel sees the GPU. Was the container started without it? [W" in said
 
 
 def test_a_note_is_said_once(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_no_usable_gpu_is_status_1_with_the_reason(machine: Machine) -> None:
     (machine.root / "dev/kfd").unlink()
     result = call(machine, "gpus")
     assert result.returncode == 1
-    assert "/dev/kfd: not there" in result.stdout
+    assert "/dev/kfd: missing" in result.stdout
     assert "--device=/dev/kfd" in result.stderr
     assert call(machine, "gpus", "--arch").returncode == 0
 
@@ -197,10 +197,10 @@ def test_no_usable_gpu_is_status_1_with_the_reason(machine: Machine) -> None:
 def test_a_reason_is_said_once(machine: Machine) -> None:
     (machine.root / "dev/kfd").unlink()
     said = call(machine, "gpus").stdout
-    assert said.count("/dev/kfd: not there") == 1
+    assert said.count("/dev/kfd: missing") == 1
     assert "\neach GPU: " in said
     overview = call(machine).stdout
-    assert overview.count("/dev/kfd: not there") == 1
+    assert overview.count("/dev/kfd: missing") == 1
     assert ", not usable, for the same reason\n" in overview
 
 

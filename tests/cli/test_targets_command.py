@@ -67,7 +67,10 @@ def test_a_device_package_supports_only_what_exists(kpack_sdk: Site, machine: Ma
     (kpack_sdk.path / LIBRARIES / ".kpack/blas_gfx942.kpack").unlink()
     result = call(kpack_sdk, machine, "--installed")
     assert (result.returncode, result.stdout) == (1, "")
-    assert "rocm-sdk-device-gfx1100 supports no target: its version is 7.9.0, that of the SDK 7.10.0" in result.stderr
+    assert (
+        "rocm-sdk-device-gfx1100 supports no target: its version is 7.9.0, the version of the SDK 7.10.0"
+        in result.stderr
+    )
     assert "rocm-sdk-device-gfx942 supports no target: its file _rocm_sdk_libraries/.kpack/blas_gfx942" in result.stderr
 
 
@@ -95,7 +98,7 @@ def test_missing_names_the_fix(kpack_sdk: Site, machine: Machine) -> None:
     packaged, other = result.stdout.splitlines()
     assert packaged.startswith("gfx1100: ")
     assert installs(packaged, "rocm-sdk-device-gfx1100==7.10.0")
-    assert other == "gfx1030: this SDK offers no package for it"
+    assert other == "gfx1030: this SDK has no code for it"
 
 
 def test_a_target_that_is_newer_than_the_table(kpack_sdk: Site, machine: Machine) -> None:
@@ -110,9 +113,7 @@ def test_missing_families(family_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx1201")
     result = call(family_sdk, machine, "--missing")
     # No Python installer has installed this SDK, as in an image that it was copied into.
-    assert result.stdout.startswith(
-        "gfx1201: by hand: install rocm-sdk-libraries-dgpu-all==7.10.0 in the way in which the SDK"
-    )
+    assert result.stdout.startswith("gfx1201: Install rocm-sdk-libraries-dgpu-all==7.10.0 in the way in which the SDK")
 
 
 @pytest.mark.parametrize(
@@ -143,10 +144,10 @@ def test_flags(kpack_sdk: Site, machine: Machine, words: list[str], line: str) -
     [
         ("gfx943", 2, "did you mean gfx940, gfx941 or gfx942"),
         ("gfx803", 2, "ROCm is not built for gfx803"),
-        ("gfx1100:xnack+", 2, "leave it out"),
+        ("gfx1100:xnack+", 2, "Leave it out"),
         (",", 1, "contains no target"),
         ("gfx942,gfx1100", 1, " rocm-sdk-device-gfx1100==7.10.0"),
-        ("gfx1030", 1, "this SDK offers no package for it"),
+        ("gfx1030", 1, "this SDK has no code for it"),
         ("machine", 1, "no GPU of this machine is known"),
     ],
 )

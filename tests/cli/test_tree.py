@@ -239,7 +239,7 @@ def test_bindings_of_a_process(call: Call) -> None:
     refused = call("tree", "--bindings", "--pid", "4194304")
     assert refused.returncode == 1
     assert "process 4194304 cannot be looked at: No such file or directory [E-PROC-004]" in refused.stderr
-    assert "give the number of a process that runs" in refused.stderr
+    assert "Give the number of a process that runs" in refused.stderr
 
 
 @pytest.mark.parametrize("number", ["0", "-1", str(2**31), "99999999999", "1" * 5000, "one"])

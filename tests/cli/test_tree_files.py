@@ -54,7 +54,7 @@ def test_in_every_form(call: Call, sdk: Site, extension: Path) -> None:
     assert '"extension.so' in call("tree", str(extension), "--dot").stdout
     words = [each.text for each in ET.fromstring(call("tree", str(extension), "--svg").stdout).iter() if each.text]
     assert {"extension.so", "asked about, and not of the SDK", *BROUGHT} <= {*words}
-    assert f"<h1>What {extension} brings into a process</h1>" in call("tree", str(extension), "--html").stdout
+    assert f"<h1>Files that {extension} brings into a process</h1>" in call("tree", str(extension), "--html").stdout
 
 
 def test_a_wheel(call: Call, sdk: Site, extension: Path, tmp_path: Path) -> None:

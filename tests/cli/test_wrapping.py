@@ -70,5 +70,5 @@ def test_a_command_that_is_pasted(columns: int) -> None:
 
 
 def test_what_is_done_by_hand() -> None:
-    lines = list(wrapped_fix("  fix: ", "by hand: look into the log of the kernel: dmesg", 30, " " * 4))
-    assert lines == ["  fix: by hand: look into the", "    log of the kernel: dmesg"]
+    lines = list(wrapped_fix("  fix: ", "Look into the log of the kernel: dmesg", 30, " " * 4))
+    assert lines == ["  fix: Look into the log of", "    the kernel: dmesg"]

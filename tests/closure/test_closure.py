@@ -240,7 +240,7 @@ def test_what_needs_nothing_that_the_sdk_has(sdk: Path, tmp_path: Path) -> None:
     package.mkdir()
     (tmp_path / "app/lib.so").write_bytes(b"\x7fELF")
     done = closure(sdk, "--for", package, "--output", tmp_path / "out", check=False)
-    assert "rocm-sdk-build: what is named needs nothing of the SDK; not looked at: " in done.stderr
+    assert "rocm-sdk-build: the named files need nothing of the SDK; not looked at: " in done.stderr
     miopen = compile_library(tmp_path / "libMIOpen.so.1", "libMIOpen.so.1")
     compile_library(package / "lib.so", None, "", (miopen,))
     done = closure(sdk, "--for", package, "--output", tmp_path / "out", check=False)

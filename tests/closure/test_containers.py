@@ -181,7 +181,9 @@ def test_a_base_that_is_not_there(layer: Path, tmp_path: Path, way: str) -> None
 def test_a_base_of_another_form(sdk: Path, tmp_path: Path) -> None:
     words = (*WORDS[:-1], "squashfs", "--base", "scratch", "--output", tmp_path / "out")
     done = closure(sdk, *words, check=False)
-    assert done.stderr == "rocm-sdk-build: --base names the image below that of --form oci\n  fix: add --form oci\n"
+    assert (
+        done.stderr == "rocm-sdk-build: --base names the image below the image of --form oci\n  fix: add --form oci\n"
+    )
 
 
 @pytest.mark.parametrize("base", ["", "-v", "--help", "a b", "a\nb", "oci:", "x:/y\0"])

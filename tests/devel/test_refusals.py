@@ -65,7 +65,7 @@ def test_the_disk_fills_up(mount_small: Callable[[str], DevelSite]) -> None:
     ("limits", "fix"),
     [
         ((100_000, resource.RLIM_INFINITY), "  fix: ulimit -f unlimited\n"),
-        ((100_000, 100_000), "  fix: by hand: raise the hard limit where it is set"),
+        ((100_000, 100_000), "  fix: Raise the hard limit where it is set"),
     ],
     ids=["soft", "hard"],
 )

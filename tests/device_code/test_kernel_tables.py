@@ -203,5 +203,5 @@ def test_the_names_in_tables(tmp_path: Path) -> None:
     for damaged in (content[:-3], b"", b"\x78\x9c" + bytes(9), message([1]), zstd.compress(content)[:-3], b"\x28"):
         with pytest.raises(BadLibraryError):
             kernel_table_names(write(mapping, damaged))
-    with pytest.raises(BadLibraryError, match="its name is not that of an index"):
+    with pytest.raises(BadLibraryError, match="its name is not a name of an index"):
         kernel_table_names(write(tmp_path / "kernels.dat", content))

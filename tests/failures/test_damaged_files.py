@@ -156,7 +156,7 @@ def test_a_fifo_in_the_place_of_a_library(linked_site: Site, attempt: Callable[.
     os.mkfifo(hip)
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
     assert "is a FIFO where a file is expected" in outcome.message
-    assert outcome.fix.startswith(f"by hand: move {hip} away, which is a FIFO, then ")
+    assert outcome.fix.startswith(f"Move {hip} away, which is a FIFO, then ")
 
 
 # Two files have other contents, and what needs both crashes: which of them is behind that cannot be told.

@@ -79,7 +79,7 @@ def test_a_hanging_constructor_is_named_and_the_others_are_loaded(hanging: Site)
     found = said.only("E-LIB-008")
     assert found["title"] == "librocprofiler-sdk.so.1 does not finish loading"
     likely = "; there is no /dev/kfd here, which is the likely reason" if not Path("/dev/kfd").exists() else ""
-    assert found["cause"].startswith(f"its constructors ran for more than 1 s{likely}")
+    assert found["cause"].startswith(f"constructors of the library ran for more than 1 s{likely}")
     assert "rocm-sdk gpus" in found["fix"]
     assert said.subject("libraries")["count"] == 2
 
@@ -245,7 +245,7 @@ def test_exhausted_static_tls_is_named(linked_site: Site, attempt: Callable[...,
     install(linked_site)
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
     assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-018")
-    assert "it takes 1048576 bytes" in outcome.message
+    assert "the library takes 1048576 bytes" in outcome.message
     assert "glibc.rtld.optional_static_tls" in outcome.fix
     found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-018")
     assert "glibc.rtld.optional_static_tls" in found["fix"]

@@ -73,7 +73,7 @@ def test_a_file_that_the_package_never_had(linked_site: Site, attempt: Callable[
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['hipsparse'])")
     assert outcome.code == "E-LIB-002"
     assert "libhipsparse.so.1 needs librocfft.so.0, which is in neither the SDK nor the system" in outcome.message
-    assert outcome.fix == "by hand: use an SDK whose rocm-sdk-libraries has librocfft.so.0"
+    assert outcome.fix == "Use an SDK whose rocm-sdk-libraries includes librocfft.so.0"
     found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-002")
     assert found["cause"] == "rocm-sdk-libraries has it, and the one that is installed does not"
     assert found["fix"] == outcome.fix

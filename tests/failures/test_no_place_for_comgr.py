@@ -82,4 +82,4 @@ def test_check_and_test_say_it(
     assert TEMPORARY not in capsys.readouterr().out, "it has no code that comgr could be asked for"
     install(comgr)
     problem = run_test(comgr.path, "--only", "environment", **gone).only(TEMPORARY)
-    assert problem["fix"] == "by hand: set TMPDIR to a directory that this user may write to"
+    assert problem["fix"] == "Set TMPDIR to a directory that this user may write to"

@@ -52,7 +52,7 @@ def test_both_copies_of_the_profiler_are_named(
     said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code, LD_PRELOAD=str(theirs))))
     found = said.only("E-PROC-001")
     assert f"{theirs} (LD_PRELOAD)" in found["cause"]
-    assert "start the program without LD_PRELOAD" in found["fix"]
+    assert "Start the program without LD_PRELOAD" in found["fix"]
 
 
 # Two copies of libamd_smi in one process: the SDK's, and one that another package brought.
@@ -166,7 +166,7 @@ def test_the_process_that_has_both(linked_site: Site, system: Path, program: Cal
     mixed = said.only("W-PROC-002")
     assert mixed["path"] == f"{system}/libamdhip64.so.6"
     assert "(LD_LIBRARY_PATH)" in mixed["cause"]
-    assert "start the program without LD_LIBRARY_PATH" in mixed["fix"]
+    assert "Start the program without LD_LIBRARY_PATH" in mixed["fix"]
     assert said.only("E-PROC-001")["title"] == "the process has two copies of libamdhip64"
 
 
@@ -226,7 +226,7 @@ def test_the_replaced_files_are_named(linked_site: Site, program: Callable[..., 
     said = run_test(linked_site.path, "--pid", str(process))
     found = said.only("E-PROC-003")
     assert found["path"] == str(path)
-    assert found["fix"] == "by hand: start the program again"
+    assert found["fix"] == "Start the program again"
 
 
 def test_a_name_that_was_away_for_a_while(linked_site: Site, program: Callable[..., int]) -> None:

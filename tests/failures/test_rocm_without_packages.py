@@ -46,7 +46,7 @@ def test_what_is_wrong_with_a_prefix_is_not_mended_by_pip(empty: Path, tmp_path:
     said = run_test(empty, "--only", "packages,libraries,api", ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/rocm")
     found = said.only("E-LIB-023")
     assert found["title"] == "libamdhip64.so.6 needs libhsakmt.so.1, which is not there"
-    assert found["fix"] == f"by hand: install the ROCm in {tmp_path}/rocm again the way it was installed"
+    assert found["fix"] == f"Install the ROCm in {tmp_path}/rocm again the way it was installed"
     (directory / "libamdhip64.so.6").write_text("damaged")
     said = run_test(empty, "--only", "packages,libraries,api", ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/rocm")
     assert said.only("E-LIB-006")["fix"] == found["fix"]
@@ -57,13 +57,13 @@ def test_places_that_have_none_are_named(empty: Path, tmp_path: Path, attempt: C
     said = run_test(empty, "--only", "packages", ROCM_SDK_FALLBACK=place)
     found = said.only("E-PKG-001")
     assert found["cause"].endswith(f"; ROCM_SDK_FALLBACK={place}: no such place has a ROCm")
-    assert found["fix"].startswith("by hand: correct ROCM_SDK_FALLBACK, or install an SDK: ")
+    assert found["fix"].startswith("Correct ROCM_SDK_FALLBACK, or install an SDK: ")
     site = Site(tmp_path / "other")
     shutil.rmtree(site.path)
     site.path.mkdir()
     outcome = attempt(site, "preload_libraries('amdhip64')", ROCM_SDK_FALLBACK=place)
     assert f"ROCM_SDK_FALLBACK={place}: no such place has a ROCm" in outcome.message
-    assert outcome.fix.startswith("by hand: correct ROCM_SDK_FALLBACK, or install an SDK: ")
+    assert outcome.fix.startswith("Correct ROCM_SDK_FALLBACK, or install an SDK: ")
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])

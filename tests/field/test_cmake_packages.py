@@ -200,7 +200,7 @@ def test_a_tree_without_what_hip_requires(site: DevelSite) -> None:
     install(site, {"hip": DEPENDENCY + "find_dependency(hsa-runtime64)\nfind_dependency(Threads)\n"})
     ((code, cause, fix),) = told(site)
     assert (code, cause) == (CODE, "package hip requires hsa-runtime64, which the tree lacks")
-    assert "tell the builder of rocm-sdk-devel" in fix
+    assert "Tell the builder of rocm-sdk-devel" in fix
     assert site.command("test", "--only", "devel", check=False).returncode == 1
 
 

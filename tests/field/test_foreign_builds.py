@@ -75,7 +75,7 @@ def test_another_package_by_its_libraries(sdk: Site, call: Call, tmp_path: Path)
         (verdict,) = json.loads(checked.stdout)["verdicts"]
         assert [each["code"] for each in verdict["problems"] if each["severity"] == "error"] == ["E-PKG-026"]
         assert verdict["verdict"] == "vllm 0.20 is built for CUDA"
-        assert "by hand: install a build of vllm for ROCm" in verdict["problems"][0]["fix"]
+        assert "Install a build of vllm for ROCm" in verdict["problems"][0]["fix"]
         assert verdict["works"] is False
 
 

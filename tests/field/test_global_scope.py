@@ -64,7 +64,7 @@ def test_7643_a_foreign_amd_smi_behind_a_global_rocm_smi64(
     assert found["path"] == str(foreign)
     assert "ISOLATE" not in found["fix"]
     call = 'rocm_sdk.preload_libraries("amd_smi", "rocm_smi64")'
-    assert f"preload amd_smi with rocm_sdk before other code opens {lib}/librocm_smi64.so.7: {call}" in found["fix"]
+    assert f"Preload amd_smi with rocm_sdk before other code opens {lib}/librocm_smi64.so.7: {call}" in found["fix"]
     fixed = f"import rocm_sdk; {call}\n{other}{imported}"
     assert site.output(f"{fixed}print(library.amdsmi_count())", **variables) == "8"
     assert run_test(site.path, "--pid", str(program(site.path, fixed, **variables))).codes == set()
@@ -220,4 +220,4 @@ def test_188454_torch_has_bound_both_before_rocm_init(lib: Path) -> None:
     amd, smi, *problems = done.stdout.splitlines()
     assert (amd, smi) == ("0", "1")
     (problem,) = problems
-    assert problem.startswith("W-BIND-001 by hand: preload amd_smi with rocm_sdk before other code opens ")
+    assert problem.startswith("W-BIND-001 Preload amd_smi with rocm_sdk before other code opens ")

@@ -135,7 +135,9 @@ def test_2269_a_library_that_asks_for_the_driver(site: Site, name: str, how: str
     site.library(name, HEADERS + CONSTRUCTOR.format(ASKS[how].replace("{{", "{").replace("}}", "}")))
     install(site)
     found = run_test(site.path, "--only", "libraries", "--seconds", "1").only("E-LIB-008")
-    assert found["cause"] == "its constructors ran for more than 1 s; it waits for /dev/kfd, which is not there"
+    assert (
+        found["cause"] == "constructors of the library ran for more than 1 s; it waits for /dev/kfd, which is not there"
+    )
     assert "a machine with a GPU" in found["fix"]
     assert "the CPU build" in found["fix"]
     assert "there is no /dev/kfd here" in found["fix"]

@@ -57,7 +57,7 @@ def test_a_fault_of_the_packages(site: Path, gpu: str) -> None:
     assert lost["severity"] == "error"
     assert lost["title"] == "no package has the kernels of rccl"
     assert f"rccl: {site}/_rocm_sdk_libraries/.kpack/rccl_lib_gfx942.kpack is in no package" in lost["cause"]
-    assert "tell the builder of rocm-sdk-device-gfx942" in lost["fix"]
+    assert "Tell the builder of rocm-sdk-device-gfx942" in lost["fix"]
 
 
 def test_no_code_for_the_gpu(site: Path, dist: Path, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_6695_two_copies_in_a_process(site: Site, tmp_path: Path, program: Calla
     code = f"import ctypes; ctypes.CDLL({str(own)!r})"
     found = run_test(site.path, "--pid", str(program(site.path, code, LD_PRELOAD=str(tool)))).only("E-PROC-001")
     assert f"(the profiler {tool})" in found["cause"]
-    assert found["fix"].startswith("by hand: use the rocprofv3 of this SDK")
+    assert found["fix"].startswith("Use the rocprofv3 of this SDK")
 
 
 def test_6695_a_library_that_is_no_tool(site: Site, tmp_path: Path) -> None:

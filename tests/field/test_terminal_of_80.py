@@ -128,7 +128,7 @@ def test_eight_gpus_are_eight_rows(show: Show, command: str) -> None:
     assert len(rows) == 8
     text = " ".join(" ".join(lines).split())
     if command != "gpus --health":
-        assert text.count("not there although the kernel knows the GPU") == 1, "a reason is said once"
+        assert text.count("missing, although the kernel sees the GPU") == 1, "a reason is said once"
 
 
 def test_the_health_of_eight_gpus_says_once_what_they_share(show: Show) -> None:
@@ -203,7 +203,7 @@ def test_a_fix_is_said_once(call: Call, sdk: Site) -> None:
         library(sdk.path / LIBRARIES / "lib" / name, [bundle(objects("gfx90a"))])
     said = call("check-gpu", "--gpu", "gfx1030,gfx1100").stdout
     fixes = [line.strip() for line in said.splitlines() if line.strip().startswith("fix: ")]
-    commands = [fix for fix in fixes if not fix.startswith("fix: by hand: that of ")]
+    commands = [fix for fix in fixes if not fix.startswith("fix: See the fix of ")]
     assert len(set(commands)) == len(commands)
 
 

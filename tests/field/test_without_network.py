@@ -20,6 +20,6 @@ def test_print() -> None:
     )
     first, second, fix = done.stderr.splitlines()
     assert first.endswith("nothing answers at 127.0.0.1:9: Connection refused")
-    assert second.startswith("rocm-sdk: what is printed has no pinned versions: ")
+    assert second.startswith("rocm-sdk: the printed form has no pinned versions: ")
     assert second.endswith(" packages for gfx1100")
     assert fix == "  fix: check ROCM_SDK_INDEX; the server may be down"

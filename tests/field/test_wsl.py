@@ -31,7 +31,7 @@ def call(site: Site, tmp_path: Path) -> Call:
 @pytest.mark.parametrize(
     ("kind", "said", "fix"),
     [
-        ("none", "the SDK 7.10.0 has none", "install a ROCm that supports WSL (librocdxg)"),
+        ("none", "the SDK 7.10.0 has none", "Install a ROCm that supports WSL (librocdxg)"),
         ("good", "librocdxg.so.1 of the SDK 7.10.0 can be opened", "rocm-sdk run rocminfo"),
         ("refused", "librocdxg.so.1 of the SDK 7.10.0 cannot be opened: ", "rocm-sdk test --only libraries"),
     ],
@@ -55,4 +55,4 @@ def test_what_the_sdk_has(call: Call, site: Site, kind: str, said: str, fix: str
 def test_without_an_sdk(call: Call, site: Site) -> None:
     (site.path / "rocm_sdk_core/_dist_info.py").unlink()
     (site.path / "rocm_sdk_core/__init__.py").unlink()
-    assert "install a ROCm that supports WSL" in call("gpus").stderr
+    assert "Install a ROCm that supports WSL" in call("gpus").stderr

@@ -125,7 +125,7 @@ def test_what_is_printed_without_an_answer(
     said = install(*words, status=status, ROCM_SDK_INDEX=index, **variables)
     assert cause in said.stderr
     assert fix in said.stderr.splitlines()[-1]
-    assert ("what is printed has no pinned versions" in said.stderr) == has_no_answer
+    assert ("the printed form has no pinned versions" in said.stderr) == has_no_answer
     if has_no_answer:
         printed = said.stdout.splitlines()[0]
         assert printed.endswith(

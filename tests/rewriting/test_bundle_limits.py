@@ -48,9 +48,9 @@ def test_limits_of_a_header(tmp_path: Path, is_compressed: bool) -> None:
         return read(tmp_path, file, found_in, **changes)
 
     assert len(take(header(*[(0, 0, b"x")] * 4096)).entries) == 4096
-    with pytest.raises(RewriteError, match="what lies at byte 0 is not a bundle"):
+    with pytest.raises(RewriteError, match="the data at byte 0 is not a bundle"):
         take(header(*[(0, 0, b"x")] * 4097))
-    with pytest.raises(RewriteError, match="what lies at byte 0 is not a bundle"):
+    with pytest.raises(RewriteError, match="the data at byte 0 is not a bundle"):
         take(PLAIN.replace(b"CLANG", b"clang"))
     assert take(header((0, 0, b"x" * 4096))).entries[0].name == "x" * 4096
     with pytest.raises(RewriteError, match="an entry of the bundle at byte 0 lies outside it"):

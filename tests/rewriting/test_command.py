@@ -119,7 +119,7 @@ def test_misuse(path: Path, words: list[str], message: str) -> None:
         (
             ["--keep", "gfx1100"],
             1,
-            "has no code that gfx1100 runs: it has code for gfx90a:xnack-, gfx942, gfx1030 [E-CODE-012]",
+            "has no code that gfx1100 runs: the file has code for gfx90a:xnack-, gfx942, gfx1030 [E-CODE-012]",
         ),
         (["--keep", "gfx103"], 2, "gfx103"),
         (["--keep", ","], 1, "names no target"),

@@ -173,7 +173,10 @@ def test_files_that_are_left_for_one_reason_are_one_line(tree: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk", "code", str(tree), "--keep", "gfx1030", "--dry-run", "--no-load"]
     told = subprocess.check_output(command, text=True).splitlines()
     first = "pkg/lib/kernels_gfx942.co, pkg/lib/libother.so, pkg/lib/libother0.so, and 8 more"
-    assert told[-1] == f"  left as they are: 11 files: has no code that gfx1030 runs: it has code for gfx942: {first}"
+    assert (
+        told[-1]
+        == f"  left as they are: 11 files: has no code that gfx1030 runs: the file has code for gfx942: {first}"
+    )
 
 
 def test_the_command(wheel: Path, tmp_path: Path) -> None:
@@ -195,6 +198,8 @@ def test_the_command(wheel: Path, tmp_path: Path) -> None:
     assert told[1].startswith("  pkg/lib/libfirst.so.1   ")
     assert told[1].endswith(", verified")
     assert told[2] == "    kept: gfx1030   dropped: gfx90a:xnack-, gfx942"
-    assert told[-1].startswith("  left as they are: 2 files: has no code that gfx1030 runs: it has code for gfx942: ")
+    assert told[-1].startswith(
+        "  left as they are: 2 files: has no code that gfx1030 runs: the file has code for gfx942: "
+    )
     unloaded = subprocess.check_output([*command, "--no-load", "--dry-run"], text=True).splitlines()
     assert unloaded[1].endswith(", verified, not loaded: loading was not asked for")

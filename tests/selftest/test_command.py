@@ -60,7 +60,7 @@ def test_a_problem_has_cause_and_fix(sdk: Site) -> None:
     result = command(sdk, "--only", "files")
     assert result.returncode == 1
     assert f"E-FILE-002  {path} has another size than RECORD of rocm-sdk-core says\n" in result.stdout
-    assert "  cause    it has 100 bytes, " in result.stdout
+    assert "  cause    the file has 100 bytes, " in result.stdout
     assert re.search(r"^  fix      .* install .* rocm-sdk-core==7\.10\.0", result.stdout, re.MULTILINE)
     assert result.stdout.endswith("\n1 problem. Exit status 1.\n")
 

@@ -34,7 +34,7 @@ def test_many_files_of_the_tree_are_one_problem(tmp_path: Path) -> None:
         header.unlink()
     (found,) = run_test(site.path, "--only", "devel").problems
     assert found["title"].endswith("include/00.h (and 64 more)")
-    assert found["cause"] == "it is missing; also 01.h, 02.h ..."
+    assert found["cause"] == f"{found['path']} is missing; also 01.h, 02.h ..."
     assert found["facts"]["count"] == "65"
 
 
@@ -141,7 +141,7 @@ def test_a_tree_elsewhere_is_not_fixed(extracted: DevelSite, tmp_path: Path) -> 
 def test_neither_archive_nor_tree(extracted: DevelSite) -> None:
     shutil.rmtree(extracted.tree)
     found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
-    assert found["cause"] == "it has neither the archive nor the tree"
+    assert found["cause"] == f"{found['path']} has neither the archive nor the tree"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`rocm-sdk test --html`: one page that needs nothing else, looked at in a browser where there is one."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from sample_report import install
 from sample_site import CORE, Site, run_interpreter
 from written_page import Page
 
+from rocm_sdk.base.value_text import is_words
 from rocm_sdk.doctor.report.problem_section import problem_section
 from rocm_sdk.problems import problem
 
@@ -103,13 +105,13 @@ def test_a_missing_library_is_in_the_tree(sdk: Site, tmp_path: Path) -> None:
     assert result.returncode == 1, result.stderr
     text = path.read_text(encoding="utf-8")
     assert '<li class="error">libamdhip64.so.7: missing</li>' in text
-    assert "<code>by hand" not in text
+    assert not re.search("<code>[A-Z][a-z]", text)
 
 
 def test_a_sentence_is_no_command() -> None:
     sentence = problem("E-CODE-001", target="gfx1100", subject="app")
     assert sentence.fix is not None
-    assert sentence.fix.startswith("by hand: ")
+    assert is_words(sentence.fix)
     assert "<code>" not in "".join(problem_section(sentence))
     command = sentence._replace(fix="rocm-sdk init")
     assert "<dd><code>rocm-sdk init</code></dd>" in "".join(problem_section(command))

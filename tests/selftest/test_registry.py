@@ -39,7 +39,7 @@ def test_the_types_know_the_codes() -> None:
 def test_a_problem_can_be_made_again_of_its_facts() -> None:
     """Also where a fact is joined to the words before it."""
     first = problem("E-FILE-009", "/a/b", detail="a link", distribution="x", more=" (and 4 more)")
-    assert first.title == "/a/b is no file (and 4 more)"
+    assert first.title == "/a/b is not a file (and 4 more)"
     assert problem("E-FILE-009", "/a/b", **first.facts).title == first.title
 
 
@@ -111,7 +111,7 @@ def test_a_note_that_asks_for_nothing_has_no_fix() -> None:
 def test_titles_that_were_none() -> None:
     titles = {code: in_general(code).title for code in ENTRIES}
     assert titles["W-PKG-010"] == "the packages were chosen for one target family, the GPU here needs another"
-    assert titles["E-LIB-005"] == "a library needs glibc newer than that of this system"
+    assert titles["E-LIB-005"] == "a library needs glibc newer than this system has"
     assert titles["E-API-004"] == "no library has the name that was given"
     assert titles["E-PKG-001"] == "no ROCm SDK is installed in this environment"
 
@@ -165,3 +165,11 @@ def test_a_fix_names_the_very_file(tmp_path: Path, name: str) -> None:
 def test_a_value_that_no_file_has() -> None:
     assert problem("E-TEST-001", subject="files", detail="a\0b\ud800").cause == r"a\x00b\ud800"
     assert problem("E-TEST-001", subject="files", detail="a\0b").cause == r"a\x00b"
+
+
+def test_a_sentence_for_other_systems_begins_with_otherwise() -> None:
+    _, paragraphs = page("E-LIB-002")
+    lines = "\n".join(paragraphs).splitlines()
+    assert "- Otherwise use an SDK whose package includes the library" in lines
+    assert "- Debian, Ubuntu: apt-get install PACKAGE" in lines
+    assert any(line.startswith("- NixOS: Add the package") for line in lines)

@@ -160,7 +160,7 @@ def test_a_library_that_is_another(sdk: Site) -> None:
     [
         ("return 0;", code_object(0x36, size=64), None),
         ("return 0;", code_object(0x41, size=64), "the code is for gfx1100"),
-        ("return 0;", b"not code", "what it has compiled cannot be read: neither an ELF file"),
+        ("return 0;", b"not code", "the compiled code cannot be read: neither an ELF file"),
         ("return 6;", b"x", "hiprtcCompileProgram answers HIPRTC_ERROR_COMPILATION (6): no such header"),
         ("__builtin_trap();", b"x", "it was killed by SIG"),
     ],
@@ -274,7 +274,7 @@ def test_programs_start_or_do_not(sdk: Site) -> None:
     assert time.monotonic() - begin < 30
     found = {each["path"].rpartition("/")[2]: (each["code"], each["cause"]) for each in said.problems}
     assert found == {
-        "hipcc": ("E-TOOL-003", "it ran for more than 2 s"),
+        "hipcc": ("E-TOOL-003", "the program ran for more than 2 s"),
         "rocm-smi": ("E-TOOL-001", found["rocm-smi"][1]),
         "rocgdb": ("E-TOOL-001", "exit status 2: rocgdb: no such option"),
         "offload-arch": ("E-TOOL-002", f"{sdk.path}/bin/offload-arch is not there"),

@@ -259,11 +259,11 @@ ROWS = (
     Situation(
         "metadata of one version is there twice", "E-PKG-023", "rocm-sdk-core-7.10.0.dist-info", _second_spelling
     ),
-    Situation("a file is in the place of core's directory", "E-FILE-009", "is no directory", _file_in_place),
+    Situation("a file is in the place of core's directory", "E-FILE-009", "is not a directory", _file_in_place),
     Situation(
         "a file is in the place of the libraries' directory",
         "E-FILE-009",
-        "is no directory",
+        "is not a directory",
         on(f"{LIBRARIES}/lib", replace_by, Path.touch),
     ),
     Situation("core was removed by hand", "E-FILE-008", "rocm-sdk-core", on(CORE, remove)),

@@ -142,7 +142,7 @@ def test_a_user_without_rights(readable: Environment, other_user: OtherUser, *, 
     if is_owner:
         assert found["tried"] == "in a copy: the problem is gone; libraries that load: 7"
     else:
-        assert found["fix"].startswith(f"by hand: find out who needs {path}")
+        assert found["fix"].startswith(f"Find out who needs {path}")
         assert "removing it fails here: rm: cannot remove" in found["fix"]
     assert (path / "lib/kernels.dat").read_text() == "data"
 
@@ -160,7 +160,7 @@ def test_the_mode_of_another_users_file(
     path.chmod(mode)
     ended = other_user.run("-m", "rocm_sdk", "test", "--json", PYTHONPATH=str(readable.site))
     fixes = [each["fix"] for each in json.loads(ended.stdout)["problems"] if each["path"] == str(path)]
-    assert fixes == [f"by hand: as root: chmod {right} {path}"]
+    assert fixes == [f"Run as root: chmod {right} {path}"]
 
 
 @has_overlays
@@ -178,7 +178,7 @@ def test_what_would_do_harm_is_no_fix(user: User) -> None:
     compile_library(environment.site / CORE / "lib/librocrand.so.1", "librocrand.so.1", source)
     found = _asked(environment)
     assert found["tried"] is None
-    assert found["fix"].startswith(f"by hand: find out who needs {path}")
+    assert found["fix"].startswith(f"Find out who needs {path}")
     assert "in a copy without it, 6 libraries load instead of 7" in found["fix"]
     assert (path / "lib/kernels.dat").exists()
 
@@ -193,7 +193,7 @@ def test_what_leaves_another_problem_is_no_fix(user: User) -> None:
     program.symlink_to(path / "lib/rocm-smi")
     found = _asked(environment)
     assert found["tried"] is None
-    assert found["fix"].startswith(f"by hand: find out who needs {path}")
+    assert found["fix"].startswith(f"Find out who needs {path}")
     assert f"in a copy without it, there is another problem: E-FILE-009 {program}" in found["fix"]
 
 

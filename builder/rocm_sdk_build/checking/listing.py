@@ -49,7 +49,7 @@ def _packages_in(directory: Path, problems: Problems, *, below: bool) -> list[Pa
         elif not stat.S_ISREG(kind):
             problems.tell(path, "is not a file", ELSEWHERE)
         elif not path.name.endswith((".whl", ".tar.gz")):
-            problems.tell(path, "is no package, and no file about one", ELSEWHERE)
+            problems.tell(path, "is neither a package nor package metadata", ELSEWHERE)
         else:
             with problems.of(path, ELSEWHERE):
                 found += _accepted(read_name(path), found, problems)

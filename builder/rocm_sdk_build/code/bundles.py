@@ -133,7 +133,7 @@ def _entries(head: bytes, descriptor: int, start: int, size: int, path: str) -> 
     try:
         magic, count = FIXED.unpack_from(head)
         if magic != MAGIC or count > _ENTRY_LIMIT:
-            raise refusal(path, f"what lies at byte {start} is not a bundle")
+            raise refusal(path, f"the data at byte {start} is not a bundle")
         position = FIXED.size
         for _ in range(count):
             offset, length, id_size = ENTRY.unpack_from(head, position)

@@ -91,7 +91,7 @@ def _compare(source: Path, stripped: Path, debug: Path) -> None:
             if read_exactly(old.fileno(), start, size, str(source)) != read_exactly(
                 new.fileno(), start, size, str(stripped)
             ):
-                raise _wrong(source, f"what is loaded changed, behind byte {start}")
+                raise _wrong(source, f"a loaded part changed, behind byte {start}")
         if _has_information(after) or after.find(_LINK) is None:
             raise _wrong(source, "the new file has debug information, or no link to it")
         if not _has_information(taken) or not _build_id(before) == _build_id(after) == _build_id(taken):

@@ -16,14 +16,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "artifacts", nargs="*", metavar="DIR", help="directories of artifacts, or http(s) addresses of pages with links"
     )
-    command.add_argument("--artifact-dir", metavar="DIR", help="one more of them")
+    command.add_argument("--artifact-dir", metavar="DIR", help="another directory of artifacts")
     most = "size of an archive from a server (32,000, and 256 if the server does not say the size first)"
     add_count(command, "--download-limit", "MB", most)
     place = command.add_mutually_exclusive_group(required=True)
     place.add_argument("--output", type=Path, metavar="DIR", help="where the packages go")
     place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
     for system in ("linux", "windows"):
-        command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
+        command.add_argument(
+            f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"families that are built for {system}"
+        )
     only = "make these packages alone: core,device-gfx942 (other runs make the others; families are needed)"
     command.add_argument("--only", type=names, default=(), metavar="NAMES", help=only)
     dry = "write nothing, and tell what each package would be, and the memory and disk that it takes at most"

@@ -17,8 +17,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about the directory and the form of the answer."""
     command.description = (
         "Checks the packages of an SDK in a directory: all are there, say the same, are what their RECORDs say, and "
-        "work where they are installed together, with each device package in turn. It is the counterpart of `index`, "
-        "which comes after it. Status 0: nothing is wrong; 1: problems; 2: wrong usage."
+        "work where they are installed together, with each device package in turn. The command is the counterpart of "
+        "`index`, which comes after it. Status 0: nothing is wrong; 1: problems; 2: wrong usage."
     )
     command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are, of all machines")
     scratch = "where the packages are installed for the test, and removed again (DIR)"
@@ -55,7 +55,7 @@ def _print_text(directory: Path, found: Checked) -> None:
     if not found.tested and found.packages:
         tell("nothing was installed: the problems above come first")
     versions = ", ".join(found.versions) or "no version"
-    complete = "complete" if found.has_loader else f"complete, but for rocm-sdk-loader: {LOADER_FIX}"
+    complete = "complete" if found.has_loader else f"complete, except rocm-sdk-loader: {LOADER_FIX}"
     verdict = f"{counted(len(found.problems), 'problem')}" if found.problems else complete
     tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}: {verdict}")
 

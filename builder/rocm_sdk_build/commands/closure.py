@@ -29,7 +29,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "Make an SDK of what an application needs for its GPUs. "
         "The proof runs code of what you name, with no rights; --no-proof runs none."
     )
-    roots = command.add_argument_group("what it is for")
+    roots = command.add_argument_group("applications")
     word = "FILE|DIRECTORY|WHEEL|DISTRIBUTION"
     roots.add_argument(
         "--for", dest="words", action="append", default=[], metavar=word, help="an application (several times)"
@@ -57,7 +57,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     place.add_argument(
         "--also", action="append", default=[], metavar="DISTRIBUTION", help="with --in-place: as torch (several times)"
     )
-    place.add_argument("--form", choices=FORMS, help="what is written (site)")
+    place.add_argument("--form", choices=FORMS, help="form of the result (site)")
     place.add_argument(
         "--link-mode", choices=LINK_MODES, help="hardlink: unchanged files are other names of the SDK's (copy)"
     )

@@ -12,7 +12,9 @@ from .options import add_cache, add_parts, add_shape, add_writing, names, tell_m
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about Debian's suite and packages, and the packages made from them."""
-    command.add_argument("--suite", metavar="SUITE", help="release of Debian (that of this system, from its sources)")
+    command.add_argument(
+        "--suite", metavar="SUITE", help="release of Debian (the one of this system, from its sources)"
+    )
     command.add_argument(
         "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
     )
@@ -22,7 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_cache(command)
     add_shape(command, "rpath")
     add_parts(command)
-    command.add_argument("--version", default="", help="version of the wheels (default: that of Debian's HIP)")
+    command.add_argument("--version", default="", help="version of the wheels (default: the version of Debian's HIP)")
     add_writing(command, checks=False, size_limit="none")  # libraries of shape none need the loader
 
 

@@ -44,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
     )
     command.add_argument(
-        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (that of the loader that runs here)"
+        "--loader", type=Path, metavar="WHEEL", help="wheel of rocm-sdk-loader (the loader that runs here)"
     )
     command.add_argument("--directory", type=Path, metavar="DIR", help="for wheels and environment (build/demo)")
     add_cache(command)
@@ -157,7 +157,7 @@ def _print_result(plan: Any, loaded: Any, cmake: str, shape: Shape, site: Path, 
     print(f"preloaded by rocm_sdk {loaded['loader_version']} in Python {platform.python_version()}")
     print(f"site-packages: {site}\n")
     print("\n".join(library_table(plan, loaded, site)))
-    print("\nThey work:")
+    print("\nThe libraries work:")
     print("\n".join(f"  {proof}" for proof in loaded["proofs"]))
     print("\nTo build with the SDK (`rocm-sdk path --cmake` extracts the development tree at its first call):")
     print(f"  cmake -DCMAKE_PREFIX_PATH={cmake} ...")

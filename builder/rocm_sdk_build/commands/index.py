@@ -20,7 +20,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="one more directory that has packages (may be given several times)",
+        help="another directory that has packages (may be given several times)",
     )
 
 

@@ -78,15 +78,15 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
 
     split = "put debug information of libraries and programs into packages of its own, rocm-sdk-debug-* (by eu-strip)"
     command.add_argument("--split-debug", action="store_true", help=split)
-    command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
+    command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (the one that their files need)")
     limit = f"of a file on the index, or none ({size_limit}{', as PyPI' if size_limit == '100' else ''})"
     command.add_argument("--size-limit", type=_size, default=_size(size_limit), metavar="MB", help=limit)
     loader = command.add_mutually_exclusive_group()
-    own = "of rocm-sdk-loader, which lies beside the packages (that of the loader that runs here)"
+    own = "of rocm-sdk-loader, which lies beside the packages (the loader that runs here)"
     loader.add_argument("--loader", type=Path, metavar="WHEEL", help=own)
     loader.add_argument("--no-loader", action="store_true", help="put no wheel of rocm-sdk-loader there")
     add_count(command, "--jobs", "N", "threads (one for each processor)")
-    command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
+    command.add_argument("--rules", type=Path, metavar="FILE", help="rules: which file goes into which package")
 
 
 def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:

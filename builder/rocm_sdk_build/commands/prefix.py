@@ -20,14 +20,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LIST",
-        help="what of the roots is taken, as dpkg -L, rpm -ql and qlist print it, or roots, as nix-store -qR does (-)",
+        help="files of the roots to take, as dpkg -L, rpm -ql and qlist print it, or roots, as nix-store -qR does (-)",
     )
     command.add_argument(
-        "--llvm", type=Path, metavar="ROOT", help="one more: AMD's LLVM where it has a directory of its own"
+        "--llvm", type=Path, metavar="ROOT", help="another root: AMD's LLVM where it has a directory of its own"
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
     add_parts(command)
-    command.add_argument("--version", help="of the packages; by default that of the ROCm in the first ROOT")
+    command.add_argument("--version", help="of the packages; by default the version of the ROCm in the first ROOT")
     add_writing(command)
 
 

@@ -11,7 +11,9 @@ from .options import names, tell_made
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about the packages and their release."""
     command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
-    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where those of the release go")
+    command.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="where the packages of the release go"
+    )
     command.add_argument("--version", required=True, help="of the release")
     command.add_argument(
         "--keep-targets", type=names, metavar="TARGETS", help="device packages that the release has (all)"

@@ -41,7 +41,7 @@ def checked(text: bytes, site: Path) -> PageList:
     try:
         files = paged_files(text)
     except RocmSdkError as error:
-        raise PackagingError(f"what a load has recorded is no page list: {error.message}", _FIX) from error
+        raise PackagingError(f"the record of a load is not a page list: {error.message}", _FIX) from error
     for directory, name, size, build_id, place, _ in files:
         path = f"{directory}/{name}"
         if not _is_there(site, path, size, build_id, place):

@@ -56,7 +56,7 @@ def version_of_artifacts(of_packages: str, of_rocm: str) -> str:
         return version
     raise PackagingError(
         f"no version is given: {VERSION_FILE} is not there, and the artifact base_lib_generic does not say one",
-        "name that of the ROCm that was built: --version 7.10.0",
+        "name the version of the ROCm that was built: --version 7.10.0",
     )
 
 

@@ -125,7 +125,7 @@ def as_html(tree: Tree, arrows: Sequence[Arrow] = (), names: Sequence[str] = ())
     """
     hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: var(--shade) }"
     pictures = (_picture(tree, arrows, f"<style>{_STYLE}\n{hover}</style>", each, hovers=True) for each in _LAYOUTS)
-    title = f"What {named(names) or 'the whole SDK'} brings into a process"
+    title = f"Files that {named(names) or 'the whole SDK'} brings into a process"
     about = "Each file once, in the order in which it comes in."
     label = f"Picture: {element_text(title)}"
     wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{"".join(pictures)}</div>'
@@ -152,7 +152,7 @@ def _picture(tree: Tree, arrows: Sequence[Arrow], style: str, layout: _Layout, *
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{layout.name}" {size}>',
-            f"<title>What loading brings into a process: {escape(title)}</title>",
+            f"<title>Files that loading brings into a process: {escape(title)}</title>",
             style,
             f'<rect class="paper" width="{layout.width}" height="{height}"/>',
             f'<text class="title" x="{_MARGIN}" y="28">{escape(title)}</text>',

@@ -5,6 +5,7 @@ The module imports next to nothing: `rocm-sdk gpus` asks, too.
 
 import os
 
+from rocm_sdk.base.value_text import is_words
 from rocm_sdk.problems.cause_table import (
     ANY,
     BELOW,
@@ -51,7 +52,7 @@ def _with_updates(cause: "Problem", problems: "Sequence[Problem]") -> "Problem":
     codes = explains(cause.code, LINKED)
     links = (found for found in problems if found.code in codes and _are_related(found, cause, LINKED))
     updates = dict.fromkeys(found.fix for found in links if "update" in found.facts and found.fix is not None)
-    if cause.fix is None or cause.fix.startswith("by hand:"):
+    if cause.fix is None or is_words(cause.fix):
         return cause
     return cause._replace(fix=" && ".join((cause.fix, *updates)))
 

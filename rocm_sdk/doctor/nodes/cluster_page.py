@@ -56,7 +56,7 @@ def _group(group: Group, number: int) -> Iterator[str]:
         rows = (
             (element_text(each.what), element_text(each.value), element_text(each.norm)) for each in group.differences
         )
-        yield from table(f"What differs: {word}", ("what", "here", "largest group"), rows)
+        yield from table(f"Differences: {word}", ("what", "here", "largest group"), rows)
     if group.is_norm and not group.errors:
         yield "<p>No errors. The other groups are compared with it.</p>"
     if group.untold:

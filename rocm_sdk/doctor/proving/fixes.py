@@ -1,6 +1,6 @@
 """The choice of the fixes that are tried, and the words about their results.
 
-A fix that begins with a deletion or a move is tried before it is shown. Where it does harm, a deed is shown in its
+A fix that begins with a deletion or a move is tried before it is shown. Where it does harm, a sentence is shown in its
 place, and also where a fix that only deletes could not be tried. A fix that moves a name aside, installs, and then
 deletes loses nothing where the installation fails: it is shown untried. `rocm-sdk test --prove` tries all fixes; none
 is shown that leaves fewer libraries than before.
@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import groupby, takewhile
 from typing import NamedTuple
 
-from rocm_sdk.base.value_text import one_line, size_text
+from rocm_sdk.base.value_text import is_words, one_line, size_text
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.second_run import Wanted
 from rocm_sdk.installed.view import Installed
@@ -167,8 +167,8 @@ class Proof:
         )
 
     def tried(self, found: Problem) -> Problem:
-        """Return the problem, with the result of trying its fix; as it is if there is no fix, or a deed."""
-        if found.fix is None or found.fix.startswith("by hand: "):
+        """Return the problem, with the result of trying its fix; as it is if there is no fix, or words."""
+        if found.fix is None or is_words(found.fix):
             return found
         outcome, is_loss = self._outcome(found, found.fix)
         told = found._replace(tried=one_line(outcome))

@@ -41,9 +41,9 @@ def write_html(
 def _parts(installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem]) -> Iterator[str]:
     for found in problems:
         yield from problem_section(found)
-    yield "<h2>What was tested</h2>"
+    yield "<h2>Tests</h2>"
     headings = ("subject", "number", "of", "result", "seconds")
-    yield from table("What was tested", headings, map(_subject, recorders), {"number", "seconds"})
+    yield from table("Tests", headings, map(_subject, recorders), {"number", "seconds"})
     yield "<h2>Packages</h2>"
     versions = ((element_text(each.name), element_text(each.version)) for each in installation.distributions)
     yield from table("Packages", ("distribution", "version"), versions)

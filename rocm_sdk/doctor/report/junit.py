@@ -33,7 +33,7 @@ def as_junit(
     if interrupted:
         suite.set("errors", "1")
         case = ElementTree.SubElement(suite, "testcase", classname="problems", name="the test was interrupted")
-        ElementTree.SubElement(case, "error", message="what comes after it was not tested")
+        ElementTree.SubElement(case, "error", message="later subjects were not tested")
     for found in errors:
         case = ElementTree.SubElement(suite, "testcase", classname="problems", name=f"{found.code} {found.title}")
         failure = ElementTree.SubElement(case, "failure", type=found.code, message=found.cause)

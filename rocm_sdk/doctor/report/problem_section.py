@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocm_sdk.base.html_page import element_text
+from rocm_sdk.base.value_text import is_words
 from rocm_sdk.problems import Problem
 
 from .text import breaks_text
@@ -32,7 +33,7 @@ def problem_section(found: Problem, heading: str = "h2") -> Iterator[str]:
         yield f"<dt>breaks</dt><dd>{element_text(breaks_text(found.breaks, verbose=True))}</dd>"
     if found.fix is not None:
         text = element_text(found.fix)
-        shown = text if text.startswith("by hand: ") else f"<code>{text}</code>"
+        shown = text if is_words(found.fix) else f"<code>{text}</code>"
         yield f"<dt>fix</dt><dd>{shown}</dd>"
     if found.tried is not None:
         yield f"<dt>tried</dt><dd>{element_text(found.tried)}</dd>"

@@ -47,7 +47,7 @@ def targets_of(code: bytes) -> list[str]:
         try:
             return [each.target for each in rocm_sdk.device_code(file.name).targets]
         except rocm_sdk.RocmSdkError as error:
-            raise CompilationError(f"what it has compiled cannot be read: {error.detail}") from error
+            raise CompilationError(f"the compiled code cannot be read: {error.detail}") from error
 
 
 def _say(answers: str, outcome: str, value: object) -> None:

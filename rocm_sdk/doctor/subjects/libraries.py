@@ -243,7 +243,7 @@ def _judge(
             library=os.path.basename(guilty.path),
             signal=signal_name(guilty.number),
             status=guilty.number,
-            ran=f"its constructors ran for more than {options.seconds} s",
+            ran=f"constructors of the library ran for more than {options.seconds} s",
             output=output,
             **driver,
         )

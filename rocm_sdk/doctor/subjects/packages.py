@@ -370,7 +370,7 @@ def _check_family(installation: Installed, recorder: Recorder) -> None:
         requirement = f"{wanted}=={installation.version}"
         recorder.bad("W-PKG-010", family=names, needed=family, selector=selector, requirement=requirement)
     elif installed:
-        recorder.good(f"the libraries are those of this machine's GPU, {family}")
+        recorder.good(f"the libraries are for this machine's GPU, {family}")
 
 
 def _check_choice(installation: Installed, recorder: Recorder, family: str) -> None:

@@ -120,9 +120,7 @@ def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -
     """Return the problem of libraries whose names have no number, as libraries of Python packages such as torch."""
     shown = subject.shown(needing[names[0]])
     facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
-    return problem(
-        "E-LIB-002", shown, None, detail="libraries without a number are those of a package of Python", **facts
-    )
+    return problem("E-LIB-002", shown, None, detail="libraries without a number belong to a package of Python", **facts)
 
 
 def _is_known(facts: Mapping[str, str]) -> bool:

@@ -18,7 +18,7 @@ def misfit(path: str) -> str | None:
     """Return why the wheel cannot be installed here; None if it can."""
     found = _NAME.fullmatch(os.path.basename(path))
     if found is None:
-        return "its name is not that of a wheel: NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+        return "its name does not have the form of a wheel: NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
     pythons, abis = found["python"].split("."), found["abi"].split(".")
     if not any(_fits_python(tag, abi) for tag in pythons for abi in abis):
         here = f"cp{sys.version_info.major}{sys.version_info.minor}"

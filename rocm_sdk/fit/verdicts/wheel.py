@@ -132,12 +132,13 @@ class _Writer:
         self._packed += member.compress_size
         self._plain += member.file_size
         _refuse_swollen(name, "it unpacks to", member.compress_size, member.file_size)
-        _refuse_swollen(self._path, "what is read of it unpacks to at least", self._packed, self._plain)
+        _refuse_swollen(self._path, "the members that are read unpack to at least", self._packed, self._plain)
 
     def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
         """Write a member, and return its path. The zip reader stops at the size that the wheel's list says."""
         if size > self._room:
-            why = f"what is read of it takes more bytes than {tempfile.gettempdir()} has; TMPDIR names another place"
+            place = tempfile.gettempdir()
+            why = f"the members that are read take more bytes than {place} has; TMPDIR names another place"
             raise refusal(self._path, why)
         self._room -= size
         self._make_directory(parts[:-1])

@@ -99,7 +99,7 @@ def _needs_nothing(roots: Roots, needed: Needed) -> PackagingError:
         word = next(each.name for each in roots.applications if path in each.files)
         what = f"{roots.shown(path)} needs {name}{more}, which nothing here has, and nothing that the SDK has"
         return PackagingError(what, shlex.join(["rocm-sdk", "check", word]))
-    what = "what is named needs nothing of the SDK"
+    what = "the named files need nothing of the SDK"
     for path, why in list(needed.unread.items())[:1]:
         what += f"; not looked at: {roots.shown(path)}: {why.removeprefix(f'{path}: ')}"
     return PackagingError(what, "name more: --library, --preload, --tool")

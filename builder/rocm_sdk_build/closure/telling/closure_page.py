@@ -71,10 +71,10 @@ def _sizes(made: Made) -> Iterator[str]:
         parts.append(Part("left out: GPU code in files that are kept", max(cut, 0), ""))
     parts = [part for part in parts if part.size]
     parts.sort(key=lambda part: (-part.size, part.name))
-    for kind, name in (("kept", "what else is kept"), ("", "what else is left out")):
+    for kind, name in (("kept", "other kept parts"), ("", "other parts that are left out")):
         if rest := [part for part in parts[_SHOWN:] if part.kind == kind]:
             parts.append(Part(f"{name} ({len(rest)})", sum(part.size for part in rest), kind))
-    shown = parts[:_SHOWN] + [part for part in parts[_SHOWN:] if part.name.startswith("what else")]
+    shown = parts[:_SHOWN] + [part for part in parts[_SHOWN:] if part.name.startswith("other ")]
     whole = max(made.size_before, 1)
     rows = [
         (escape(each.name), size_text(each.size), f"{each.size / whole:.1%}{bar(each.size / whole, each.kind)}")

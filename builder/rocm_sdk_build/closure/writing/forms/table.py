@@ -37,7 +37,7 @@ def writer_of(form: str, base: str | None) -> Writer:
     """
     if base is not None:
         if form != "oci":
-            raise WrongUsageError("--base names the image below that of --form oci", "add --form oci")
+            raise WrongUsageError("--base names the image below the image of --form oci", "add --form oci")
         return image_writer(base)
     writer, program = _FORMS[form]
     if program:
