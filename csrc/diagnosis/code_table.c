@@ -409,7 +409,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A test changes nothing unless it is told to.", NULL)
     ROW(69, E, TOOL, 005, ERROR, "{tool|a program} is not there", "{detail}",
         FIXES({ANY, WORDS, "Install it, or name another"}),
-        "A command needs a program that the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`, the Python package shtab for `rocm-sdk completion`.", NULL)
+        "A command needs a program that the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`.", NULL)
 
     /* ---- the development tree ---- */
     ROW(70, W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
