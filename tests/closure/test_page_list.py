@@ -153,7 +153,7 @@ ATTACKS = {
     "nothing": ("unlink(PAGES);", "No such file"),
     "more than any list": (r'write_text("0123456789abcdef\n", 70000);', "more than 1 MiB"),
     "bytes": (r'write_text("\xff\xfe", 9);', "can't decode"),
-    "another text": (r'write_text("rocm-sdk-pages 2\n", 1);', "is no page list"),
+    "another text": (r'write_text("rocm-sdk-pages 2\n", 1);', "is not a page list"),
     "a file elsewhere": (
         r'write_text("rocm-sdk-pages 1\n_rocm_sdk_core/../../etc/passwd\t9\t-\t-\t0\n", 1);',
         "not the path of a library",

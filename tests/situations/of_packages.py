@@ -184,7 +184,7 @@ ROWS = (
     Situation(
         "a file of the tree is gone",
         "E-DEVEL-002",
-        "it is missing",
+        "hip_version.h is missing",
         lambda e: (extracted_tree(e) / "include/hip/hip_version.h").unlink(),
     ),
     Situation(
