@@ -264,7 +264,7 @@ def test_a_page_for_which_no_room_is_left(
 ) -> None:
     """The closure is there, and told."""
     from rocm_sdk_build.__main__ import main
-    from rocm_sdk_build.closure.telling import page as writer
+    from rocm_sdk_build.closure.telling import closure_page as writer
 
     def full(*_words: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
