@@ -77,7 +77,7 @@ def test_a_file_for_another_release_is_one_problem(site: Site, tmp_path: Path) -
     code, title, cause, fix = site.output(program, "-W", "error").splitlines()
     assert code == "E-LIB-024"
     assert title == "_ext.so was built for ROCm 7.0 or newer, the SDK is 5.2.3 and has libamdhip64.so.5"
-    assert "it needs libamdhip64.so.7 and 2 more of ROCm, which neither" in cause
+    assert "the file needs libamdhip64.so.7 and 2 more of ROCm, which neither" in cause
     assert "https://stable.repo.amd.com/rocm/whl-next/ 'rocm[libraries]>=7.0'  # or take a build of _ext.so for" in fix
 
 
@@ -133,6 +133,6 @@ def test_a_mistake_of_the_user_is_not_mended_by_an_installer(site: Site, tmp_pat
     fixes = site.output(program).splitlines()
     assert len(fixes) == 2
     for fix in fixes:
-        assert "name a" in fix or "else name one" in fix
+        assert "Name a" in fix or "else name one" in fix
         assert "pip" not in fix.replace(str(tmp_path), "")
         assert "explain" not in fix

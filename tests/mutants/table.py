@@ -102,7 +102,7 @@ MUTATIONS = (
              "return offset <= r->size || size <= r->size - offset;", ("test_elf_sections",)),
     Mutation("csrc/elf/elf_names.c", "r->result->has_text_relocations = true;", "r->result->has_text_relocations = false;", ("test_elf_file",)),
     # what a fix makes a shell do
-    Mutation("csrc/diagnosis/problem.c", "if (c->has_words && !is_words(*fix)) {", "if (false) {", ("test_problem",)),
+    Mutation("csrc/diagnosis/problem.c", "if (c->has_words && !is_words(*fix)) {", "if (c->has_words && false) {", ("test_problem",)),
     Mutation("csrc/diagnosis/problem.c", "tolower((unsigned char)*command++)", "*command++", ("test_problem",)),
     Mutation("rocm_sdk/base/value_text.py", "fix[:1].isupper() and fix[1:2].islower()", "fix[:1].isupper()", ("tests/failures/test_form_of_fixes.py",)),
     Mutation("csrc/diagnosis/problem.c", "} else if (has_control) {", "} else if (false) {", ("test_problem",)),
