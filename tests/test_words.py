@@ -185,7 +185,7 @@ def test_a_text_of_a_code_has_a_noun_as_its_subject() -> None:
 
 
 def test_a_sentence_of_the_docs_has_a_noun_as_its_subject() -> None:
-    paths = files("*.md", "docs/**/*.md", "builder/*.md", "docs/man/*", "builder/man/*")
+    paths = files("*.md", "docs/*.md", "builder/*.md", "docs/man/*", "builder/man/*")  # docs/codes is made of the table
     wrong = wrong_texts([path for path in paths if path.name != "CHANGELOG.md"], paragraphs)
     assert not wrong, "\n".join(wrong)
 
