@@ -95,7 +95,7 @@ _PREAMBLE = {
     "bash": f"""\
 _rocm_sdk_programs() {{
   compgen -c "$@"
-  compgen -W "$({_TOOLS})" "$@"
+  compgen -W '$({_TOOLS})' "$@"  # in single quotes: compgen expands names once, not what they hold
 }}
 _rocm_sdk_libraries_and_files() {{
   compgen -W "SHORTNAMES" "$@"

@@ -116,6 +116,7 @@ def _bash(program: str, summaries: Mapping[str, str], arguments: Mapping[str, li
     yield f"{function}() {{"
     yield "  local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} subcommand= each offer=(:)"
     yield "  if [[ $word == = ]]; then word=; elif [[ $option == = ]]; then option=${COMP_WORDS[COMP_CWORD-2]}; fi"
+    yield "  [[ $word != -* ]] || option="  # a value may be left out, and none begins with -
     yield '  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $each == -* ]] || { subcommand=$each; break; }; done'
     yield '  case "$subcommand $option" in'
     for name, rows in arguments.items():

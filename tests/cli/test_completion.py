@@ -125,6 +125,35 @@ def test_bash_completes_a_value_behind_an_equals_sign_and_names_with_spaces(scri
         assert value in offered.splitlines()
 
 
+def test_bash_runs_nothing_that_a_program_of_the_sdk_is_named_after(scripts: Path, tmp_path: Path) -> None:
+    site = Site(tmp_path / "site-packages")
+    site.library("libamdhip64.so.7")
+    site.write("_rocm_sdk_core/bin/a$(touch made)", "#!/bin/sh\n").chmod(0o755)
+    ask = f"""
+    cd {tmp_path}; source "$1"; shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _rocm_sdk
+    printf '%s\n' "${{COMPREPLY[@]}}"
+    """
+    script = str(scripts / SCRIPTS["bash"])
+    offered = run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", "run", "a$", PYTHONPATH=str(site.path))
+    assert "a$(touch" in offered
+    assert not (tmp_path / "made").exists()
+
+
+def test_bash_completes_an_option_behind_one_whose_value_may_be_left_out(scripts: Path) -> None:
+    ask = """
+    source "$1"; shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _rocm_sdk
+    printf '%s\n' "${COMPREPLY[@]}"
+    """
+    offered = run_shell(
+        "bash", "-c", ask, "bash", str(scripts / SCRIPTS["bash"]), "rocm-sdk", "test", "--prove", "--on"
+    )
+    assert offered.split() == ["--only"]
+
+
 def test_fish_completes_the_arguments_of_the_first_subcommand(scripts: Path) -> None:
     code = f"source {scripts / SCRIPTS['fish']}; complete -C 'rocm-sdk explain run --'"
     offered = {line.split()[0] for line in run_shell("fish", "--no-config", "-c", code).splitlines()}
