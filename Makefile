@@ -18,15 +18,14 @@ SYSTEMS ?= trixie sid      # of `make test-systems`
 RECIPES ?= conda containers debian gentoo lmod nix rpm # of `make test-recipes`
 FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
-T ?=                       # of `make test-one`; of `make tier`, which otherwise measures all
-STEPS ?= measure,choose,mutants # of `make tier`
+T ?=                       # of `make test-one`
 VERSION ?=                 # of `make release`
 TASKS ?=                   # of `make tasks-alone`
 WITHOUT ?=                 # of `make release`: tests lint twice
 ROUNDS ?= 300              # of `make attack`
-GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
-TIER ?=                    # of `make mutants`: first
-SEED ?= 1                  # of the attackers and of generated mutations
+FILES ?=                   # of `make mutants`
+NUMBER ?= 10               # of mutants
+SEED ?= 1                  # of the attackers and of mutants
 WORKERS ?= 2               # processes of the suite
 REASON ?=                  # why counts changed: `make budgets`
 SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
@@ -35,7 +34,7 @@ WORKERS := $(strip $(WORKERS))
 FORM := $(strip $(FORM))
 WITHOUT := $(strip $(WITHOUT))
 ROUNDS := $(strip $(ROUNDS))
-GENERATED := $(strip $(GENERATED))
+NUMBER := $(strip $(NUMBER))
 SEED := $(strip $(SEED))
 FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
@@ -110,7 +109,7 @@ endif
 
 ##@ Check
 
-test: setup-test $(WHEELS) ## run the first tier of the suite: what reaches and notices most for its time, in five minutes
+test: setup-test $(WHEELS) ## run the tests of loader, GPUs, device code and C, and the first case of each other one, in five minutes
 	@$(RUN_TESTS) first $(PYTEST_ARGS)
 
 test-all: setup-test $(WHEELS) ## run all but the long tests, and on each other CPython those that depend on it (PYTHONS="3.10 3.13" chooses)
@@ -122,7 +121,7 @@ test-long: setup-test $(WHEELS) ## run what `make test-all` leaves out: kills, p
 test-interpreters: setup-test $(WHEELS) ## run on each CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
 	@$(RUN_TESTS) interpreters $(PYTEST_ARGS)
 
-test-touched: setup-test $(WHEELS) ## run what the first tier leaves out of the tests of what changed since a commit: SINCE=main
+test-touched: setup-test $(WHEELS) ## run what `make test` leaves out of the tests of what changed since a commit: SINCE=main
 	@tests="$$(scripts/touched_tests.py '$(strip $(SINCE))')" || exit $$?; \
 	if [[ -n $$tests ]]; then $(RUN_TESTS) rest $$tests $(PYTEST_ARGS); else echo 'nothing that changed has tests of its own'; fi
 
@@ -174,28 +173,14 @@ attack: ## attack symbol binding, fork and init for longer than the suite does: 
 	ROCM_SDK_TEST_FORKS=$(ROUNDS)0 build/c/gcc/tests/c/test_concurrency
 	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q -s tests/devel/test_killed.py tests/closure/test_in_place_killed.py
 
-mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of each module (SEED=s), to a copy: does a test notice? (WORD= chooses; TIER=first: does the first tier?)
+mutants: ## make NUMBER=10 small faults in FILES="csrc/gpu/*.c" (SEED= chooses others), one at a time: does a test of the file notice?
 	@$(INSTALL_PACKAGES) build test
-	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(if $(filter first,$(TIER)),--first-tier) $(WORD)
+	@$(PYTHON) scripts/mutants.py --seed $(SEED) --number $(NUMBER) $(FILES)
 
 generate: ## write what is generated from tables: values of codes, types of results, options in the manual (scripts/generated.py)
 	@python3 scripts/generated.py --tables
 	@$(MAKE) develop
 	@build/venv-develop/bin/python scripts/generated.py
-
-tier: ## measure what each test reaches and notices, and choose by it what `make test` runs; PYTHON is 3.12 or 3.13, hours (STEPS=choose)
-	@$(INSTALL_PACKAGES) build test clang
-	@$(PYTHON) tests/tier --steps $(strip $(STEPS)) $(T)
-
-promises: ## record what is public (tests/promised/recorded), for a release; the changelog must name each difference
-	@$(INSTALL_PACKAGES) build test
-	@$(MAKE) develop
-	@PYTHONPATH=tests build/venv-develop/bin/python -m promised
-
-check-promises: ## say what is public and not recorded
-	@$(INSTALL_PACKAGES) build test
-	@$(MAKE) develop
-	@PYTHONPATH=tests build/venv-develop/bin/python -m promised --check
 
 release-requirements: $(WHEELS) ## pin the newest versions of the tools that build releases: scripts/release-requirements.txt
 	@$(ENVIRONMENT) test
@@ -307,12 +292,10 @@ CC_install := cc
 CC_clang := clang
 CC_asan := clang
 CC_fuzz := clang
-CC_reach := clang
 CC_aarch64 = aarch64-linux-gnu-gcc --sysroot=$(AARCH64_SYSTEM)
 INSTRUMENT_asan := $(SANITIZERS)
 INSTRUMENT_install := $(CPPFLAGS) $(CFLAGS)
 INSTRUMENT_fuzz := $(SANITIZERS) -fsanitize=fuzzer-no-link
-INSTRUMENT_reach := -O0 -fsanitize-coverage=trace-pc-guard,pc-table# what `make tier` measures: the blocks of the source
 
 CC := $(CC_$(VARIANT))
 AR := ar
@@ -334,7 +317,6 @@ LIBS = $(call once,LIBS,$(PKGCONF) --libs libelf)
 CMOCKA = $(call once,CMOCKA,$(PKGCONF) --libs cmocka)
 
 LIBRARY := $(OUT)/librocm_sdk.a
-RUNTIME := $(if $(filter reach,$(VARIANT)),$(OUT)/tests/tier/reach.o)
 LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c)))
 PROGRAM_SOURCES := $(sort $(wildcard csrc/programs/*.c))
 PROGRAM_PARTS := $(sort $(wildcard csrc/programs/parts/*.c))
@@ -368,11 +350,9 @@ rocm_sdk/doctor/load_check: $(OUT)/csrc/programs/load_check
 run-c-tests: c-programs
 	@set -e; for program in $(TESTS); do echo "$$program"; $$program; done
 
-$(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o) $(RUNTIME)
+$(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o)
 	@rm -f $@
 	@$(AR) rcs $@ $^
-
-$(OUT)/tests/tier/reach.o: INSTRUMENT_reach = -DREACH_DIRECTORY='"$(CURDIR)/build/reach"'
 
 # The shared library. Its number goes up when a program that was linked with an earlier one would stop working.
 SOVERSION := 0
@@ -423,7 +403,7 @@ $(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
 $(EMBEDDINGS): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $< $(LIBRARY) $(LIBS) -o $@
 
-$(PROGRAMS): $(OUT)/%: $(OUT)/%.o $(PROGRAM_PARTS:%.c=$(OUT)/%.o) $(RUNTIME)
+$(PROGRAMS): $(OUT)/%: $(OUT)/%.o $(PROGRAM_PARTS:%.c=$(OUT)/%.o)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $^ -ldl -o $@
 
 $(FUZZERS:%=$(OUT)/%): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
@@ -439,5 +419,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: always help setup demo wheel wheels generate promises check-promises tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched tier test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: always help setup demo wheel wheels generate tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -47,7 +47,6 @@ def steps(version: str) -> list[Step]:
         Step("the version", lambda: check_version(version)),
         Step("no uncommitted change", check_clean),
         Step("the section of the changelog", lambda: section(version)),
-        Step("the record of what is public", lambda: make(ROOT, "check-promises")),
         Step("style, warnings, types, workflows", lambda: make(ROOT, "lint"), "lint"),
         Step("the tests on each Python", lambda: make(ROOT, "test-all"), "tests"),
         Step("the tests that take long", lambda: make(ROOT, "test-long"), "tests"),

@@ -2,8 +2,7 @@
 
 The command runs in a fork of a process that has its modules imported (`forking_server.py`). A test of descriptors,
 signals, limits, imports or the start itself starts an interpreter, by `programs.completed` or `subprocess`. So does
-this module where a variable that is read at the start alone differs from the variable of the tests, and where
-ROCM_SDK_TEST_STARTS=real says so: `make tier` measures the reach of each process of a case.
+this module where a variable that is read at the start alone differs from the variable of the tests.
 """
 
 import atexit
@@ -77,7 +76,7 @@ def build_command(
     """Run `rocm-sdk-build WORDS` with `given` on its standard input, and return its output and status."""
     texts = [str(word) for word in words]
     environment = dict(os.environ if env is None else env)
-    if os.environ.get("ROCM_SDK_TEST_STARTS") == "real" or of_the_start(environment) != server().variables:
+    if of_the_start(environment) != server().variables:
         return completed([sys.executable, "-m", "rocm_sdk_build", *texts], cwd=cwd, env=environment, input=given)
     request = {"words": texts, "directory": str(cwd or Path.cwd()), "umask": _umask(), "environment": environment}
     with tempfile.TemporaryFile() as file:

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 import suite_costs
-from chosen_part import Part
 from other_user import OtherUser, become_possible, open_directory
+from parts import MARKERS, PARTS, chosen, names
 from sample_machine import Machine, machine_of
 from sample_site import Site
-from tiers import PARTS, is_chosen, names
 
 import rocm_sdk
 
@@ -60,7 +59,6 @@ GROUPS = {
     "rewriting/test_room.py": "machine",
     "selftest/test_load_check.py": "machine",
     "test_benchmarks.py": "machine",
-    "test_ranks.py": "machine",
     "test_c_suite.py": "make",
     "test_documentation.py": "documentation",
     "test_embedding.py": "make",
@@ -72,10 +70,7 @@ BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    tables = "tests/tiers.tsv and tests/interpreter_tests.py"
-    parser.addoption("--only", choices=PARTS, help=f"only this part of the suite, by {tables}")
-    parser.addoption("--lacking", metavar="FILE", help="write the rows of the first tier that this interpreter lacks")
-    parser.addoption("--reach", metavar="DIRECTORY", help="write what each case reaches; for `make tier`")
+    parser.addoption("--only", choices=PARTS, help="only this part of the suite: tests/parts.py")
     suite_costs.add_options(parser)
 
 
@@ -84,13 +79,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
     )
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     config.pluginmanager.register(suite_costs.Meter())
-    if part := config.getoption("only"):
-        config.pluginmanager.register(Part(part))
-    if reach := config.getoption("reach"):
-        from tier.measuring import register
-
-        register(config, reach)
     _take_own_state()
 
 
@@ -145,24 +136,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return GroupScheduling(config, log)
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Ignore a file of which the chosen table names nothing: pytest does not even read it."""
-    if collection_path.suffix != ".py":
-        return None
-    file = collection_path.relative_to(TESTS).as_posix()
-    return None if is_chosen(file, config.getoption("only")) else True
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    chosen: list[pytest.Item] = []
-    others: list[pytest.Item] = []
     for item in items:
-        node = item.nodeid.removeprefix("tests/")
-        if not {*names(node)}.isdisjoint(BUILT_WHEEL_TESTS):
+        if not {*names(item.nodeid.removeprefix("tests/"))}.isdisjoint(BUILT_WHEEL_TESTS):
             item.add_marker(pytest.mark.built_wheel)
-        (chosen if is_chosen(node, config.getoption("only")) else others).append(item)
-    items[:] = chosen
-    config.hook.pytest_deselected(items=others)
+    if part := config.getoption("only"):
+        taken = chosen(part, items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in {*taken}])
+        items[:] = taken
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,7 +3,6 @@
 `make test-c` adds clang, `make sanitize` AddressSanitizer and UBSan; `make test-one T=test_plan` runs one program.
 """
 
-import os
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from programs import completed
 
 ROOT = Path(__file__).resolve().parent.parent
-VARIANT = os.environ.get("ROCM_SDK_TEST_C", "gcc")  # `make tier` takes programs with instruments
 PROGRAMS = sorted(path.stem for path in (ROOT / "tests/c").glob("test_*.c"))
 
 # Lines of cmocka's: a test begins, passes, or skips itself, for a reason that it prints.
@@ -23,13 +21,13 @@ REASON = re.compile(r"^skipped: (.+)$", re.MULTILINE)
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs() -> None:
-    run = completed(["make", "-j2", f"VARIANT={VARIANT}", "c-programs"], cwd=ROOT)
+    run = completed(["make", "-j2", "VARIANT=gcc", "c-programs"], cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_c(program: str, subtests: pytest.Subtests) -> None:
-    command = [ROOT / "build/c" / VARIANT / "tests/c" / program]
+    command = [ROOT / "build/c/gcc/tests/c" / program]
     run = completed(command, cwd=ROOT)
     output = run.stdout + run.stderr
     names, passed, skipped = BEGIN.findall(output), PASSED.findall(output), SKIPPED.findall(output)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from ended import assert_failed
 from programs import completed
-from promised.commands import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "scripts/generated.py"
@@ -45,20 +44,6 @@ def change(path: Path, before: str, after: str) -> None:
 def test_the_files_are_what_the_tables_say() -> None:
     result = generate(ROOT, "--check")
     assert (result.returncode, result.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("program", ["rocm-sdk", "rocm-sdk-build"])
-def test_a_manual_has_every_option(program: str) -> None:
-    """By the recorded table of both commands, which is made in another way."""
-    path = ROOT / {"rocm-sdk": MANUAL, "rocm-sdk-build": BUILD_MANUAL}[program]
-    text = path.read_text().replace("\\-", "-")
-    options = {
-        words[-1]
-        for name in commands()
-        if (words := name.split())[0] == program and words[-1].startswith("--") and words[-1] != "--version"
-    }
-    assert len(options) > 30
-    assert {option for option in options if f"\\fB{option}\\fP" not in text} == set()
 
 
 def test_no_words_are_written_by_hand() -> None:

@@ -15,6 +15,8 @@ from sample_machine import machine_of
 from sample_prefix import sound_stage
 from sample_site import clean_environment
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = ROOT / "packaging"
 DEBIAN = RECIPES / "debian"

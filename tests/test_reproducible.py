@@ -20,6 +20,8 @@ from programs import completed
 
 from rocm_sdk import loader_version
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parent.parent
 DATE = 1_700_000_000
 MARK = b"LDFLAGS!"

@@ -178,6 +178,7 @@ def killed(tree: ArtifactTree, output: Path, seed: int, expected: dict[str, byte
     assert [path.name for path in output.iterdir()] == ["dist"]
 
 
+@pytest.mark.long
 def test_killed_at_any_point(tmp_path: Path) -> None:
     """Of a tree without commands: compiling them takes most of the time of a small build."""
     tree = ArtifactTree(tmp_path / "artifacts")

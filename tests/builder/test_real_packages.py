@@ -16,6 +16,8 @@ from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlope
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.inputs.prefix.host_libraries import is_base_library
 
+pytestmark = pytest.mark.long
+
 HIPSPARSE = "_rocm_sdk_libraries/lib/libhipsparse.so.0"
 
 HIP_VERSION = """

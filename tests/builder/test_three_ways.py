@@ -27,6 +27,8 @@ from rocm_sdk_build.inputs.prefix.tree import has_rewrites, is_skipped, place_of
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES
 
+pytestmark = pytest.mark.long
+
 GOLDEN = Path(__file__).with_name("debian_road.golden")
 CHUNK = 1 << 20
 RUNTIME = ("core", "libraries")

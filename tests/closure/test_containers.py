@@ -18,6 +18,8 @@ from rocm_sdk_build.closure.writing.forms.containers import image_writer
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
+pytestmark = pytest.mark.long
+
 WAYS = {"umoci": ("skopeo", "umoci"), "buildah": ("buildah",)}
 WORDS = ("--library", "rocblas", "--tool", "hipcc", "--gpu", "gfx90a", "--no-proof", "--form", "oci")
 

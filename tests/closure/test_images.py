@@ -23,6 +23,8 @@ from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.errors import PackagingError
 
+pytestmark = pytest.mark.long
+
 WORDS = ("--library", "rocblas", "--tool", "hipcc", "--gpu", "gfx90a", "--no-proof")
 PROGRAMS = {"squashfs": "mksquashfs", "erofs": "mkfs.erofs"}
 PRELOADS = "import rocm_sdk; rocm_sdk.preload_libraries('rocblas'); print(rocm_sdk.locate('rocblas').path)"

@@ -11,7 +11,10 @@ import sys
 import time
 from collections.abc import Callable
 
+import pytest
 from sample_devel import DevelSite, device_files, member, sample_members
+
+pytestmark = pytest.mark.long
 
 KILLS = int(os.environ.get("ROCM_SDK_TEST_KILLS", "15"))
 

@@ -29,7 +29,7 @@ rocm_sdk.initialize_process(preload_shortnames=["hipsparse"])
 print(rocm_sdk.locate("hipsparse").path)
 """
 
-pytestmark = [as_root, pytest.mark.built_wheel]
+pytestmark = [as_root, pytest.mark.built_wheel, pytest.mark.long]
 
 
 @pytest.fixture

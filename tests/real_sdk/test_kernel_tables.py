@@ -10,6 +10,8 @@ import pytest
 from rocm_sdk import coverage
 from rocm_sdk_build.inputs.apt import Apt
 
+pytestmark = pytest.mark.long
+
 BUILD = Path(__file__).resolve().parents[2] / "build/kernel-tables"
 GPUS = (
     "gfx803",

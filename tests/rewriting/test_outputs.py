@@ -264,6 +264,7 @@ def test_an_output_in_the_source(tree: Path, tmp_path: Path) -> None:
 # ---- what a killed run leaves
 
 
+@pytest.mark.long
 def test_killed(tree: Path, tmp_path: Path) -> None:
     with (tree / "large").open("wb") as large:
         large.truncate(1 << 30)
