@@ -22,7 +22,6 @@ from sample_device_code import bundle, compressed, library, objects
 from sample_documentation import environment, write_machine, write_site
 from sample_site import compile_library
 
-from rocm_sdk._native import sdk_indexes
 from rocm_sdk.base.own_wheels import install_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -146,16 +145,6 @@ def test_programs(sample: Path, tmp_path: Path, text: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-# Parts of other files, and what a benchmark wrote.
-WITHOUT_A_BEGINNING = ("README.md", "benchmark-run.md", "development.md")
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in WITHOUT_A_BEGINNING], ids=lambda p: p.name)
-def test_a_page_begins_with_what_one_can_do_after_it(page: Path) -> None:
-    first = page.read_text(encoding="utf-8").partition("# ")[2].split("\n\n")[1]
-    assert "you can " in re.split(r"(?<=[.:?])\s", first)[0]
-
-
 @pytest.mark.parametrize("text", blocks("console"))
 def test_commands(sample: Path, cwd: Path, text: str) -> None:
     for example in text.split("$ ")[1:]:
@@ -175,41 +164,6 @@ def test_c_programs(sample: Path, cwd: Path, text: str, output: str) -> None:
     subprocess.run([*command, str(ROOT / "build/c/gcc/librocm_sdk.a"), *flags, "-o", str(program)], check=True)
     result = run(sample, [str(program), str(sample)], cwd)
     assert (result.returncode, result.stdout, result.stderr) == (0, output, "")
-
-
-ADDRESS = re.compile(r"https?://[\w.]*(?:repo|nightlies)\.amd\.com/[\w./-]*")
-
-
-def test_only_the_table_has_addresses_of_indexes() -> None:
-    """Addresses on pages are in the table; a command takes a stable index; code asks the table."""
-    rows = sdk_indexes()
-    addresses = {row[3] for row in rows}
-    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    for name in subprocess.check_output(listing, cwd=ROOT, text=True).splitlines():
-        if not (ROOT / name).is_file():
-            continue
-        found = set(ADDRESS.findall((ROOT / name).read_text(encoding="utf-8", errors="ignore")))
-        assert found == addresses if name == "csrc/diagnosis/index_table.c" else found <= addresses, (name, found)
-        assert not found or name.startswith(("csrc/diagnosis/index_table.c", "README", "docs/", "tests/")), name
-    stable = {row[3] for row in rows if row[2] == "stable"}
-    commands = [
-        line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines() if "--index-url" in line
-    ]
-    assert any(ADDRESS.search(line) for line in commands)
-    assert not [line for line in commands if not stable.issuperset(ADDRESS.findall(line))]
-
-
-def test_only_one_place_says_where_our_own_wheels_come_from() -> None:
-    """The wheels are on no index: a command that takes them from one installs files of somebody else."""
-    command = re.compile(r"pip install [^\n`]*?(?<![/\w])rocm-sdk-(?:loader|build)(?![\w.-]*\.whl)")
-    sources = [
-        path for folder in ("rocm_sdk", "builder/rocm_sdk_build", "csrc") for path in (ROOT / folder).rglob("*.[pch]*")
-    ]
-    sources = [*(path for path in sources if path.suffix in {".py", ".c", ".h"}), *PAGES, ROOT / "builder/README.md"]
-    texts = {path: path.read_text(encoding="utf-8") for path in sources}
-    assert len(texts) > 300
-    assert not [path for path, text in texts.items() if command.search(text)]
-    assert command.search('pip install "rocm-sdk-loader[devel]"')
 
 
 def test_the_command_for_our_own_wheels_installs_them(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 The current directory may be another user's. Nothing runs from it that the user did not name: no module by a name that
 Python or a program imports, no program by a name in PATH, no library by a name that the linker looks for. A lint
-(tests/test_starting.py) refuses every other start.
+(ruff's banned-api in pyproject.toml) refuses every other start.
 
 - `question` asks an interpreter, which takes nothing from the environment and the user's site-packages.
 - `own_code` runs our own code in this interpreter, with the same modules.

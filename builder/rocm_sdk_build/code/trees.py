@@ -182,7 +182,8 @@ class _Tree:
         """
         made: list[_Directory] = []
         self.selection = self.order.select(self.source)
-        for parent, directories, files, descriptor in os.fwalk(self.source, onerror=raise_error):
+        # Files are taken from the open directory; the depth of the tree is known.
+        for parent, directories, files, descriptor in os.fwalk(self.source, onerror=raise_error):  # noqa: TID251
             directories.sort()
             place = os.path.normpath(os.path.join(self.target, os.path.relpath(parent, self.source)))
             if not self._leaves_out(parent, os.fstat(descriptor)):
