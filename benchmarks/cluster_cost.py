@@ -1,4 +1,4 @@
-"""The cost of a job's start for a file server, from the cost of a node; `docs/cluster-cost.md` has the formulas."""
+"""The cost of a job's start for a file server, from the cost of a node; `docs/cold-starts.md` has the formulas."""
 
 from __future__ import annotations
 

@@ -23,7 +23,6 @@ breathe_show_include = False
 autodoc_typehints = "none"  # docstrings have the types
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["benchmark-run.md"]  # a part of costs
 smartquotes = False  # a command of a page is pasted into a shell
 nitpicky = True
 nitpick_ignore_regex = [("c:identifier", r"(size|ssize|uint(8|16|32|64)|pid|dev|ino)_t")]  # of the C library

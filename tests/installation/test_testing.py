@@ -15,7 +15,7 @@ import rocm_sdk
 from rocm_sdk.testing import STAND_INS, VERSION, SampleSdk, write_sample_sdk
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/start-framework.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/start.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
 
 
