@@ -299,7 +299,7 @@ def test_all_of_it_goes_by_the_lines_of_the_page(tmp_path: Path) -> None:
     result = install(DESTDIR=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert len([path for path in tmp_path.rglob("*") if not path.is_dir()]) > 10
-    page = (ROOT / "docs/undo.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
     (lines,) = re.findall(r"^```sh\n(rm .*?)^```$", page, re.MULTILINE | re.DOTALL)
     succeed("bash", "-euc", lines.replace("/usr/local", f"{tmp_path}/usr/local"))
     assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []

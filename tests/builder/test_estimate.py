@@ -17,8 +17,8 @@ from programs import completed
 from rocm_sdk_build.packages.costs import MB, Cost, Load, cost_of, cost_of_run
 
 VERSION = "7.10.0"
-PAGE = Path(__file__).resolve().parents[2] / "docs/packaging-machines.md"
-# docs/packaging-machines.md states this margin: told is at least what a run takes, and at most this.
+PAGE = Path(__file__).resolve().parents[2] / "docs/packaging.md"
+# docs/packaging.md states this margin: told is at least what a run takes, and at most this.
 FACTOR, MORE = 1.5, 40 * MB
 
 

@@ -25,7 +25,7 @@ TARGETS = ("gfx1100", "gfx942")
 FAMILIES = ("gfx110X-all", "gfx94X-dcgpu")
 PARTS = ("core", "libraries", "device-gfx1100", "device-gfx942", "profiler", "devel", "rocm")
 FAMILY_PARTS = ("core", "libraries-gfx110X-all", "libraries-gfx94X-dcgpu", "profiler", "devel", "rocm")
-# All other artifacts than these may be absent. Written by hand, from docs/packaging-machines.md.
+# All other artifacts than these may be absent. Written by hand, from docs/packaging.md.
 NEEDED = {
     "core": {"amd-llvm_run", "base_lib", "base_run", "core-hip_dev", "core-hip_doc", "core-hip_lib"},
     "libraries": {"base_lib", "blas_dev", "blas_lib"},

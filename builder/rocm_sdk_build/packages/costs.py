@@ -1,6 +1,6 @@
 """The memory and disk that making packages takes at most, from the sizes of their files, before anything is written.
 
-docs/packaging-machines.md has the formulas, and tests/builder/test_estimate.py compares them with real runs.
+docs/packaging.md has the formulas, and tests/builder/test_estimate.py compares them with real runs.
 """
 
 from __future__ import annotations
