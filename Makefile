@@ -172,7 +172,7 @@ attack: ## attack symbol binding, fork and init for longer than the suite does: 
 	    build/venv-develop/bin/python tests/attack/$$attacker.py --rounds $(ROUNDS) --seed $(SEED) | sed "s/^/$$attacker: /"; \
 	done
 	ROCM_SDK_TEST_FORKS=$(ROUNDS)0 build/c/gcc/tests/c/test_concurrency
-	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q -s tests/devel/test_killed.py tests/closure/test_in_place_killed.py
+	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q -s tests/devel/test_killed.py
 
 mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of each module (SEED=s), to a copy: does a test notice? (WORD= chooses; TIER=first: does the first tier?)
 	@$(INSTALL_PACKAGES) build test
