@@ -7,8 +7,8 @@
 
 Each page has a machine, an SDK and a home directory of its own, in which its commands run one after the other. A
 command with another exit status than `status` (0) fails the build. `hidden` shows nothing: for what must happen before.
-`picture` shows its output, an SVG, as a picture with these words for who does not see it. `page` is a page that it
-writes, to which a link leads; with `picture`, a picture of it in light and dark leads there, where a Chromium draws it.
+`page` is a page that it writes, to which a link leads; with `picture`, a picture of it in light and dark, with these
+words for who does not see it, leads there, where a Chromium draws it.
 `no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell,
 and is not shown; `shows` is a word that the output must have, whatever the status. `$site`, `$core` and `$machine` are
 directories of the sample, `$docs` and `$tests` those of the project.
@@ -16,7 +16,6 @@ directories of the sample, `$docs` and `$tests` those of the project.
 
 from __future__ import annotations
 
-import base64
 import html
 import re
 import shutil
@@ -121,11 +120,6 @@ class _Run(SphinxDirective):
         typed = "".join(f"$ {line}\n" for line in self.content)
         if "page" in self.options:
             return [self._block(typed + output), self._published(world, self.options["page"])]
-        if "picture" in self.options:
-            image = f"data:image/svg+xml;base64,{base64.b64encode(output.encode()).decode()}"
-            words = self.options["picture"]
-            picture = f'<div class="picture" tabindex="0"><img src="{image}" alt="{words}"></div>'
-            return [self._block(typed), nodes.raw("", picture, format="html")]
         return [self._block(typed + output)]
 
     def _published(self, world: _World, name: str) -> nodes.Node:

@@ -31,7 +31,7 @@ Code = Literal[
     "W-PKG-019",
     "E-PKG-020",
     "E-PKG-021",
-    "E-PKG-022",
+    "E-PKG-026",
     "E-FILE-001",
     "E-FILE-002",
     "E-FILE-003",
@@ -190,10 +190,9 @@ Code = Literal[
     "N-GPU-036",
     "W-LIB-028",
     "N-LIB-027",
-    "E-PKG-026",
+    "E-CODE-019",
     "E-DEVEL-014",
     "W-DEVEL-015",
-    "E-CODE-019",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

@@ -3,6 +3,8 @@
 from html.parser import HTMLParser
 
 # Elements without an end tag, and those whose end tag HTML lets one omit.
+# The tags of headings of columns.
+HEADINGS = ('<th scope="col">', '<th scope="col" class="number">')
 VOID = {"meta", "tr", "th", "td", "dt", "dd"}
 
 
@@ -15,6 +17,7 @@ class Page(HTMLParser):
         self.wrong: list[str] = []
         self.asked_for: list[str] = []
         self.text: list[str] = []
+        self.headings: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -30,3 +33,5 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
+        if self.get_starttag_text() in HEADINGS:
+            self.headings.append(data)

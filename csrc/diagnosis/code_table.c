@@ -146,9 +146,6 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "{install}"},
               {ANY, WORDS, "Take a build of {distribution|the library} that has an extra device-* for the GPU"}),
         "The GPU code of torch and torchvision is in packages of their own, amd-torch-device-<target>, in the version of the base package. `import torch` succeeds without them, and the first kernel fails.", NULL)
-    ROW(23, E, PKG, 022, ERROR, "making the SDK in {site|site-packages} smaller was interrupted", "{path|a journal} lists what is still to be replaced or removed",
-        FIXES({ANY, TRIED, "rocm-sdk-build closure --in-place"}),
-        "rocm-sdk-build closure --in-place exchanges site-packages in one step where the file system can. Elsewhere it notes first what changes, and then replaces file by file; a process that is killed meanwhile leaves the note, and the files of two states. The command goes on from there.", NULL)
     ROW(170, E, PKG, 023, ERROR, "{distribution} is recorded twice: {version|one version} and {other_version|another}", "the files belong to {version|the one}, as their sizes and digests say; {path|the other} is left over",
         FIXES({ANY, WORDS, "Find out who needs {$path}, and remove it if nobody does; {untried}"},
               {ANY, TRIED, "rm -r {$path}"}),
@@ -612,7 +609,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The library runs. For this GPU it has only the kernels that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
     ROW(121, N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
         "MIOpen keeps the kernels that it compiled, and what it found to be fast, in ~/.cache/miopen and ~/.config/miopen, or where MIOPEN_CUSTOM_CACHE_DIR and MIOPEN_USER_DB_PATH say. Files of other versions and for other GPUs do no harm, and nobody removes them.", NULL)
-    ROW(185, E, CODE, 019, ERROR, "no package has the kernels of {libraries|a library}", "{detail}",
+    ROW(182, E, CODE, 019, ERROR, "no package has the kernels of {libraries|a library}", "{detail}",
         FIXES({ANY, WORDS, "Tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the libraries; until then do without them, or take another release"}),
         "The libraries name separate files with their code (.kpack). The package for the GPU is installed, has all files that it lists, and these archives are not among them: they were left out when it was made, and installing it again does not bring them. The libraries load, and their first kernel fails on every such GPU.", NULL)
 
@@ -749,7 +746,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(149, E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
-    ROW(182, E, PKG, 026, ERROR, "{distribution} {version|of one version} is built for CUDA", "{detail}; no GPU of AMD runs its kernels",
+    ROW(23, E, PKG, 026, ERROR, "{distribution} {version|of one version} is built for CUDA", "{detail}; no GPU of AMD runs its kernels",
         FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"},
               {ANY, WORDS, "Install a build of {distribution} for ROCm in place of this one, from where its makers offer it"}),
         "The public index has torch and others for CUDA under their plain names. An installer that is not told AMD's index takes these, also as a requirement of something else, and they find no GPU. The version, the requirements, version.py and the libraries tell.", NULL)

@@ -13,14 +13,12 @@ from time import strftime
 from .value_text import harmless
 
 _STYLE = """\
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1b1b; --faint: #59636e; --line: #c8ced4; --shade: #f1f4f7;
-  --error: #b71c1c; --warning: #8a5200; --note: #2a56c6; --good: #1b6e22; --error-shade: #fbdcdc;
-  --warning-shade: #fff0c9; --good-shade: #e3f2e6; --absent-shade: #e4e4e4; --grid: #d1d9e0; --bar: #0969da;
-  --bar-anchor: #bc4c00; --bar-later: #8250df; --bar-member: #8c959f; --size-bar: #6e7781 }
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1b1b; --faint: #59636e; --line: #c8ced4;
+  --error: #b71c1c; --note: #2a56c6; --error-shade: #fbdcdc;
+  --warning-shade: #fff0c9; --absent-shade: #e4e4e4; --bar: #0969da }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e3e6e9; --faint: #a3acb5; --line: #454d55;
-  --shade: #23282d; --error: #ff8a80; --warning: #ffb74d; --note: #8ab4f8; --good: #81c784; --error-shade: #5a1f1f;
-  --warning-shade: #4d3a10; --good-shade: #1f3a24; --absent-shade: #3a3f44; --grid: #3a424a; --bar: #58a6ff;
-  --bar-anchor: #ffa657; --bar-later: #d2a8ff; --bar-member: #8b949e; --size-bar: #9aa4ae } }
+  --error: #ff8a80; --note: #8ab4f8; --error-shade: #5a1f1f;
+  --warning-shade: #4d3a10; --absent-shade: #3a3f44; --bar: #58a6ff } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
   color: var(--ink); background: var(--paper) }
 h1, h2, .about { overflow-wrap: anywhere } h1 { font-size: 1.4rem; margin-bottom: .2rem }
@@ -28,18 +26,14 @@ h2 { font-size: 1.1rem; margin-top: 2rem } .about { color: var(--faint); margin-
 .wide { overflow-x: auto } .wide:focus { outline: 2px solid var(--note) }
 table { border-collapse: collapse; width: 100% } thead th { border-bottom: 2px solid var(--line) }
 th, td { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top }
-td { border-bottom: 1px solid var(--line) }
-td { overflow-wrap: anywhere } td:has(.bar) { width: 45% }
+td { border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
-.bar { display: block; height: .8rem; margin-top: .3rem; min-width: 2px; background: var(--size-bar) }
-.bar.kept { background: var(--bar) }
 @media (max-width: 40rem) { table, tbody, tr, td { display: block } thead { display: none }
   tr { border-bottom: 1px solid var(--line); padding: .4rem 0 }
-  td, td.number { border: 0; padding: 0; text-align: left } td:has(.bar) { width: auto }
+  td, td.number { border: 0; padding: 0; text-align: left }
   td:not(:first-child)::before { content: attr(data-heading) " "; color: var(--faint) } }
-code, pre { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
-@media print { body { margin: 0; max-width: none; font-size: 11px } .wide { overflow: visible } h2, section, tr
-  { break-inside: avoid } }
+@media print { body { margin: 0; max-width: none; font-size: 11px } .wide { overflow: visible }
+  h2, tr { break-inside: avoid } }
 """
 
 
@@ -81,8 +75,3 @@ def table(
         cells = (f"<td{kind}{name}>{cell}</td>" for cell, kind, name in zip(row, kinds, names, strict=True))
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
-
-
-def bar(share: float, kind: str = "") -> str:
-    """Return a bar, as a part of its cell. share: from 0 to 1; kind: "kept", or a word for a part that is left out."""
-    return f'<span class="bar {kind}" style="width:{share:.2%}"></span>'

@@ -5,7 +5,7 @@ The files are read and not loaded.
 
 import sys
 
-from rocm_sdk.terminal.output import SaidFixes, complain, complain_of_output, tell, tell_fix, tell_wrapped
+from rocm_sdk.terminal.output import SaidFixes, complain, tell, tell_fix, tell_wrapped
 
 from .checking import add_against, chosen_gpus, is_directory, print_code
 
@@ -36,7 +36,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="a library or program, a wheel, a directory, or the name of an installed distribution",
     )
     add_against(parser, "the SDK to check against, instead of the installed one")
-    parser.add_argument("--html", metavar="FILE", help="write the verdicts as a page without private data, too")
 
 
 def run(options: "Namespace") -> int:
@@ -62,7 +61,7 @@ def run(options: "Namespace") -> int:
     else:
         for verdict in verdicts:
             _print(verdict, each=options.verbose)
-    return _status(verdict.works for verdict in verdicts) if _write_page(options, verdicts, gpus) else 1
+    return _status(verdict.works for verdict in verdicts)
 
 
 def _check_sdk(options: "Namespace") -> int:
@@ -80,7 +79,7 @@ def _check_sdk(options: "Namespace") -> int:
         _print_json([verdict], gpus)
     else:
         _print_sdk(verdict, gpus, products, options)
-    return _status([verdict.works]) if _write_page(options, [verdict], gpus) else 1
+    return _status([verdict.works])
 
 
 def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options: "Namespace") -> None:
@@ -93,33 +92,6 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
         from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 
         complain("no GPU to check", f"name one: rocm-sdk check --gpu {EXAMPLE_GPU}")
-
-
-def _write_page(options: "Namespace", verdicts: "list[Verdict]", gpus: list[str]) -> bool:
-    """Write the page of --html. Return False after a message if that fails."""
-    if options.html is None:
-        return True
-    from rocm_sdk.cli.check_page import write_page
-
-    try:
-        write_page(options.html, verdicts, gpus, _sdk_name(options))
-    except OSError as error:
-        complain_of_output(options.html, error)
-        return False
-    return True
-
-
-def _sdk_name(options: "Namespace") -> str:
-    """Return words for the SDK that files are checked against."""
-    from rocm_sdk.errors import PackageNotInstalledError
-    from rocm_sdk.installed.view import current
-
-    if options.sdk is not None:
-        return f"the libraries in {options.sdk}"
-    try:
-        return f"ROCm SDK {current().sdk.facts()['version']}"
-    except PackageNotInstalledError:
-        return "no SDK, as none is installed"
 
 
 def _point_to_health() -> None:

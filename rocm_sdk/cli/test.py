@@ -259,15 +259,6 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
             junit = as_junit(tested, recorders, found, interrupted=interrupted)
             with complete_file(path) as file:
                 file.write(junit.encode("utf-8", errors="backslashreplace"))
-        if path := options.sarif:
-            from rocm_sdk.doctor.report.sarif import as_sarif
-
-            with complete_file(path) as file:
-                file.write(as_sarif(tested, found, interrupted=interrupted).encode())
-        if path := options.html:
-            from rocm_sdk.doctor.report.html import write_html
-
-            write_html(path, tested, recorders, found, end)
         if path := options.report:
             whole = "\n".join(text.whole(tested, recorders, found, end))
             bundle.write_bundle(path, whole, as_document(tested, recorders, found, interrupted=interrupted))

@@ -25,10 +25,6 @@ _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
 _TEXT_LIMIT = 1 << 20  # bytes of each other file
 _CLOSURE_NOTE = "closure.json"
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
-# The directory in site-packages in which `rocm-sdk-build closure --in-place` notes what it still has to change.
-CLOSURE_JOURNAL = ".rocm-sdk-closure"
-# The place, beside the new site-packages, to which it moves the old one before it removes it.
-_BEFORE_CLOSURE = (".rocm-sdk-build-", "new")  # the beginning of a directory's name, and a directory in it
 _CLOSURE = "closure"  # the beginning of the part that a closure adds to the version of a package
 
 
@@ -193,18 +189,6 @@ def is_placeholder_version(version: str) -> bool:
 def same_release(one: str, other: str) -> bool:
     """Return whether two versions are equal, post-releases and closures aside."""
     return without_post_release(without_closure(one)) == without_post_release(without_closure(other))
-
-
-def path_before_closure(path: str, site: str) -> str:
-    """Return the name that a file had before `closure --in-place` moved the old `site` away.
-
-    Other paths are returned as they are.
-    """
-    beginning, directory = _BEFORE_CLOSURE
-    parent = os.path.dirname(site)
-    parts = path.removeprefix(f"{parent}/").split("/", 2)
-    is_moved = path.startswith(f"{parent}/{beginning}") and len(parts) == 3 and parts[1] == directory
-    return f"{site}/{parts[2]}" if is_moved else path
 
 
 def without_closure(version: str) -> str:

@@ -109,7 +109,6 @@ ROWS = (
     Row("E-PKG-013",  LOOKED,   DISTRIBUTION, ("E-PKG-024", "E-LIB-002")),
     Row("E-PKG-013",  LOOKED,   BELOW,     ("E-FILE-001", "E-FILE-002")),
     Row("E-PKG-017",  LOOKED,   ANY,       ("E-LIB-003",)),
-    Row("E-PKG-022",  LOOKED,   ANY,       (*_OF_STATES, "W-PKG-007", "W-PKG-019", "E-TOOL-002")),
     Row("E-PKG-023",  LOOKED,   ANY,       ("W-DEVEL-007",)),
     Row("E-PKG-024",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003")),
     Row("E-PKG-025",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003", "W-PKG-007")),

@@ -1,7 +1,7 @@
-"""Attacks `rocm-sdk-build closure`: kills it (SIGKILL) at random moments, in each form and in place, with its proof.
+"""Attacks `rocm-sdk-build closure`: kills it (SIGKILL) at random moments, in each form, with its proof.
 
 The application leaves a process that would run for minutes. A killed run leaves no process and no mount. The next one
-leaves what an undisturbed one leaves: no scratch directory, and in place the files of an undisturbed run.
+leaves what an undisturbed one leaves: the same output, and no scratch directory.
 
 usage: python tests/attack/closures.py [--rounds N] [--seed S] [--form NAME]
 
@@ -23,18 +23,15 @@ from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "closure"))
 
 from compiled_files import compile_file
-from environment import HIPSPARSE, Environment, Snapshot, write_wheels
 from sample_closure import write_distribution, write_sdk
 from sample_site import clean_environment
 
 _PR_SET_CHILD_SUBREAPER = 36
 SECONDS = 10  # until what a killed process has left must be gone
 FORMS = {"site": None, "wheels": None, "oci": None, "squashfs": "mksquashfs", "erofs": "mkfs.erofs"}
-IN_PLACE = ("exchange", "file by file")
-WORDS = (*HIPSPARSE, "--for", "lingers")
+WORDS = ("--library", "hipsparse", "--gpu", "gfx1030", "--for", "lingers")
 LINGERS = """
 import os, time
 if os.fork() == 0:
@@ -127,26 +124,6 @@ def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Ra
     return attack(form, victim, seconds, kills, chance, lambda: remove(output), clean)
 
 
-def attack_in_place(way: str, environment: Environment, snapshot: Snapshot, kills: int, chance: random.Random) -> int:
-    """Kill a command that makes an environment smaller, and return the number of failures."""
-    snapshot.restore()
-    command = environment.command(*WORDS)
-    command = environment.file_by_file(command) if way != "exchange" else command
-    victim = Victim(command, environment.prefix.parent / way, clean_environment())
-
-    def restored() -> None:
-        snapshot.restore()
-
-    def clean() -> str:
-        environment.prune(*WORDS, "--no-proof")
-        found = [*map(str, environment.leftovers()), *map(str, victim.temporary.iterdir())]
-        return f"directories stay: {found}" if found else "" if environment.files() == wanted else "other files"
-
-    seconds = victim.undisturbed()
-    wanted = environment.files()
-    return attack(f"in place, {way}", victim, seconds, kills, chance, restored, clean, each_time=True)
-
-
 def attack(  # noqa: PLR0917
     name: str,
     victim: Victim,
@@ -155,19 +132,14 @@ def attack(  # noqa: PLR0917
     chance: random.Random,
     prepare: Callable[[], None],
     clean: Callable[[], str],
-    *,
-    each_time: bool = False,
 ) -> int:
-    """Kill the victim at random times, and return the number of failures.
-
-    With `each_time` the next command follows each kill, else the last one.
-    """
+    """Kill the victim at random times, and return the number of failures; the next command follows the last kill."""
     failures = 0
     for number in range(kills):
         prepare()
         delay = chance.uniform(0, seconds)
         wrong = victim.killed(delay)
-        if not wrong and (each_time or number == kills - 1):
+        if not wrong and number == kills - 1:
             wrong = clean()
         if wrong:
             failures += 1
@@ -193,7 +165,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--form", action="append", choices=[*FORMS, *IN_PLACE], help="default: all of them")
+    parser.add_argument("--form", action="append", choices=[*FORMS], help="default: all of them")
     options = parser.parse_args()
     os.umask(0o022)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -203,25 +175,12 @@ def main() -> int:
         place.chmod(0o755)
         sdk = write_sdk(place / "sdk")
         write_application(place / "application")
-        made = Environment(place / "environment")
-        snapshot: Snapshot | None = None
-        for form in options.form or [*FORMS, *IN_PLACE]:
+        for form in options.form or FORMS:
             chance = random.Random(f"{options.seed}.{form}")
-            if form in FORMS:
-                if (program := FORMS[form]) is not None and shutil.which(program, path=f"{os.defpath}:/sbin") is None:
-                    print(f"{form}: not tried, {program} is not installed")
-                    continue
-                failures += attack_form(form, sdk, place, kills, chance)
+            if (program := FORMS[form]) is not None and shutil.which(program, path=f"{os.defpath}:/sbin") is None:
+                print(f"{form}: not tried, {program} is not installed")
                 continue
-            if os.geteuid() != 0 and form != "exchange":
-                print(f"in place, {form}: not tried, only root may mount")
-                continue
-            if snapshot is None:
-                made.make()
-                made.install(write_wheels(sdk, place), "rocm[libraries]", "framework")
-                write_application(made.site)
-                snapshot = Snapshot(made, place / "snapshot")
-            failures += attack_in_place(form, made, snapshot, kills, chance)
+            failures += attack_form(form, sdk, place, kills, chance)
     return 1 if failures else 0
 
 

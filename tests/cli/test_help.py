@@ -68,6 +68,20 @@ def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, 
     assert (done.returncode, done.stdout, done.stderr.splitlines()) == (2, "", [said, see])
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        *(("rocm-sdk", words) for words in ("tree --svg", "test --sarif x", "check --html x")),
+        *(("rocm-sdk-build", words) for words in ("closure --in-place", "closure --html x")),
+    ],
+)
+def test_what_other_tools_do_has_no_option(script: Path, program: str, words: str) -> None:
+    command, option, *_ = words.split()
+    done = completed([script.with_name(program), *words.split()])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{program} {command}: error: unrecognized arguments: {option}" in done.stderr
+
+
 def test_the_builder_alone_prints_its_commands(script: Path) -> None:
     alone, asked = (completed([script.with_name("rocm-sdk-build"), *words]) for words in ([], ["--help"]))
     assert (alone.returncode, alone.stdout, alone.stderr) == (0, asked.stdout, "")

@@ -2,9 +2,9 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pydot
 import pytest
 from own_terminal import terminal_output
 from sample_site import LIBRARIES, Site, compile_library
+from written_page import Page
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -76,72 +77,44 @@ def test_dot(call: Call, sdk: Site) -> None:
     assert brought.get_destination().strip('"').endswith("libamdhip64.so.7")
 
 
-def test_svg(call: Call) -> None:
-    text = call("tree", "hipsparse", "--svg").stdout
-    picture = ET.fromstring(text)
-    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
-    shown = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert [name for name in shown if name in FILES] == FILES
-    assert "href" not in text, "it refers to nothing"
+def page_of(call: Call, *words: str) -> Page:
+    page = Page(call("tree", *words, "--html").stdout)
+    assert (page.open, page.wrong, page.asked_for) == ([], [], [])
+    return page
 
 
-SVG = "{http://www.w3.org/2000/svg}"
+def test_a_page(call: Call, sdk: Site) -> None:
+    """It names the SDK and its place, and stands each file once below the one that brings it in."""
+    page = page_of(call, "hipsparse", "amdhip64")
+    said = "".join(page.text)
+    assert "ROCm SDK 7.10.0: files that hipsparse, amdhip64 bring into a process" in page.text
+    assert f"{sdk.path}: 3 files, " in said
+    assert [text for text in page.text if text in FILES] == FILES
+    html = call("tree", "hipsparse", "amdhip64", "--html").stdout
+    depths = [int(depth) for depth in re.findall(r'<div class="file" style="--depth:(\d+)">', html)]
+    assert depths == [0, 1, 2], "hipSPARSE needs rocSPARSE, which needs HIP"
+    assert "anchor: the linker would not find librocsparse.so.1" in said
+    assert "time" not in page.headings
 
 
-def bars_of(picture: ET.Element) -> dict[str, float]:
-    """Return the files that have a bar, each with the length of its bar."""
-    found = {}
-    for row in picture.iter(f"{SVG}g"):
-        bars = [each for each in row.iter(f"{SVG}rect") if each.get("class") != "row"]
-        if bars:
-            found[str(row.findtext(f"{SVG}text"))] = float(str(bars[0].get("width")))
-    return found
+def test_a_page_of_parts_that_differ_much(call: Call, sdk: Site) -> None:
+    """The numbers are exact, and the bar of a small file among large ones is more than a line."""
+    sdk.library("libamdhip64.so.7", f"char large[{1 << 23}] = {{1}};")
+    html = call("tree", "hipsparse", "--html").stdout
+    shares = [float(number) for number in re.findall(r">([0-9.]+)%<span class=\"scale\">", html)]
+    widths = [float(number) for number in re.findall(r"<span style=\"width:([0-9.]+)%\">", html)]
+    assert sum(shares) == pytest.approx(100, abs=0.2)
+    assert shares[0] < 1
+    assert shares[2] > 98
+    assert 20 < widths[0] < 50
+    assert widths[2] > 98
 
 
-def test_svg_draws_each_file_once(call: Call) -> None:
-    """A file that came with an earlier library has one row, however it is asked for."""
-    picture = ET.fromstring(call("tree", "hipsparse", "amdhip64", "--svg").stdout)
-    assert [row.findtext(f"{SVG}text") for row in picture.iter(f"{SVG}g")] == FILES
-    assert list(bars_of(picture)) == FILES
-
-
-def test_svg_says_what_bars_and_colours_mean(call: Call, sdk: Site) -> None:
-    """A bar is as long as its number says: the longest has the width, and a small one is a line."""
-    sdk.library("libamdhip64.so.7", f"char large[{1 << 20}] = {{1}};")
-    picture = ET.fromstring(call("tree", "hipsparse", "--svg").stdout)
-    words = [element.text for element in picture.iter(f"{SVG}text")]
-    assert "size of the file" in words
-    assert {"opened through an anchor", "comes with the library above it", "0", "500.0 kB", "1.0 MB"} <= {*words}
-    assert "opened, the linker finds what it needs" not in words, "no row has this colour"
-    lengths = bars_of(picture)
-    assert lengths["libamdhip64.so.7"] > 400, "the width is used"
-    sizes = {path.name: path.stat().st_size for path in sdk.path.glob("_rocm_sdk_*/lib/*")}
-    scale = lengths["libamdhip64.so.7"] / sizes["libamdhip64.so.7"]
-    assert lengths == {name: pytest.approx(max(1, scale * sizes[name]), abs=0.1) for name in lengths}
-
-
-def test_times_beside_sizes_where_libraries_are_loaded(call: Call) -> None:
-    picture = ET.fromstring(call("tree", "hipsparse", "--load", "--svg").stdout)
-    words = [str(element.text) for element in picture.iter(f"{SVG}text")]
-    assert {"time in dlopen", "size of the file"} <= {*words}
-    assert any(word.endswith(" ms") for word in words)
-    bars = [len([*row.iter(f"{SVG}rect")]) - 1 for row in picture.iter(f"{SVG}g")]
-    assert bars == [2, *(1 for _ in FILES[1:])], "what comes with a library has no time of its own"
-
-
-def test_a_page_that_tells_more_under_the_pointer(call: Call) -> None:
-    page = call("tree", "hipsparse", "--html").stdout
-    assert page.startswith("<!doctype html>")
-    assert "g:hover > .note { display: inline }" in page
-    broad, narrow = [f"<svg{text.partition('</div>')[0]}" for text in page.split("<svg xmlns")][1:]
-    picture = ET.fromstring(broad.replace("<svg", "<svg xmlns", 1))
-    assert 'class="narrow"' in narrow
-    notes = [str(each.text) for each in picture.iter(f"{SVG}text") if "note" in str(each.get("class"))]
-    assert notes[0].startswith("_rocm_sdk_libraries/lib/libhipsparse.so.1, ")
-    assert "anchor: the linker would not find librocsparse.so.1" in notes[0]
-    assert notes[1].endswith("comes with libhipsparse.so.1")
-    for foreign in ("<script", "http://", "https://", "href", "src="):
-        assert foreign not in page.replace("http://www.w3.org/2000/svg", "")
+def test_a_page_with_times(call: Call) -> None:
+    page = page_of(call, "hipsparse", "--load")
+    assert {"time", "of the time"} <= {*page.headings}
+    assert [text for text in page.text if text.endswith(" ms")]
+    assert "100.0%" in page.text, "one step has taken all of the time"
 
 
 def test_a_dependency_that_does_not_exist(call: Call, sdk: Site) -> None:
@@ -253,20 +226,16 @@ def test_what_is_no_number_of_a_process(call: Call, words: list[str], number: st
 
 
 @pytest.mark.usefixtures("twins")
-@pytest.mark.parametrize("form", ["--svg", "--html"])
-def test_bindings_as_a_picture(call: Call, form: str) -> None:
-    picture = call("tree", "roctx64", "hiprtc", "--bindings", form).stdout
-    layouts = picture.count("<svg xmlns")
-    assert layouts == (2 if form == "--html" else 1)
-    assert picture.count('class="arrow fault"') == 2 * layouts  # the arrow, and its sample in the legend
-    assert "calls or variables of another file" in picture
-    assert "arrow" not in call("tree", "roctx64", "--bindings", form).stdout.rpartition("</style>")[2]
+def test_bindings_as_a_page(call: Call) -> None:
+    said = page_of(call, "roctx64", "hiprtc", "--bindings").text
+    assert said.count("binds to libroctx64.so.4: functions or variables of another file") == 1
+    assert not [text for text in page_of(call, "roctx64", "--bindings").text if "binds to" in text]
 
 
-def test_a_picture_of_what_a_file_needs(call: Call, sdk: Site, tmp_path: Path) -> None:
+def test_a_page_of_what_a_file_needs(call: Call, sdk: Site, tmp_path: Path) -> None:
     hip = sdk.path / "_rocm_sdk_core/lib/libamdhip64.so.7"
     extension = compile_library(tmp_path / "extension.so", "extension.so", needed=(hip,))
-    assert FILES[2] in call("tree", "--bindings", "--for", str(extension), "--svg").stdout
+    assert FILES[2] in page_of(call, "--bindings", "--for", str(extension)).text
 
 
 @pytest.mark.parametrize("words", [["--for", "x.so"], ["--pid", "1"], ["--bindings", "--pid", "1", "roctx64"]])

@@ -105,7 +105,7 @@ def test_what_libraries_print_and_break(call: Call, sdk: Site) -> None:
         assert_failed(call("tree", "roctx64", "--timing"), 1, "the process that loads ends with status")
 
 
-@pytest.mark.parametrize("words", [("--load",), ("--bindings",), ("--svg",), ("--dot",), ("--html",)])
+@pytest.mark.parametrize("words", [("--load",), ("--bindings",), ("--dot",), ("--html",)])
 def test_it_stands_alone(call: Call, words: tuple[str, ...]) -> None:
     assert_failed(call("tree", "hipsparse", "--timing", *words), 2, "--timing stands alone")
 

@@ -1,7 +1,6 @@
 """The sample SDK of the tests of closures, made once and never changed; an environment with it, made once."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,3 @@ def _installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapsh
 def environment(_installed: Snapshot) -> Environment:
     """Return the environment as pip has made it."""
     return _installed.restore()
-
-
-@pytest.fixture
-def restore(_installed: Snapshot) -> Callable[[], Environment]:
-    """Return a function that makes the environment as it was at the start, within a test."""
-    return _installed.restore

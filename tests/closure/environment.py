@@ -1,4 +1,4 @@
-"""A virtual environment with the sample SDK and a framework, installed by pip from wheels; tests change it in place.
+"""A virtual environment with the sample SDK and a framework, installed by pip from wheels; tests change it.
 
 The tests' own loader and rocm-sdk-build come in by a .pth file. Each test starts with the files that pip has installed.
 """
@@ -13,13 +13,12 @@ from pathlib import Path
 
 from environments import empty_environment, installer_command
 from programs import completed
-from sample_closure import TARGETS, VERSION, code, names_in
+from sample_closure import TARGETS, VERSION, code
 from sample_devel import devel_files, make_archive, make_wheel, member
 from sample_device_code import library
 from sample_site import CORE, LIBRARIES, clean_environment
 
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
-HIPSPARSE = ("--library", "hipsparse", "--gpu", "gfx1030")
 _SCRIPTS = "[console_scripts]\nhipcc = rocm_sdk_core._cli:hipcc\nrocminfo = rocm_sdk_core._cli:rocminfo\n"
 _INIT = "import rocm_sdk\nrocm_sdk.initialize_process(preload_shortnames=['hipsparse'])\n"
 MEMBERS = [
@@ -51,46 +50,15 @@ class Environment:
     def install(self, wheels: Path, *names: str) -> None:
         self.pip("install", "-q", "--no-index", "--find-links", wheels, *names)
 
-    def command(self, *words: str | Path) -> list[str]:
-        """Return the command that makes the environment smaller."""
-        return [str(self.python), "-m", "rocm_sdk_build", "closure", *map(str, words), "--in-place"]
-
     def run(self, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a module with words, as `python -m`."""
         command = [str(self.python), "-m", *map(str, words)]
         return completed(command, env=clean_environment() | variables, timeout=300)
 
-    def prune(self, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
-        done = self.run("rocm_sdk_build", "closure", *words, "--in-place", **variables)
-        assert not check or done.returncode == 0, done.stdout + done.stderr
-        return done
-
-    def file_by_file(self, command: list[str]) -> list[str]:
-        """Return the command for a run where site-packages is a mount point, which cannot be exchanged."""
-        script = 'mount --bind "$0" "$0" || exit 77; exec "$@"'
-        return ["unshare", "--mount", "sh", "-c", script, str(self.site), *command]
-
-    def report(self, *words: str | Path) -> dict[str, object]:
-        document: dict[str, object] = json.loads(self.prune(*words, "--json").stdout)
-        return document
-
     def codes(self) -> set[str]:
         """Return the problems that `rocm-sdk test` reports as errors."""
         done = self.run("rocm_sdk", "test", "--json")
         return {each["code"] for each in json.loads(done.stdout)["problems"] if each["severity"] == "error"}
-
-    @property
-    def state(self) -> str:
-        """The SDK that an import sees: "old" or "new"; "mixed" if some files are of one and some of the other."""
-        names = names_in(self.site)
-        marks = {
-            (self.site / f"rocm_sdk_core-{VERSION}.dist-info").is_dir(),
-            (self.site / LIBRARIES / "lib/libunused.so.1").exists(),
-            (self.site / CORE / "bin/rocminfo").exists(),
-            not (self.site / f"rocm_sdk_core-{VERSION}+closure.gfx1030.dist-info").is_dir(),
-            "rocblas-config.cmake" in names,
-        }
-        return "mixed" if len(marks) == 2 else "old" if marks == {True} else "new"
 
     def files(self) -> dict[str, bytes]:
         """Return the content of all files and links, and the commands; bytecode has no part in them."""
@@ -98,11 +66,6 @@ class Environment:
         found = {path: os.fsencode(path.readlink()) for path in places if path.is_symlink()}
         found |= {path: path.read_bytes() for path in places if path.is_file() and path not in found}
         return {str(path.relative_to(self.prefix)): data for path, data in found.items() if path.suffix != ".pyc"}
-
-    def leftovers(self) -> list[Path]:
-        """Return the files that no finished run leaves."""
-        found = [*self.site.parent.glob(".rocm-sdk-build-*"), *self.site.glob(".rocm-sdk-build-*")]
-        return [*found, *self.site.glob(".rocm-sdk-closure")]
 
 
 def write_wheels(sdk: Path, folder: Path) -> Path:
@@ -157,6 +120,4 @@ class Snapshot:
         for place in (self.environment.site, self.environment.scripts):
             shutil.rmtree(place)
             shutil.copytree(self.directory / place.name, place, symlinks=True)
-        for path in self.environment.site.parent.glob(".rocm-sdk-build-*"):
-            shutil.rmtree(path)
         return self.environment

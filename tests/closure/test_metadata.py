@@ -1,7 +1,5 @@
 """Versions, requirements, reports and fixes of closures."""
 
-import errno
-import html.parser
 import json
 import os
 import re
@@ -199,85 +197,6 @@ def test_the_report_for_programs(sdk: Path, tmp_path: Path) -> None:
     assert sum(each["size"] for each in found["left_out"]) > 60_000
     assert found["proof"]["libraries"]
     assert {each["version"] for each in found["packages"]} == {f"{VERSION}+closure.gfx942"}
-
-
-class Page(html.parser.HTMLParser):
-    """The texts and elements of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[str] = []
-        self.texts: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append(tag)
-        assert not [value for name, value in attrs if name in ("src", "href")]
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
-def test_the_report_as_a_page(sdk: Path, tmp_path: Path) -> None:
-    place = tmp_path / "report.html"
-    closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "<out>", "--html", place)
-    page = Page(place.read_text())
-    assert "Closure <out>" in page.texts
-    assert {"table", "title"} <= set(page.elements)
-    assert any(text.startswith("left out") for text in page.texts)
-    shares = [float(share) for share in re.findall(r'class="bar [a-z]*" style="width:([0-9.]+)%"', place.read_text())]
-    assert shares == sorted(shares, reverse=True)
-    assert sum(shares) == pytest.approx(100, abs=3)  # of the SDK as it was: links and modules have no bar
-    refused = closure(
-        sdk, "--library", "hipsparse", "--output", tmp_path / "two", "--html", tmp_path / "<out>", check=False
-    )
-    assert "it is a directory" in refused.stderr
-    assert not (tmp_path / "two").exists()
-
-
-@pytest.mark.parametrize(
-    ("page", "message"),
-    [
-        ("out", "is the place of the closure, too\n  fix: name another file\n"),
-        ("alias/out", "is the place of the closure, too\n  fix: name another file\n"),
-        ("none/page", "there is no directory {0}/none\n  fix: mkdir -p -- {0}/none\n"),
-    ],
-)
-def test_a_page_that_cannot_be_written_is_refused_first(sdk: Path, tmp_path: Path, page: str, message: str) -> None:
-    """The page took the place of an image, or failed when all else was done."""
-    (tmp_path / "alias").symlink_to(".")
-    words = ("--library", "hipsparse", "--form", "oci", "--output", tmp_path / "out", "--html", tmp_path / page)
-    done = closure(sdk, *words, check=False)
-    assert done.stderr == f"rocm-sdk-build: --html {tmp_path / page}: {message.format(tmp_path)}"
-    assert done.returncode == 2
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_page_beside_a_closure_in_a_new_directory(sdk: Path, tmp_path: Path) -> None:
-    words = ("--library", "hipsparse", "--output", tmp_path / "new/out", "--html", tmp_path / "new/page")
-    closure(sdk, *words)
-    assert "Closure out" in Page((tmp_path / "new/page").read_text()).texts
-
-
-def test_a_page_for_which_no_room_is_left(
-    sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The closure is there, and told."""
-    from rocm_sdk_build.__main__ import main
-    from rocm_sdk_build.closure.telling import closure_page as writer
-
-    def full(*_words: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.syspath_prepend(str(sdk))
-    monkeypatch.setattr(writer, "write_page", full)
-    output, page = str(tmp_path / "out"), str(tmp_path / "page")
-    words = ["closure", "--no-proof", "--library", "hipsparse", "--output", output, "--html", page]
-    assert main(words) == 1
-    said = capsys.readouterr()
-    reason = "No space left on device\n  fix: make room there, or name another place"
-    assert said.err == f"rocm-sdk-build: cannot write {page}: {reason}\n"
-    assert said.out.startswith(output)
 
 
 def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:

@@ -86,19 +86,6 @@ def test_a_closure_of_a_closure(site: Path, tmp_path: Path) -> None:
     assert "the page list of the whole SDK" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--library", "hipsparse", "--no-proof"),
-        ("--library", "hipsparse", "--in-place", "--proof"),
-    ],
-)
-def test_where_nothing_loads(sdk: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
-    place = () if "--in-place" in words else ("--output", tmp_path / "out")
-    assert_failed(closure(sdk, *words, "--record-pages", *place, check=False), 2, "--record-pages")
-    assert not (tmp_path / "out").exists()
-
-
 def test_without_a_proof(sdk: Path, tmp_path: Path) -> None:
     """The fix is none that the command refuses: --proof and --no-proof exclude each other."""
     place = ("--record-pages", "--output", tmp_path / "out")

@@ -18,7 +18,6 @@ from rocm_sdk_build.closure.choosing.proof_choice import LEAVE_OUT, UNSAFE, why_
 from rocm_sdk_build.closure.choosing.roots import Roots, open_roots
 from rocm_sdk_build.closure.choosing.selection import GpuChoice, Selection, select
 from rocm_sdk_build.closure.choosing.trace import trace
-from rocm_sdk_build.closure.disk_use import Pruned
 from rocm_sdk_build.closure.proving.proof import Attempt, Proof, find_attempt, prove
 from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.closure.writing.forms.tree import size_of
@@ -66,7 +65,6 @@ class Made(NamedTuple):
     size_before: int
     size: int  # size of the files
     output_size: int  # size of the image, the wheels, or the directory's files
-    pruned: Pruned | None = None  # change of the environment, if it was made smaller in place
 
 
 def make_closure(request: Request) -> Made:
@@ -78,10 +76,10 @@ def make_closure(request: Request) -> Made:
     write_output = writer_of(request.form, request.base)
     sdk = InstalledSdk()
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
-        selection = selected(sdk, roots, request)
+        selection = _selected(sdk, roots, request)
         with scratch_directory(request.output.absolute().parent) as scratch:
-            attempt = attempt_of(request, roots, scratch)
-            site = write_closure(sdk, selection, recipe_of(request, roots), scratch / SITE)
+            attempt = _attempt_of(request, roots, scratch)
+            site = _write_closure(sdk, selection, _recipe_of(request, roots), scratch / SITE)
             proof = prove(sdk, roots, selection, site, request.gpus, attempt) if attempt is not None else None
             if proof is not None and proof.page_list is not None:
                 add_file(site.place, "rocm-sdk-core", proof.page_list.place, proof.page_list.text)
@@ -100,7 +98,7 @@ def make_closure(request: Request) -> Made:
     )
 
 
-def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
+def _attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
     """Return how the closure is tried, or None if it is not tried.
 
     Raise PackagingError, before the closure is written, if this system has no way to try it.
@@ -154,7 +152,7 @@ def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
         return trace(sdk, request.traced, scratch)
 
 
-def selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
+def _selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
     """Return the selection of the closure's files.
 
     Raise PackagingError for a library that nobody has.
@@ -170,7 +168,7 @@ def selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
     return selection
 
 
-def recipe_of(request: Request, roots: Roots) -> Recipe:
+def _recipe_of(request: Request, roots: Roots) -> Recipe:
     """Return the recipe for files and packages."""
     wish = Wish(
         request.gpus,
@@ -184,7 +182,7 @@ def recipe_of(request: Request, roots: Roots) -> Recipe:
     return Recipe(wish, version, request.command, requires, may_link=request.may_link)
 
 
-def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
+def _write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
     """Write the new directory `place`; return the site.
 
     The errors are the same as for make_closure.

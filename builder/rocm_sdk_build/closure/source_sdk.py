@@ -15,7 +15,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution
+from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import RecordedFile, digest_text
 from rocm_sdk.installed.view import current
 from rocm_sdk.installed.walking import DEPTH_LIMIT
@@ -24,7 +24,7 @@ from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
 # The distribution of the development tree, which has links to files of packages, and the start of its directory's name.
-DEVELOPMENT, DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
+DEVELOPMENT, _DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
 _SHA256 = re.compile(r"sha256=([\w-]{43})", re.ASCII)
 
 
@@ -77,7 +77,6 @@ class SdkPackage(NamedTuple):
     distribution: Distribution
     files: dict[str, SdkFile]
     scripts: tuple[str, ...]  # rows of RECORD that lead to commands of the environment
-    tree: tuple[str, ...]  # rows of RECORD that lead into the extracted development tree
 
     @property
     def name(self) -> str:
@@ -97,10 +96,6 @@ class InstalledSdk:
         self._installed = current()
         directories = self._installed.directories
         self.sites = tuple(dict.fromkeys(map(os.path.dirname, directories)))
-        for site in self.sites:
-            if os.path.lexists(f"{site}/{CLOSURE_JOURNAL}"):
-                what = f"{site}: making the SDK smaller was interrupted ({CLOSURE_JOURNAL})"
-                raise PackagingError(what, "rocm-sdk-build closure --in-place")
         self.packages = tuple(self._packages())
         self.files = {path: file for package in self.packages for path, file in package.files.items()}
         self._facts: dict[str, Facts] = {}
@@ -147,7 +142,7 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
     """
     own = f"{os.path.basename(distribution.directory)}/"
     files: dict[str, SdkFile] = {}
-    scripts, tree = [], []
+    scripts = []
     leaves = cache(partial(_leaves, site))
     for row in distribution.files:
         if row.path.count("/") > DEPTH_LIMIT:
@@ -155,15 +150,13 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
                 f"{distribution.record}: lists {row.path[:60]!r}..., which is more than {DEPTH_LIMIT} directories deep"
             )
             raise PackagingError(what, "install the package again")
-        if row.path.startswith(own) or row.path.endswith(".pyc"):
+        if row.path.startswith((own, _DEVELOPMENT_TREE)) or row.path.endswith(".pyc"):
             continue
         if row.path.startswith("../") or row.path.startswith("bin/"):
             scripts.append(row.path)
-        elif row.path.startswith(DEVELOPMENT_TREE):
-            tree.append(row.path)
         elif (file := _file(site, row, distribution, leaves)) is not None:
             files[file.path] = file
-    return SdkPackage(distribution, files, tuple(scripts), tuple(tree))
+    return SdkPackage(distribution, files, tuple(scripts))
 
 
 def _file(site: str, row: RecordedFile, owner: Distribution, leaves: Callable[[str], bool]) -> SdkFile | None:

@@ -6,13 +6,12 @@ The proof of the command runs code of the application.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from pathlib import Path
 
 from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
-from rocm_sdk_build.errors import AbsentInputError, WrongUsageError
+from rocm_sdk_build.errors import WrongUsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +52,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     place = command.add_argument_group("result")
     place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file (closure)")
-    place.add_argument("--in-place", action="store_true", help="make the SDK of this environment smaller")
-    place.add_argument(
-        "--also", action="append", default=[], metavar="DISTRIBUTION", help="with --in-place: as torch (several times)"
-    )
     place.add_argument("--form", choices=FORMS, help="form of the result (site)")
     place.add_argument(
         "--link-mode", choices=LINK_MODES, help="hardlink: unchanged files are other names of the SDK's (copy)"
@@ -77,7 +72,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run no code of it")
     place.add_argument("--json", action="store_true", help="print the report for programs")
-    place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with the sizes as bars")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -88,14 +82,8 @@ def run(options: argparse.Namespace) -> int:
     for option, name in _OF_CODE:
         if getattr(options, name) and options.gpu is None:
             raise WrongUsageError(f"{option} needs --gpu: without it all code stays", "name GPUs: --gpu gfx942")
-    output = options.output or DEFAULT_OUTPUT
-    if options.html is not None:
-        _refuse_page(options.html, None if options.in_place else output)
-    made = _make(_request_of(options, output), options)
-    if made is None:
-        print("completed what was interrupted")
-        return 0
-    return _tell(made, options)
+    _tell(_make(_request_of(options, options.output or DEFAULT_OUTPUT)), options)
+    return 0
 
 
 def _request_of(options: argparse.Namespace, output: Path) -> Request:
@@ -123,19 +111,8 @@ def _request_of(options: argparse.Namespace, output: Path) -> Request:
     )
 
 
-def _make(request: Request, options: argparse.Namespace) -> Made | None:
-    """Make the closure, or make the SDK of this environment smaller.
-
-    Return None if an interrupted change of this environment was completed, and nothing else was to do.
-    """
+def _make(request: Request) -> Made:
     from rocm_sdk.terminal.output import remember_done
-
-    if options.in_place:
-        from rocm_sdk_build.closure.in_place.pruning import prune_environment
-
-        made = prune_environment(request, tuple(options.also))
-        remember_done("the SDK of this environment is smaller")
-        return made
     from rocm_sdk_build.closure.closure import make_closure
 
     made = make_closure(request)
@@ -143,73 +120,23 @@ def _make(request: Request, options: argparse.Namespace) -> Made | None:
     return made
 
 
-def _tell(made: Made, options: argparse.Namespace) -> int:
-    """Write the page and the report; return 1 if the page cannot be written, or 0."""
-    from rocm_sdk_build.closure.telling.report import report_json, tell_report
+def _tell(made: Made, options: argparse.Namespace) -> None:
+    from rocm_sdk_build.closure.report import report_json, tell_report
 
-    status = 0 if options.html is None or _is_written(made, options.html) else 1
     if options.json:
         sys.stdout.write(report_json(made))
     else:
         tell_report(made)
-    return status
-
-
-def _refuse_page(page: Path, output: Path | None) -> None:
-    """Refuse a page that could not be written after the closure; `output` is the closure that the run makes.
-
-    Raise WrongUsageError for the place of the closure, AbsentInputError for a directory that does not exist, and
-    OSError for a place that takes no file.
-    """
-    from rocm_sdk_build.files.new_file import refuse_output
-
-    refuse_output(str(page))
-    place = Path(os.path.realpath(page))
-    made = Path(os.path.realpath(output)) if output is not None else None
-    if place == made:
-        raise WrongUsageError(f"--html {page}: is the place of the closure, too", "name another file")
-    if not place.parent.is_dir() and (made is None or place.parent not in (made, *made.parents)):
-        raise AbsentInputError(
-            f"--html {page}: there is no directory {page.parent}", shlex.join(["mkdir", "-p", "--", str(page.parent)])
-        )
-
-
-def _is_written(made: Made, page: Path) -> bool:
-    """Write the page; return False after a message if the page cannot be written.
-
-    The closure is there even then, and the report says so.
-    """
-    from rocm_sdk.terminal.output import complain_of_output
-    from rocm_sdk_build.closure.telling.closure_page import write_page
-
-    try:
-        write_page(made, page)
-    except OSError as error:
-        complain_of_output(page, error)
-        return False
-    return True
 
 
 def _refuse_places(options: argparse.Namespace) -> None:
     """Raise WrongUsageError if the place of the result is not clear."""
-    if options.in_place and any(each is not None for each in (options.output, options.form, options.base)):
-        raise WrongUsageError("--in-place writes nothing but this environment", "leave out --output, --form, --base")
-    if options.in_place and options.record_pages:
-        raise WrongUsageError(
-            "--record-pages belongs to a new closure: an environment has its own list",
-            "leave it out, and record afterwards: rocm-sdk init --record-pages",
-        )
-    if options.link_mode is not None and (options.in_place or options.form not in (None, "site")):
+    if options.link_mode is not None and options.form not in (None, "site"):
         raise WrongUsageError("--link-mode belongs to --form site: other forms copy all", "leave out --link-mode")
-    if options.also and not options.in_place:
-        raise WrongUsageError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
 
 
 # Options that decide on the content of the closure, in the order of its command; values, then flags.
-_VALUES = (
-    *(("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool")),
-    ("--also", "also"),
-)
+_VALUES = (("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool"))
 _OF_CODE = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
 _FLAGS = (*_OF_CODE, ("--record-pages", "record_pages"))
 
@@ -223,7 +150,6 @@ def _command_text(options: argparse.Namespace) -> str:
     words += ["--gpu", options.gpu] if options.gpu is not None else []
     words += [option for option, name in _FLAGS if getattr(options, name)]
     words += ["--keep-version"] if options.keep_version else []
-    words += ["--in-place"] if options.in_place else []
     words += ["--form", options.form, "--output", str(DEFAULT_OUTPUT)] if options.form not in (None, "site") else []
     words += ["--base", options.base] if options.base else []
     words += ["--trace", "--", *options.traced] if options.trace else []

@@ -30,7 +30,7 @@ typedef enum rsdk_code {
     RSDK_W_PKG_019 = 20,
     RSDK_E_PKG_020 = 21,
     RSDK_E_PKG_021 = 22,
-    RSDK_E_PKG_022 = 23,
+    RSDK_E_PKG_026 = 23,
 
     RSDK_E_FILE_001 = 24,
     RSDK_E_FILE_002 = 25,
@@ -214,14 +214,12 @@ typedef enum rsdk_code {
     RSDK_W_LIB_028 = 180,
     RSDK_N_LIB_027 = 181,
 
-    RSDK_E_PKG_026 = 182,
+    RSDK_E_CODE_019 = 182,
 
     RSDK_E_DEVEL_014 = 183,
     RSDK_W_DEVEL_015 = 184,
 
-    RSDK_E_CODE_019 = 185,
-
-    RSDK_CODE_COUNT = 186
+    RSDK_CODE_COUNT = 185
 } rsdk_code;
 /* clang-format on */
 

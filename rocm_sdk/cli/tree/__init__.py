@@ -71,13 +71,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help='for programs: {"schema": 1, "steps": [], "missing": [], ...}',
     )
     form.add_argument("--dot", action="store_const", dest="form", const="dot", help="a graph for Graphviz")
-    form.add_argument("--svg", action="store_const", dest="form", const="svg", help="a picture, as one file")
     form.add_argument(
-        "--html",
-        action="store_const",
-        dest="form",
-        const="html",
-        help="the same as a page that tells more under the pointer",
+        "--html", action="store_const", dest="form", const="html", help="a page, with the parts of the whole as bars"
     )
 
 
@@ -173,11 +168,10 @@ def _text(tree: Tree, bindings: "Bindings | None", timing: "Timing | None", form
         from .as_dot import as_dot
 
         return as_dot(tree)
-    if form in {"svg", "html"}:
-        from .as_svg import as_html, as_svg
+    if form == "html":
+        from .as_html import as_html
 
-        arrows = arrows_of(bindings) if bindings else []
-        return as_svg(tree, arrows) if form == "svg" else as_html(tree, arrows, names)
+        return as_html(tree, arrows_of(bindings) if bindings else [], names)
     if bindings is not None:
         from . import bindings as bound
 

@@ -47,12 +47,30 @@ def time_text(seconds: float | None) -> str:
 
 def _entries(branch: Branch) -> Iterator[tuple[tuple[str, str, str, str], str]]:
     directory = os.path.dirname(branch.file.location)
-    bar = "│" if branch.brings else " "
-    answer = getattr(branch.step, "answer", None)
-    reason = f"{bar}{_BELOW[1:]}{branch.step.method}: {branch.step.reason}{f'; {answer}' if answer else ''}"
+    reason = f"{'│' if branch.brings else ' '}{_BELOW[1:]}{reason_of(branch)}"
     yield (branch.file.name, size_text(branch.file.size), time_text(branch.seconds), directory), reason
-    for start, file in _drawn(_children(branch), branch.file.path, ""):
+    for start, file in nested(branch):
         yield (f"{start} {file.name}", size_text(file.size), "", os.path.dirname(file.location)), ""
+
+
+def reason_of(branch: Branch) -> str:
+    """Return how a file is opened, and why so."""
+    answer = getattr(branch.step, "answer", None)
+    return f"{branch.step.method}: {branch.step.reason}{f'; {answer}' if answer else ''}"
+
+
+def nested(branch: Branch) -> Iterator[tuple[str, File]]:
+    """Yield the files that come with a step, each with the lines that lead to it: three letters for each level.
+
+    A chain of needs is not deeper than it has files.
+    """
+    children = _children(branch)
+    todo = [("", file, number == 0) for number, file in enumerate(reversed(children.get(branch.file.path, ())))]
+    while todo:
+        start, file, is_last = todo.pop()
+        yield f"{start}{'└─' if is_last else '├─'}", file
+        below = f"{start}{'   ' if is_last else '│  '}"
+        todo += [(below, each, number == 0) for number, each in enumerate(reversed(children.get(file.path, ())))]
 
 
 def _children(branch: Branch) -> dict[str, list[File]]:
@@ -67,16 +85,3 @@ def _children(branch: Branch) -> dict[str, list[File]]:
         parent = parents.get(file.path, "")
         found.setdefault(parent if parent in drawn else branch.file.path, []).append(file)
     return found
-
-
-def _drawn(children: dict[str, list[File]], path: str, start: str) -> Iterator[tuple[str, File]]:
-    """Yield the files below one, each with the lines that lead to it.
-
-    A chain of needs is not deeper than it has files.
-    """
-    todo = [(start, file, number == 0) for number, file in enumerate(reversed(children.get(path, ())))]
-    while todo:
-        start, file, is_last = todo.pop()
-        yield f"{start}{'└─' if is_last else '├─'}", file
-        below = f"{start}{'   ' if is_last else '│  '}"
-        todo += [(below, each, number == 0) for number, each in enumerate(reversed(children.get(file.path, ())))]

@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Callable
-from html import escape
-from itertools import cycle
 
 from rocm_sdk import _native
 
 NOT_SHOWN = "(not shown)"  # in place of a value that may be a secret
 _NOT_MASKED = frozenset({"", "/", "root", "localhost"})
-_MARKUP = re.compile("(<style>.*?</style>|<[^>]*>)", re.DOTALL)
 
 
 def reported_environment() -> dict[str, str | None]:
@@ -25,11 +21,8 @@ def reported_environment() -> dict[str, str | None]:
     }
 
 
-def make_mask(quote: Callable[[str], str] = str) -> Mask:
-    """Return a mask of the home directory ($HOME and the system's entry), the user and the host.
-
-    quote: writes a value as the masked text does.
-    """
+def make_mask() -> Mask:
+    """Return a mask of the home directory ($HOME and the system's entry), the user and the host."""
     words = {os.path.expanduser("~"): "HOME", os.environ.get("USER", ""): "USER", os.environ.get("LOGNAME", ""): "USER"}
     try:
         user = pwd.getpwuid(os.getuid())
@@ -38,13 +31,7 @@ def make_mask(quote: Callable[[str], str] = str) -> Mask:
         pass
     host = os.uname().nodename
     words |= {host: "HOST", host.partition(".")[0]: "HOST"}
-    return Mask({quote(word): quote(f"<{name}>") for word, name in words.items() if word not in _NOT_MASKED})
-
-
-def masked_page(page: str) -> str:
-    """Return a page of HTML with its texts masked. The markup stays: a user may be called as an element is."""
-    mask = make_mask(escape)
-    return "".join(part if is_markup else mask(part) for part, is_markup in zip(_MARKUP.split(page), cycle((0, 1))))
+    return Mask({word: f"<{name}>" for word, name in words.items() if word not in _NOT_MASKED})
 
 
 class Mask:

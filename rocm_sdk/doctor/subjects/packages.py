@@ -25,7 +25,6 @@ from rocm_sdk.fit.packages import distribution_name
 from rocm_sdk.fit.verdicts.requirements import requirements
 from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import (
-    CLOSURE_JOURNAL,
     Distribution,
     headers_of,
     is_of_sdk,
@@ -53,9 +52,6 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     if installation.is_current and (error := refused_root()) is not None:
         recorder.bad(error.code, error.path, **error.facts)
         return
-    if CLOSURE_JOURNAL in installation.names:
-        journal = os.path.join(installation.site, CLOSURE_JOURNAL)
-        recorder.bad("E-PKG-022", journal, site=installation.site)
     _check_profiler(installation, recorder)
     _check_twins(installation, recorder)
     _check_half_removed(installation, recorder)

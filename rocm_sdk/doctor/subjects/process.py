@@ -17,7 +17,6 @@ from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.installed.catalog import linker_name, rows_of
-from rocm_sdk.installed.distributions import path_before_closure
 from rocm_sdk.installed.shared_objects import OF_SYSTEMS
 from rocm_sdk.installed.view import Installed, current
 from rocm_sdk.problems import Problem, problem
@@ -75,7 +74,7 @@ class Process:
     def __init__(self, installation: Installed, pid: int) -> None:
         self.installation = installation
         self.is_own = pid == os.getpid()
-        self.mapped = list(_mapped_files(pid, os.path.realpath(installation.site)))
+        self.mapped = list(_mapped_files(pid))
         variables = _environment_of(pid)
         self.origins = Origins(self.mapped, variables)
         self._variables = variables | os.environ if self.is_own else variables
@@ -234,11 +233,7 @@ def check_process(pid: int | None = None) -> tuple[Problem, ...]:
     return tuple(survey_process(current(), os.getpid() if pid is None else pid)[1])
 
 
-def _mapped_files(pid: int, site: str) -> Iterator[MappedFile]:
-    """Yield the files by the names that they had before `closure --in-place`.
-
-    The command moves the old site-packages away.
-    """
+def _mapped_files(pid: int) -> Iterator[MappedFile]:
     seen = set()
     with open(f"/proc/{pid}/maps", "rb") as maps:
         for line in maps:
@@ -246,9 +241,8 @@ def _mapped_files(pid: int, site: str) -> Iterator[MappedFile]:
             if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
                 seen.add((fields[3], fields[4], fields[5]))
                 named = fields[5].removesuffix(_DELETED)
-                now = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
-                path = path_before_closure(now, site)
-                is_deleted = (named != fields[5] or path != now) and not _has_inode(path, fields[4])
+                path = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
+                is_deleted = named != fields[5] and not _has_inode(path, fields[4])
                 yield MappedFile(path, (fields[3], fields[4]), is_deleted)
 
 

@@ -15,7 +15,7 @@ import os
 import sys
 import sysconfig
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,11 +53,10 @@ _LACK_OF_RIGHTS = tuple(map(os.strerror, (errno.EACCES, errno.EPERM, errno.EROFS
 
 
 class Attempt(NamedTuple):
-    """The way in which the closure is tried; `replaced` maps files of applications to the files in their places."""
+    """The way in which the closure is tried."""
 
     way: Way
     place: Path  # an empty directory of the scratch directory, where the root is mounted
-    replaced: Mapping[str, Path] = {}
     records_pages: bool = False
 
 
@@ -169,8 +168,8 @@ def _root(attempt: Attempt, site: Site, host: HostFiles, application: Applicatio
         root.add_tree(top, chosen=files)
     in_trees = {path for files in application.trees.values() for path in files}
     for path in application.files:
-        if path in attempt.replaced or path not in in_trees:
-            root.add_file(str(attempt.replaced.get(path, path)), root.place_of(path))
+        if path not in in_trees:
+            root.add_file(path)
     root.add_tree(os.path.realpath(f"{PACKAGE_PARENT}/rocm_sdk"), _inside("loader/rocm_sdk"))
     root.add_tree(str(site.place), _inside("closure"))
     root.texts[_inside("program.py")] = _PROGRAM.read_text(encoding="utf-8")

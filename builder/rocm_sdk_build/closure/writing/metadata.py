@@ -34,7 +34,7 @@ NOTE = "closure.json"
 _AGAIN = "install the package again"
 _SCHEMA = 1
 _MATERIALS = "sboms/"  # directory of the whole package's bill of materials
-_OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure elsewhere has not been installed
+_OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure has not been installed
 COMMAND_GROUPS = ("console_scripts", "gui_scripts")
 _NAMED = 4  # number of GPUs; more become a digest in the version
 
@@ -80,12 +80,11 @@ class Note(NamedTuple):
 
 
 def write_dist_info(
-    site: Path, package: SdkPackage, version: ClosureVersion, note: Note, left_out: frozenset[str], *, in_place: bool
+    site: Path, package: SdkPackage, version: ClosureVersion, note: Note, left_out: frozenset[str]
 ) -> Path:
     """Write the dist-info directory without RECORD; return the directory.
 
-    `left_out` are commands that go. With `in_place` the closure takes the place of the package, and stays as it was
-    installed.
+    `left_out` are commands that go.
     """
     old = Path(package.distribution.directory)
     new = version.of(package.distribution.version)
@@ -94,7 +93,7 @@ def write_dist_info(
     target.mkdir()
     for row in package.distribution.files:
         directory, _, name = row.path.partition("/")
-        if directory != old.name or not name or name == "RECORD" or (name in _OF_INSTALLATION and not in_place):
+        if directory != old.name or not name or name == "RECORD" or name in _OF_INSTALLATION:
             continue
         if name.startswith(_MATERIALS):  # the bill of materials names a version and files that have changed
             continue
@@ -112,10 +111,8 @@ def write_dist_info(
     return target
 
 
-def write_record(
-    site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row], digests: Mapping[str, str]
-) -> None:
-    """Write RECORD: the given files, relative to the site, the files of the dist-info directory, and more rows.
+def write_record(site: Path, dist_info: Path, files: Iterable[str], digests: Mapping[str, str]) -> None:
+    """Write RECORD: the given files, relative to the site, and the files of the dist-info directory.
 
     `digests` are the digests that are known.
     """
@@ -126,7 +123,7 @@ def write_record(
         for name, path in paths.items()
     ]
     record = dist_info / "RECORD"
-    write_text(record, record_text([*rows, *more, Row(str(record.relative_to(site)))]))
+    write_text(record, record_text([*rows, Row(str(record.relative_to(site)))]))
 
 
 def add_file(site: Path, package: str, name: str, content: bytes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,12 +11,11 @@ from rocm_sdk import Coverage, device_code
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import without_closure
-from rocm_sdk.installed.record import Row
 from rocm_sdk.targets import compatibility
 from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.closure.choosing.selection import Kept, Selection
 from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
-from rocm_sdk_build.closure.source_sdk import DEVELOPMENT, InstalledSdk, SdkPackage
+from rocm_sdk_build.closure.source_sdk import DEVELOPMENT, InstalledSdk
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.tree_file import write_tree_file
 from rocm_sdk_build.errors import PackagingError
@@ -41,11 +40,6 @@ class Written(NamedTuple):
     digest: str = ""  # digest of RECORD, if it is known without reading the file
     has_no_code: bool = False  # no code for the GPUs, only for others
 
-    @property
-    def is_rewritten(self) -> bool:
-        """The answer whether the file differs from the SDK's."""
-        return bool(self.dropped)
-
 
 class Site(NamedTuple):
     """The directory that was written."""
@@ -53,8 +47,6 @@ class Site(NamedTuple):
     place: Path
     files: tuple[Written, ...]
     packages: tuple[tuple[str, str], ...]  # (name, version)
-    scripts: frozenset[str] = frozenset()  # commands of the environment, as RECORDs name them
-    left_alone: frozenset[str] = frozenset()  # distributions of the SDK without changes
     code: Coverage | None = None  # verdicts of check-gpu for the GPUs; None without GPUs
 
 
@@ -64,8 +56,7 @@ class Recipe(NamedTuple):
     wish: Wish
     version: ClosureVersion
     command: str
-    requires: tuple[str, ...]  # of the applications; with in_place also of other installed distributions
-    in_place: bool = False  # the closure takes the place of the SDK
+    requires: tuple[str, ...]  # of the applications
     may_link: bool = False  # files without changes become hard links
 
 
@@ -75,25 +66,22 @@ def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: P
     Raise OSError if a file cannot be read or written, and ChangedInputError for a file that changes meanwhile.
     """
     place.mkdir()
-    names, left_alone = _package_names(sdk, selection, recipe)
-    packages = [package for package in sdk.packages if package.name in names - left_alone]
+    names = _package_names(sdk, selection, recipe)
+    packages = [package for package in sdk.packages if package.name in names]
     chosen = [each for each in selection.kept if each.file.distribution in {package.name for package in packages}]
     commands = kept_commands(each.file for each in chosen)
     left_out = commands_left_out(commands)
     files = _write_files(chosen, recipe, place)
     kept = {each.file.path for each in chosen}
     digests = {each.kept.file.path: each.digest for each in files if each.digest}
-    scripts: set[str] = set()
     for package in packages:
         note = Note(recipe.command, recipe.wish.gpus, without_closure(package.distribution.version))
-        info = write_dist_info(place, package, recipe.version, note, left_out, in_place=recipe.in_place)
+        info = write_dist_info(place, package, recipe.version, note, left_out)
         own = [path for path in package.files if path in kept]
-        own += write_commands(place, package, info, commands) if not recipe.in_place else []
-        more = list(_rows_of_installation(package, kept, left_out)) if recipe.in_place else []
-        write_record(place, info, own, more, digests)
-        scripts |= {row.path for row in more}.intersection(package.scripts)
+        own += write_commands(place, package, info, commands)
+        write_record(place, info, own, digests)
     versions = tuple((each.name, recipe.version.of(each.distribution.version)) for each in packages)
-    return Site(place, files, versions, frozenset(scripts), left_alone)
+    return Site(place, files, versions)
 
 
 def _write_files(chosen: Sequence[Kept], recipe: Recipe, place: Path) -> tuple[Written, ...]:
@@ -102,7 +90,7 @@ def _write_files(chosen: Sequence[Kept], recipe: Recipe, place: Path) -> tuple[W
         sizes = [_expected(each, recipe) for each in chosen]
     with waiting("writing files", sum(sizes), size_text) as wait:
         for each, size in zip(chosen, sizes, strict=True):
-            written.append(write_file(each, recipe, place))
+            written.append(_write_file(each, recipe, place))
             wait.step(os.path.basename(each.file.path), size)
     return tuple(written)
 
@@ -113,36 +101,19 @@ def _expected(kept: Kept, recipe: Recipe) -> int:
     return expected_size(str(kept.file.source), kept.file.size, recipe.wish)
 
 
-def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> tuple[set[str], frozenset[str]]:
-    """Return the names of the packages of the closure, and of the packages that stay as they are.
+def _package_names(sdk: InstalledSdk, selection: Selection, recipe: Recipe) -> set[str]:
+    """Return the names of the packages of the closure.
 
-    The closure has packages with a kept file that is more than their module, and packages that these or others require.
-    The development tree stays as it is where an installed distribution requires it.
+    The closure has packages with a kept file that is more than their module, and packages that these or the
+    applications require.
     """
     own = {each.file.distribution for each in selection.kept if each.kind != "module"}
     own |= {package.name for package in sdk.packages if package.name in ("rocm", "rocm-sdk-core")}
     extras = ["rocm[libraries]"] if "rocm-sdk-libraries" in own else []
-    found = required(sdk.packages, [*own - {DEVELOPMENT}, *extras, *recipe.requires])
-    left_alone = found & {DEVELOPMENT} if recipe.in_place else frozenset[str]()
-    return own | found, left_alone
+    return own | required(sdk.packages, [*own - {DEVELOPMENT}, *extras, *recipe.requires])
 
 
-def _rows_of_installation(package: SdkPackage, kept: set[str], left_out: frozenset[str]) -> Iterator[Row]:
-    """Yield the rows of files that the installer made: commands that stay, and caches of modules that stay."""
-    for file in package.distribution.files:
-        name = os.path.basename(file.path)
-        is_command = file.path in package.scripts and name not in left_out
-        if is_command or (name.endswith(".pyc") and _module_of(file.path) in kept):
-            yield Row(file.path, file.digest, "" if file.size is None else str(file.size))
-
-
-def _module_of(cache: str) -> str:
-    """Return the source of pkg/__pycache__/module.cpython-312.pyc."""
-    directory, name = os.path.split(cache)
-    return os.path.join(os.path.dirname(directory), f"{name.partition('.')[0]}.py")
-
-
-def write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
+def _write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
     """Write a file of the closure, with the GPU code that stays, below `place`.
 
     Raise PackagingError if the file cannot be rewritten.

@@ -98,7 +98,6 @@ def _notes(made: Made) -> Iterator[str]:
         yield _unread_line(made)
     yield from _host_lines(made)
     yield from _trace_lines(made)
-    yield from _environment_lines(made)
     if (proof := made.proof) is None:
         yield f"not tried: {why_untried(made.request.proof, made.roots)}"
         return
@@ -109,20 +108,6 @@ def _notes(made: Made) -> Iterator[str]:
     yield from (f"not tried: {remark}" for remark in proof.remarks)
     if (pages := proof.page_list) is not None:
         yield f"page list: a load touches {size_text(pages.size)} of {pages.libraries} libraries"
-
-
-def _environment_lines(made: Made) -> Iterator[str]:
-    if (pruned := made.pruned) is None:
-        return
-    if not pruned.is_changed:
-        yield "nothing was left to do: the environment has only this"
-        return
-    yield f"on the disk: {size_text(pruned.before)} -> {size_text(pruned.after)}, {size_text(pruned.freed)} freed"
-    if pruned.held_files:
-        many = counted(pruned.held_files, "file")
-        yield f"not freed: {size_text(pruned.held)} of {many} that have names elsewhere, as in uv's cache or a store"
-    if pruned.scripts:
-        yield f"commands removed: {', '.join(pruned.scripts)}"
 
 
 def _trace_lines(made: Made) -> Iterator[str]:
@@ -186,7 +171,6 @@ def report_json(made: Made) -> str:
         "outside_data": _data_of_system(made),
         "unread": made.selection.needed.unread,
         "page_list": None if proof is None or proof.page_list is None else proof.page_list.place,
-        "in_place": None if made.pruned is None else made.pruned._asdict(),
         "proof": None
         if proof is None
         else {

@@ -1,1 +1,0 @@
-"""The change of an environment's SDK into the closure."""
