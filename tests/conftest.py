@@ -133,6 +133,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return GroupScheduling(config, log)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a value by its argument if it is a sentence or the text of a file."""
+    is_text = isinstance(val, str) and (len(val) > 40 or val.count(" ") > 1 or "\n" in val)
+    return argname if is_text else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if not {*names(item.nodeid.removeprefix("tests/"))}.isdisjoint(BUILT_WHEEL_TESTS):
