@@ -269,7 +269,6 @@ WRITES = re.compile(
 )
 # Modules of the loader that write, beside the packages `devel` and `adoption`, and the reason of each.
 WRITERS = {
-    "cli/code_kernels.py": "a temporary file",
     "fit/code/member.py": "a temporary file",
     "terminal/output.py": "opens /dev/null",
     "testing.py": "a small SDK for the tests of a framework",

@@ -24,12 +24,11 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sample_device_code import bundle, compressed, described_object, kpack, library, message, objects
+from sample_device_code import bundle, compressed, kpack, library, objects
 from victims import WrongError, main
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.zstd import import_zstd
-from rocm_sdk.cli.code_kernels import kernels_in
 from rocm_sdk.devel.archive import Archive
 from rocm_sdk.fit.code.note import parse_history
 from rocm_sdk.fit.code.search import code_in
@@ -205,7 +204,6 @@ def released(path: Path) -> object:
 NOTE = json.dumps({"schema": 1, "sha256": "ab", "steps": [{"operation": "keep", "targets": ["gfx1030"]}]}).encode()
 KERNELS = {f"lib/libx.so#{i}": objects("gfx1030", "gfx942", size=80) for i in range(2)}
 ARCHIVE = {key: {name.split("--")[1]: data for name, data in images.items()} for key, images in KERNELS.items()}
-METADATA = message({"amdhsa.kernels": [{".name": "scale", ".vgpr_count": 9}], "amdhsa.version": [1, 1]})
 PAGE = b'<html><a href="a_lib_generic.tar.xz">x</a><!-- y --><a href="http://x/b">z</a></html>'
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
 INDEXED = IndexedFile(WHEEL, f"https://x/{WHEEL}")
@@ -229,7 +227,6 @@ PARSERS = (
     ),
     Parser("note", lambda: NOTE, lambda path: parse_history(path.read_bytes().decode("latin-1"), str(path))),
     Parser("page", lambda: PAGE, of_page, False, (WebError,)),
-    Parser("kernels.co", lambda: described_object(METADATA), lambda path: kernels_in(str(path), str(path.parent))),
     Parser("plain.co", lambda: BUNDLE, rewritten),
     Parser("zstd.co", lambda: compressed(BUNDLE, 3), rewritten),
     Parser("zlib.co", lambda: compressed(BUNDLE, 2, "zlib"), rewritten),

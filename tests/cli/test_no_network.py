@@ -19,7 +19,7 @@ WORDS = {
     "env": [],
     "explain": ["E-PKG-001"],
     "gpus": ["--health"],
-    "info": ["--provenance"],
+    "info": ["--build-id"],
     "init": ["--quiet"],
     "list": [],
     "path": ["--cmake"],
