@@ -165,13 +165,13 @@ Code = Literal[
     "E-PREFIX-008",
     "E-PREFIX-009",
     "E-PREFIX-010",
-    "E-INDEX-001",
-    "E-INDEX-002",
-    "E-INDEX-003",
-    "W-INDEX-004",
-    "E-INDEX-005",
-    "E-INDEX-006",
-    "N-INDEX-007",
+    "W-DEVEL-015",
+    "E-DEVEL-014",
+    "E-CODE-019",
+    "N-LIB-027",
+    "W-LIB-028",
+    "N-GPU-036",
+    "W-GPU-035",
     "W-GPU-033",
     "W-CODE-018",
     "E-ENV-010",
@@ -186,13 +186,6 @@ Code = Literal[
     "W-ENV-015",
     "W-ENV-016",
     "W-GPU-034",
-    "W-GPU-035",
-    "N-GPU-036",
-    "W-LIB-028",
-    "N-LIB-027",
-    "E-CODE-019",
-    "E-DEVEL-014",
-    "W-DEVEL-015",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None
@@ -508,7 +501,6 @@ class LibraryFacts(NamedTuple):
     text_relocations: bool
     static_tls: bool
     build_id: str | None
-    compilers: tuple[str, ...]
     opened: tuple[str, ...]
     damages: tuple[Damage, ...]
     sections: tuple[Section, ...]
@@ -644,7 +636,6 @@ def opened_names(
 def answered_names() -> tuple[tuple[str, str | None], ...]: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
 def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
-def kernels(path: str | bytes | PathLike[Any], scratch: int, /) -> list[tuple[str, int, str, dict[str | int, Any]]]: ...
 def coverage(
     directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, spirv: bool = True, /
 ) -> Coverage: ...

@@ -35,16 +35,6 @@ def code_object(flags: int, abi: int = 2, size: int = 200, os_abi: int = 64) -> 
     return (ident + header + hashlib.shake_256(header).digest(max(size, 64)))[:size]
 
 
-def described_object(description: bytes, owner: bytes = b"AMDGPU", kind: int = 32, align: int = 4) -> bytes:
-    """Return a code object for gfx1030 with one note, by default a note of metadata in msgpack."""
-    head = struct.pack("<III", len(owner) + 1, len(description), kind) + owner + b"\0"
-    note = head + bytes(-len(head) % align) + description
-    segment = struct.pack("<IIQQQQQQ", 4, 4, 120, 0, 0, len(note), 0, align)
-    data = bytearray(code_object(FLAGS["gfx1030"], size=64) + segment + note)
-    data[32:40], data[54:58] = struct.pack("<Q", 64), struct.pack("<HH", 56, 1)
-    return bytes(data)
-
-
 def objects(*targets: str, size: int = 200) -> dict[str, bytes]:
     """Return entries of a bundle for these targets."""
     return {f"hipv4-amdgcn-amd-amdhsa--{target}": code_object(FLAGS[target], size=size) for target in targets}

@@ -286,7 +286,6 @@ COMMANDS = """
 0 rocm-sdk code {library}
 0 rocm-sdk code {library} --json
 0 rocm-sdk code {library} --keep gfx1030 --output {out}
-1 rocm-sdk code {library} --kernels
 0 rocm-sdk completion bash
 0 rocm-sdk env
 0 rocm-sdk env --json
@@ -295,7 +294,7 @@ COMMANDS = """
 0 rocm-sdk gpus --health
 0 rocm-sdk info
 0 rocm-sdk info --json
-0 rocm-sdk info --provenance
+0 rocm-sdk info --build-id
 0 rocm-sdk info --sizes
 0 rocm-sdk init
 0 rocm-sdk install torch --print --python {environment}

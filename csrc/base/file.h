@@ -75,10 +75,4 @@ rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer,
 rsdk_status rsdk_file_read_text(const char *path, size_t limit, rsdk_arena *arena, char **text, size_t *length,
                                 rsdk_file_identity *identity, rsdk_error *error);
 
-/* MD5, by which clang recognises the content of a compressed bundle. Source: RFC 1321. */
-
-enum { RSDK_MD5_SIZE = 16 };
-
-rsdk_status rsdk_md5_of_file(const rsdk_file *file, unsigned char digest[RSDK_MD5_SIZE], rsdk_error *error);
-
 #endif

@@ -3,7 +3,6 @@
 #include "device_code/listing.h"
 
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "base/fail.h"
 #include "base/file.h"
@@ -147,20 +146,12 @@ rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, u
 
 /* ---- compressed ---- */
 
-enum {
-    LARGEST_FRAME = 32,
-    HASH_SIZE = 8, /* bytes of the hash that ends the header: the first bytes of an MD5 */
-    /* docs/limits.md has these limits and their reasons. */
-    RATIO_LIMIT = 256,
-    PLAIN_LIMIT = 64 << 20, /* bytes */
-};
-#define LARGEST_PLAIN (UINT64_C(16) << 30) /* bytes */
+enum { LARGEST_FRAME = 32 };
 
-/* The header in front of the compressed data, of three versions. */
+/* The header in front of the compressed data, of three versions. A hash ends it, which is not compared here. */
 typedef struct frame {
     unsigned version, method;
     uint64_t header_size, total, plain_size;
-    unsigned char hash[HASH_SIZE];
 } frame;
 
 static rsdk_status read_frame(const rsdk_extent *extent, frame *f, rsdk_error *error) {
@@ -182,7 +173,6 @@ static rsdk_status read_frame(const rsdk_extent *extent, frame *f, rsdk_error *e
     if (got < f->header_size || f->total <= f->header_size || f->total > extent->size) {
         return rsdk_extent_damaged(extent, "a compressed bundle ends too early", error);
     }
-    memcpy(f->hash, bytes + f->header_size - HASH_SIZE, HASH_SIZE);
     return RSDK_OK;
 }
 
@@ -219,33 +209,3 @@ rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent
     return take_entries(listing, extent, &p, header_size, true, &end);
 }
 
-/* Check the room for the plain data: a few bytes can claim any number of them. */
-static rsdk_status check_room(const rsdk_extent *extent, const frame *f, int descriptor, rsdk_error *error) {
-    struct statvfs disk;
-    if (f->plain_size > LARGEST_PLAIN ||
-        (f->plain_size > PLAIN_LIMIT && (f->plain_size - 1) / RATIO_LIMIT >= f->total)) {
-        return rsdk_extent_damaged(extent, "a compressed bundle claims more bytes than any has", error);
-    }
-    bool has_room = fstatvfs(descriptor, &disk) == 0 &&
-                    (disk.f_blocks == 0 /* a file in memory */ || f->plain_size / disk.f_frsize < disk.f_bavail);
-    return has_room ? RSDK_OK
-                    : rsdk_fail(error, RSDK_IO_ERROR, extent->file->path, "%s: no room for what it decompresses to",
-                                extent->file->path);
-}
-
-rsdk_status rsdk_bundle_decompress(rsdk_decompression *libraries, const rsdk_extent *extent, int descriptor,
-                                   rsdk_error *error) {
-    frame f;
-    rsdk_file written;
-    unsigned char digest[RSDK_MD5_SIZE];
-    uint64_t size = 0;
-    RSDK_TRY(read_frame(extent, &f, error));
-    RSDK_TRY(check_room(extent, &f, descriptor, error));
-    rsdk_extent packed = {extent->file, extent->start + f.header_size, f.total - f.header_size};
-    RSDK_TRY(rsdk_decompression_write(libraries, f.method, &packed, descriptor, f.plain_size, &size, error));
-    RSDK_TRY(rsdk_file_open_part(descriptor, 0, size, extent->file->path, &written, error));
-    RSDK_TRY(rsdk_md5_of_file(&written, digest, error));
-    return size == f.plain_size && memcmp(digest, f.hash, HASH_SIZE) == 0
-               ? RSDK_OK
-               : rsdk_extent_damaged(extent, "a compressed bundle holds something else than its header says", error);
-}

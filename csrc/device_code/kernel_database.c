@@ -1,6 +1,6 @@
 /* The reader of kernel databases. The file is read once, in its order; solutions and matching tables, which are nearly
  * all of it, are passed over. */
-#include "device_code/kernels.h"
+#include "device_code/kernel_database.h"
 
 #include <string.h>
 #include <sys/mman.h>

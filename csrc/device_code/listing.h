@@ -74,11 +74,6 @@ rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, u
 /* Add a compressed bundle in the same way: its head is decompressed. */
 rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size);
 
-/* Write the plain data of a compressed bundle, which takes the whole extent and was listed, to the start of the file of
- * a descriptor. RSDK_BAD_ELF where the data does not match the header, or the header claims more than any does. */
-rsdk_status rsdk_bundle_decompress(rsdk_decompression *libraries, const rsdk_extent *extent, int descriptor,
-                                   rsdk_error *error);
-
 /* The items that lie in a row in a section or file: bundles, compressed bundles and code objects, with padding between
  * them. */
 

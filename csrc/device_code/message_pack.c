@@ -9,15 +9,8 @@ void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_er
     message->extent = extent;
     message->error = error;
     message->position = message->window_start = message->number = 0;
-    message->window = message->buffer;
     message->window_size = 0;
     message->kind = RSDK_MESSAGE_NIL;
-}
-
-void rsdk_message_init_bytes(rsdk_message *message, const void *bytes, const rsdk_extent *extent, rsdk_error *error) {
-    rsdk_message_init(message, extent, error);
-    message->window = bytes;
-    message->window_size = (size_t)extent->size;
 }
 
 static rsdk_status damaged(const rsdk_message *message) {
@@ -33,7 +26,7 @@ static rsdk_status take(rsdk_message *message, size_t size, const unsigned char 
     if (message->position < message->window_start || distance > message->window_size ||
         size > message->window_size - distance) {
         message->window_start = message->position;
-        RSDK_TRY(rsdk_extent_read_some(message->extent, message->position, message->buffer, sizeof message->buffer,
+        RSDK_TRY(rsdk_extent_read_some(message->extent, message->position, message->window, sizeof message->window,
                                        &message->window_size, message->error));
         distance = 0;
     }
@@ -65,16 +58,6 @@ static rsdk_status take_signed(rsdk_message *message, unsigned size) {
     int64_t value = (int64_t)(message->number << unused) >> unused;
     message->kind = value < 0 ? RSDK_MESSAGE_NEGATIVE : RSDK_MESSAGE_NUMBER;
     message->number = (uint64_t)value;
-    return RSDK_OK;
-}
-
-static rsdk_status take_real(rsdk_message *message, unsigned size) {
-    RSDK_TRY(take_sized(message, RSDK_MESSAGE_REAL, size));
-    uint32_t bits = (uint32_t)message->number;
-    float narrow = 0;
-    memcpy(&narrow, &bits, sizeof narrow);
-    memcpy(&message->real, &message->number, sizeof message->real);
-    message->real = size == 2 ? (double)narrow : message->real;
     return RSDK_OK;
 }
 
@@ -111,7 +94,7 @@ rsdk_status rsdk_message_next(rsdk_message *message) {
         return take_sized(message, RSDK_MESSAGE_BYTES, head - 0xc4);
     case 0xca: /* float */
     case 0xcb: /* double */
-        return take_real(message, head - 0xca + 2);
+        return take_sized(message, RSDK_MESSAGE_REAL, head - 0xca + 2);
     case 0xcc: /* unsigned */
     case 0xcd:
     case 0xce:
@@ -176,11 +159,6 @@ rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size)
         return RSDK_OK;
     }
     return rsdk_extent_read(message->extent, position, text, taken, message->error);
-}
-
-rsdk_status rsdk_message_bytes(rsdk_message *message, const unsigned char **bytes) {
-    *bytes = message->window + message->position;
-    return pass(message, message->number);
 }
 
 rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {

@@ -1,5 +1,4 @@
-/* A reader of msgpack that goes through a file in pieces of bounded size, or through bytes in memory. Source: the
- * msgpack specification, without its extensions. */
+/* A reader of msgpack that goes through a file in pieces of bounded size. Source: the msgpack specification, without its extensions. */
 #ifndef RSDK_DEVICE_CODE_MESSAGE_PACK_H
 #define RSDK_DEVICE_CODE_MESSAGE_PACK_H
 
@@ -11,7 +10,7 @@ typedef enum rsdk_message_kind {
     RSDK_MESSAGE_BOOL,     /* `number`: 0 or 1 */
     RSDK_MESSAGE_NUMBER,   /* `number` */
     RSDK_MESSAGE_NEGATIVE, /* `number`, of two's complement */
-    RSDK_MESSAGE_REAL,     /* `real` */
+    RSDK_MESSAGE_REAL,     /* whose bytes are in `number` */
     RSDK_MESSAGE_TEXT,     /* `number` bytes, which follow */
     RSDK_MESSAGE_BYTES,    /* the same, which are no text */
     RSDK_MESSAGE_ARRAY,    /* `number` values, which follow */
@@ -26,17 +25,12 @@ typedef struct rsdk_message {
     uint64_t position;
     uint64_t window_start;
     size_t window_size;
-    const unsigned char *window; /* in memory: all of it */
-    unsigned char buffer[RSDK_MESSAGE_WINDOW];
+    unsigned char window[RSDK_MESSAGE_WINDOW];
     rsdk_message_kind kind; /* the kind of the value that was read last */
     uint64_t number;
-    double real;
 } rsdk_message;
 
 void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_error *error);
-
-/* Begin to read bytes that lie in memory already; `extent` is where they come from, for errors. */
-void rsdk_message_init_bytes(rsdk_message *message, const void *bytes, const rsdk_extent *extent, rsdk_error *error);
 
 /* Read the head of the next value. */
 rsdk_status rsdk_message_next(rsdk_message *message);
@@ -52,9 +46,6 @@ rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size);
 
 /* Read the same from a text whose head was read. */
 rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size);
-
-/* Find where the bytes of a value in memory lie whose head was read. */
-rsdk_status rsdk_message_bytes(rsdk_message *message, const unsigned char **bytes);
 
 /* Skip the next value and all that is in it. */
 rsdk_status rsdk_message_skip(rsdk_message *message);

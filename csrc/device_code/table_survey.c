@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "device_code/kernels.h"
+#include "device_code/kernel_database.h"
 #include "device_code/survey.h"
 
 /* ---- tables of kernels ---- */

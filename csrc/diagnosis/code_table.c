@@ -205,30 +205,6 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Remove {$path}, and bring the file back from where it came"}),
         "RECORD lists a file there. A link that leads nowhere, a directory, a FIFO or a device took its place. A program that opens a FIFO waits for ever.", NULL)
 
-    /* ---- what an index says ---- */
-    ROW(157, E, INDEX, 001, ERROR, "{distribution} is not what {place|the index} has", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"},
-              SAME),
-        "Found with --index-digests, which compares RECORD with the RECORD of the wheel on the index. Files were changed and RECORD with them (rocm-sdk test --fix and rocm-sdk code do so), or another wheel of the same version was installed.", NULL)
-    ROW(158, E, INDEX, 002, ERROR, "the digests of the wheel of {distribution} at {place|the index} do not agree", "{detail}",
-        FIXES({ANY, WORDS, "Install nothing from there until those who run the index have said which is right"}),
-        "The page of the index names another SHA-256 than the wheel, its METADATA or its attestations have: the page is older than the wheel, a server in between answers, or the wheel was replaced.", NULL)
-    ROW(159, E, INDEX, 003, ERROR, "{distribution} was installed from another wheel than {place|the index} has", "{detail}",
-        FIXES({ANY, WORDS, "Install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
-        "direct_url.json has the SHA-256 of the archive that was installed. The index has a wheel of this name and version with another one.", NULL)
-    ROW(160, W, INDEX, 004, WARNING, "{distribution} was not compared with {place|the index}", "{detail}",
-        FIXES({ANY, WORDS, "Name the index that it came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
-        "The index does not have the wheel, or not any more, or its server does not send parts of files.", NULL)
-    ROW(161, E, INDEX, 005, ERROR, "{place|the index} cannot be asked about {distribution}", "{detail}",
-        FIXES({ANY, WORDS, "rocm-sdk test --index-digests {$place|ADDRESS}  # again, if the address is right and the network there (https_proxy, no_proxy)"}),
-        "The server is not reached, refuses, or answers what no index answers.", NULL)
-    ROW(162, E, INDEX, 006, ERROR, "no package of the SDK was compared with an index", "{detail}",
-        FIXES({ANY, WORDS, "Name the index that the SDK came from, in place of {place|the one that was asked}: rocm-sdk test --index-digests ADDRESS"}),
-        "A test that compared nothing has not passed.", NULL)
-    ROW(163, N, INDEX, 007, NOTE, "{distribution} has attestations, whose signatures were not verified", "{detail}",
-        NO_FIX,
-        "PEP 740: who published the wheel, as an index keeps it. The digest that they are about was compared; verifying the signatures needs the program pypi-attestations and the trust root of Sigstore.", NULL)
-
     /* ---- libraries ---- */
     ROW(32, E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}{intact}",
         FIXES({ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
@@ -345,12 +321,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside the HIP runtime of the SDK", "the SDK has {other|its own}: a process that loads both has two",
         FIXES({ANY, WORDS, "Take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. The result depends on the order of loading.", NULL)
-    ROW(181, N, LIB, 027, NOTE, "{needing} opens {name}, and no file has that name", "{detail}",
+    ROW(160, N, LIB, 027, NOTE, "{needing} opens {name}, and no file has that name", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk run PROGRAM  # or rocm_sdk.initialize_process(preload_shortnames=[\"{shortname}\"]) before it is opened"},
               {ANY, WORDS, "export ROCM_SDK_UNVERSIONED_NAMES=1  # then rocm-sdk run PROGRAM answers, and rocm_sdk for what it loads"}),
         "Packages hold libraries under their SONAMEs, as libamd_smi.so.26. A plain dlopen(\"libamd_smi.so\") finds none: a file without version comes with development packages. rocm_sdk answers to the names that programs are known to use.", NULL)
 
-    ROW(180, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "the {tag|DT_AUDIT} of {library} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
+    ROW(161, W, LIB, 028, WARNING, "{library} makes the linker run {name|another library}", "the {tag|DT_AUDIT} of {library} names it: whoever loads or starts {library}, or asks ldd about it, runs the code of {name|that library} first",
         FIXES({ANY, WORDS, "readelf -d {$path}  # and take a build without that entry, if you do not know what it is for"}),
         "The dynamic linker loads the libraries of DT_AUDIT and DT_DEPAUDIT and calls them before anything else of a process runs, also where it only lists what a file needs. Profilers use it; files that others gave you need not.", NULL)
 
@@ -457,10 +433,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
         "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)
-    ROW(183, E, DEVEL, 014, ERROR, "the development tree lacks files that packages of the SDK have", "{detail}",
+    ROW(158, E, DEVEL, 014, ERROR, "the development tree lacks files that packages of the SDK have", "{detail}",
         FIXES({ANY, WORDS, "Tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the files; until then take them from the package's own directory"}),
         "The tree is to have every file of the packages that compilers and programs use: libraries, bitcode, kernels and their archives. The files were never in the archive of the tree or, of a device package, in its list of links (.devel_links). Installing again brings the same files.", NULL)
-    ROW(184, W, DEVEL, 015, WARNING, "the development tree has copies of {number|some} files of the packages", "{path|the tree} has copies where links belong, as {example|a library}",
+    ROW(157, W, DEVEL, 015, WARNING, "the development tree has copies of {number|some} files of the packages", "{path|the tree} has copies where links belong, as {example|a library}",
         FIXES({ANY, TRIED, "rocm-sdk init  # as the owner of the environment"}),
         "The layers of an image, or a copy of a directory, make two files of two names of one file. A program that gets a library from the tree and its twin from the package loads both: two copies of LLVM abort the program, and the disk holds everything twice.", NULL)
 
@@ -569,10 +545,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(177, W, GPU, 034, WARNING, "{target|a GPU} is known to compute wrongly", "{detail|reports tell of it}",
         FIXES({ANY, HARDWARE, "Compare results with the CPU before you rely on them, or take another GPU  # {said_by|a public report}"}),
         "Public reports tell of wrong results without an error. The table has one row for each target, with the releases and the source of the report. Everything loads and runs.", NULL)
-    ROW(178, W, GPU, 035, WARNING, "the GPU {target|of this machine} has no code here, and {other|another one} has", "no installed package has device code for {target|it}; programs that take the first GPU may get it",
+    ROW(163, W, GPU, 035, WARNING, "the GPU {target|of this machine} has no code here, and {other|another one} has", "no installed package has device code for {target|it}; programs that take the first GPU may get it",
         FIXES({ANY, HARDWARE, "rocm-sdk run --gpu supported PROGRAM  # use {other|the discrete one}"}),
         "An integrated GPU often comes before the discrete one, and the SDK has no code for it. Programs see both. `rocm-sdk env --gpu supported` prints the variable that hides it.", NULL)
-    ROW(179, N, GPU, 036, NOTE, "the GPU {target|of this machine} has no code here, and is hidden", "{variable|a variable} hides it from programs",
+    ROW(162, N, GPU, 036, NOTE, "the GPU {target|of this machine} has no code here, and is hidden", "{variable|a variable} hides it from programs",
         NO_FIX,
         "Programs do not see it, so nothing is missing for it.", NULL)
 
@@ -609,7 +585,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The library runs. For this GPU it has only the kernels that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
     ROW(121, N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
         "MIOpen keeps the kernels that it compiled, and what it found to be fast, in ~/.cache/miopen and ~/.config/miopen, or where MIOPEN_CUSTOM_CACHE_DIR and MIOPEN_USER_DB_PATH say. Files of other versions and for other GPUs do no harm, and nobody removes them.", NULL)
-    ROW(182, E, CODE, 019, ERROR, "no package has the kernels of {libraries|a library}", "{detail}",
+    ROW(159, E, CODE, 019, ERROR, "no package has the kernels of {libraries|a library}", "{detail}",
         FIXES({ANY, WORDS, "Tell the builder of {distribution|the packages}, whose `rocm-sdk-build check` names the libraries; until then do without them, or take another release"}),
         "The libraries name separate files with their code (.kpack). The package for the GPU is installed, has all files that it lists, and these archives are not among them: they were left out when it was made, and installing it again does not bring them. The libraries load, and their first kernel fails on every such GPU.", NULL)
 

@@ -14,7 +14,15 @@ static uint64_t padded(uint64_t size, uint64_t step) {
     return (size + step - 1) / step * step;
 }
 
-bool rsdk_elf_note_next(const char *notes, size_t size, uint64_t align, uint64_t *at, rsdk_elf_note *note) {
+typedef struct elf_note {
+    const char *owner, *description; /* texts of owner_size and size bytes */
+    size_t owner_size, size;
+    uint32_t type;
+} elf_note;
+
+/* Read the note at byte *at; *at becomes the place of the next note. False, and *at stays, where no note is left, or
+ * where it is cut off. */
+static bool next_note(const char *notes, size_t size, uint64_t align, uint64_t *at, elf_note *note) {
     const uint64_t step = align == 8 ? 8 : 4;
     Elf64_Nhdr header; /* a header of ELF32 is the same */
     if (*at > size || size - *at < sizeof header) {
@@ -26,19 +34,19 @@ bool rsdk_elf_note_next(const char *notes, size_t size, uint64_t align, uint64_t
     if (end > size) {
         return false;
     }
-    *note = (rsdk_elf_note){.owner = notes + *at + sizeof header,
-                            .owner_size = header.n_namesz,
-                            .description = notes + description,
-                            .size = header.n_descsz,
-                            .type = header.n_type};
+    *note = (elf_note){.owner = notes + *at + sizeof header,
+                       .owner_size = header.n_namesz,
+                       .description = notes + description,
+                       .size = header.n_descsz,
+                       .type = header.n_type};
     *at = padded(end, step);
     return true;
 }
 
 const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, uint32_t type, size_t *length) {
     uint64_t at = 0;
-    rsdk_elf_note note;
-    while (rsdk_elf_note_next(notes, size, align, &at, &note)) {
+    elf_note note;
+    while (next_note(notes, size, align, &at, &note)) {
         if (note.type == type && note.owner_size == sizeof ELF_NOTE_GNU &&
             memcmp(note.owner, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
             *length = note.size;

@@ -9,18 +9,8 @@
 
 #include "base/arena.h"
 
-typedef struct rsdk_elf_note {
-    const char *owner, *description; /* texts of owner_size and size bytes */
-    size_t owner_size, size;
-    uint32_t type;
-} rsdk_elf_note;
-
-/* Read the note at byte *at of `size` bytes of notes, in this machine's byte order; *at becomes the place of the next
- * note. align: the segment's; 8 means that the notes are padded to 8 bytes, anything else to 4. False, and *at stays,
- * where no note is left, or where it is cut off. */
-bool rsdk_elf_note_next(const char *notes, size_t size, uint64_t align, uint64_t *at, rsdk_elf_note *note);
-
-/* Find the first note of the owner "GNU" of a type (NT_GNU_BUILD_ID) in such notes. Return the bytes of its
+/* Find the first note of the owner "GNU" of a type (NT_GNU_BUILD_ID) in `size` bytes of notes, in this machine's byte
+ * order. align: the segment's; 8 means that the notes are padded to 8 bytes, anything else to 4. Return the bytes of its
  * description, `*length` of them; NULL: there is none, or the notes are damaged before it. */
 const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, uint32_t type, size_t *length);
 

@@ -40,14 +40,6 @@ const rsdk_elf_section *rsdk_elf_section_find(const rsdk_elf_sections *sections,
 /* Return the section that has bytes in the file for this address in memory, NULL: none. */
 const rsdk_elf_section *rsdk_elf_section_at(const rsdk_elf_sections *sections, uint64_t address);
 
-/* The names that compilers and linkers wrote into an ELF file: the texts of the section .comment. */
-
-/* Read the texts of .comment in file order, each once; texts live in `arena`. There are none where the file has no such
- * section, or the section lies outside the file or is longer than any; a text that is not ended does not count.
- * RSDK_IO_ERROR where the file cannot be read. */
-rsdk_status rsdk_elf_compilers_read(const rsdk_file *opened, const rsdk_elf_sections *sections, rsdk_arena *arena,
-                                    rsdk_strings *compilers, rsdk_error *error);
-
 /* The words of a section after relocation, as offsets from where the file is loaded. */
 
 /* Apply relative relocations with an addend (R_X86_64_RELATIVE, R_AARCH64_RELATIVE) to `words`, the `count` 64-bit

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "device_code/code_files.h"
 #include "device_code/file_target.h"
-#include "device_code/kernels.h"
+#include "device_code/kernel_database.h"
 #include "environment.h"
 #include "exceptions.h"
 #include "load_arguments.h"

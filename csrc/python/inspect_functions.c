@@ -51,9 +51,6 @@ static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_e
         RSDK_TRY(find_bad_tables(i, opened, error));
     }
     rsdk_status status = rsdk_elf_sections_read_within(opened, 0, opened->size, &i->arena, &i->facts.sections, error);
-    if (status == RSDK_OK) {
-        status = rsdk_elf_compilers_read(opened, &i->facts.sections, &i->arena, &i->facts.compilers, error);
-    }
     if (status == RSDK_OK && i->takes_names) {
         status = rsdk_elf_library_names_read(opened, &i->facts.sections, &i->arena, &i->facts.opened, error);
     }

@@ -17,7 +17,6 @@ extern PyMethodDef rsdk_gpu_methods[];
 extern PyMethodDef rsdk_target_methods[];
 extern PyMethodDef rsdk_inspect_methods[];
 extern PyMethodDef rsdk_device_code_methods[];
-extern PyMethodDef rsdk_kernel_methods[];
 extern PyMethodDef rsdk_name_methods[];
 extern PyMethodDef rsdk_problem_methods[];
 extern PyMethodDef rsdk_report_methods[];

@@ -717,8 +717,6 @@ static const field library_facts_fields[] = {
     FIELD("text_relocations", "bool", BOOL(rsdk_inspection, file.has_text_relocations), "whether the linker must write into its code (bool)"),
     FIELD("static_tls",       "bool", BOOL(rsdk_inspection, file.has_static_tls), "whether it takes from the small reserve of static TLS (bool)"),
     FIELD("build_id",         "str | None", PATH(rsdk_inspection, file.build_id), "its build ID (NT_GNU_BUILD_ID) in hexadecimal digits (str), None without one"),
-    FIELD("compilers",        "tuple[str, ...]", LIST(rsdk_inspection, compilers),
-     "what compilers and linkers wrote into .comment, each once: 'GCC: (Debian 12.2.0-14) 12.2.0' (tuple of str); empty without it"),
     FIELD("opened",           "tuple[str, ...]", LIST(rsdk_inspection, opened.list),
      "names of libraries among its constants, which it may open with dlopen (tuple of str); () unless asked for"),
     FIELD("damages",          "tuple[Damage, ...]", WHOLE(damages_of_file), "what is wrong with the file (tuple of Damage)"),

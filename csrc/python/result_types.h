@@ -17,7 +17,6 @@ typedef struct rsdk_inspection {
     rsdk_elf_file file;
     rsdk_elf_damages damages;
     rsdk_elf_sections sections;
-    rsdk_strings compilers;
     rsdk_unique_strings opened; /* names of libraries among its constants, if they are asked for */
 } rsdk_inspection;
 

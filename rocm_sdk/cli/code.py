@@ -28,7 +28,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
         " or a directory, wheel, zip file or tar archive with such files in it, which is read without unpacking",
     )
     parser.add_argument("--json", action="store_true", help="all facts about each image, for programs")
-    parser.add_argument("--kernels", action="store_true", help="the kernels of each code object, and what they use")
     from rocm_sdk.fit.code.options import add_rewrite_arguments
 
     add_rewrite_arguments(parser)
@@ -52,10 +51,6 @@ def run(options: "Namespace") -> int:
 
         return rewrite_all(options)
 
-    if options.kernels:
-        from .code_kernels import print_kernels
-
-        return print_kernels(options.files, options.json)
     found: list[DeviceCode] = []
     status = 0
     for name in options.files:

@@ -5,7 +5,6 @@ import sys
 from rocm_sdk import _native
 from rocm_sdk.terminal.output import complain, tell
 
-from .arguments import pause
 from .gpu_table import nodes_text, tell_gpus
 from .gpus_in_use import print_processes, print_query, wrong_query
 
@@ -51,13 +50,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
         " asleep stays so. The exit status is 1 if there is a warning",
     )
     parser.add_argument(
-        "--watch",
-        type=pause,
-        metavar="SECONDS",
-        help="then print a line for each change, until Ctrl-C: a GPU that is gone, error counters, memory, processes;"
-        " with --json a line of JSON for each",
-    )
-    parser.add_argument(
         "--visible",
         action="store_true",
         help="only the GPUs that HIP sees, in HIP's order and as HIP presents them: with HSA_OVERRIDE_GFX_VERSION and"
@@ -72,8 +64,8 @@ def run(options: "Namespace") -> int:
         return 2
     if options.arch and not options.visible:
         return print_targets()
-    if options.health or options.watch is not None:
-        return _print_health(options) if options.health else _watch(options)
+    if options.health:
+        return _print_health(options)
     gpus, found, _ = _native.survey_gpus()
     problems = _explained(found)
     if options.require:
@@ -95,27 +87,11 @@ def run(options: "Namespace") -> int:
     return 0 if any(gpu.usable for gpu in gpus) else 1
 
 
-def _watch(options: "Namespace") -> int:
-    """Print the table, and then each change. Return status 1 if there is no GPU."""
-    from .gpus_watch import Watch
-
-    gpus, found, _ = _native.survey_gpus()
-    problems = _explained(found)
-    watch = Watch(gpus, is_json=options.json)
-    if not options.json:
-        tell_gpus(gpus, each=options.verbose, said=_said(problems))
-        print_processes(gpus)
-    _print_notes(gpus, problems)
-    return watch.go_on(options.watch) if gpus else 1
-
-
 def _misuse(options: "Namespace") -> "tuple[str, ...] | None":
     """Return what is wrong with the options, and what to do; None if nothing is."""
     others = (options.arch, options.all, options.require, options.visible, options.query)
     if options.health and any(others):
         return ("--health goes with --json only",)
-    if options.watch is not None and (options.health or any(others)):
-        return ("--watch goes with --json only",)
     if options.query is not None or options.format is not None:
         return wrong_query(options)
     return None

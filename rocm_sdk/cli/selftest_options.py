@@ -29,13 +29,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     parser.add_argument("--expect", metavar="NODES", help="with --merge: node[001-128] (SLURM_JOB_NODELIST)")
     parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
-    parser.add_argument(
-        "--index-digests",
-        nargs="?",
-        const="",
-        metavar="ADDRESS",
-        help="as --deep, and compare RECORD with the wheels of an index (by default the configured one)",
-    )
     parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
     parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
     parser.add_argument(
@@ -99,8 +92,6 @@ def _misuse_of_others(options: "Namespace") -> str:
         return "--output needs --json"
     if options.node and not options.json:
         return "--node needs --json"
-    if options.index_digests is not None and (wrong := _misuse_of_index(options)):
-        return wrong
     if options.output is not None:
         from rocm_sdk._native import report_name
 
@@ -108,20 +99,6 @@ def _misuse_of_others(options: "Namespace") -> str:
             report_name(options.output)
         except ValueError as error:
             return f"--output: {error}"
-    return ""
-
-
-def _misuse_of_index(options: "Namespace") -> str:
-    if options.pid is not None or options.merge is not None or options.sdk is not None:
-        return "--index-digests needs an installation: none of --pid, --merge and --sdk goes with it"
-    only, skip = (options.only or "").split(","), options.skip.split(",")
-    if (options.only and not any(name == "index" or "-INDEX-" in name for name in only)) or "index" in skip:
-        return "--index-digests asks for the subject index, which --only or --skip leaves out: --only files,index"
-    if options.index_digests:
-        from rocm_sdk.doctor.subjects.index import fault_of_address
-
-        if fault := fault_of_address(options.index_digests):
-            return f"--index-digests: {fault}"
     return ""
 
 
@@ -137,9 +114,6 @@ def wanted_options(options: "Namespace") -> "Options | None":
     only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only or "", options.skip))
     if options.only is not None and not only:
         complain("--only names no subject", f"name some of {', '.join(SUBJECTS)}, or leave it out")
-        return None
-    if options.index_digests is None and "index" in only:
-        complain("--only index needs --index-digests [ADDRESS]: nothing else asks a network")
         return None
     unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
     if unknown:
@@ -158,8 +132,7 @@ def wanted_options(options: "Namespace") -> "Options | None":
         )
         return None
     return Options(
-        deep=options.deep or options.index_digests is not None,
-        index=options.index_digests,
+        deep=options.deep,
         may_extract=options.init,
         seconds=options.seconds,
         parallel=default_parallel(),

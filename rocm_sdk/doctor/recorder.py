@@ -33,7 +33,6 @@ class Options:
     """The options of a test: see `rocm-sdk test --help`."""
 
     deep: bool = False  # read every file
-    index: str | None = None  # compare with an index: its address, "" for the configured one
     may_extract: bool = False  # extract the development tree for the tools that need it
     seconds: int = 60  # time limit of each program
     parallel: int = 2  # programs at a time

@@ -13,7 +13,7 @@ from rocm_sdk.base.shadowing import shadow_behind
 from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems.cause_table import CHILD, MADE_OF, codes_of
-from rocm_sdk.problems.subject_table import INDEX, SUBJECTS, Subject
+from rocm_sdk.problems.subject_table import SUBJECTS, Subject
 
 from .loading import SilentError, begins
 from .recorder import Options, Recorder
@@ -102,8 +102,6 @@ def _applies(row: Subject, installation: Installed) -> bool:
 
 def _is_wanted(name: str, row: Subject, installation: Installed, options: Options) -> bool:
     """Return whether a subject runs: it or one of its codes is requested."""
-    if name == INDEX and options.index is None:
-        return False
     return name not in options.skip and (
         not options.only
         or name in options.only

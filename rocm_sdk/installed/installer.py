@@ -231,18 +231,6 @@ def _source(installer: str, prefix: str | None) -> str | None:
     return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else ""
 
 
-def configured_index(site: str, distribution: str | None = None) -> str | None:
-    """Return the index that the configuration of a directory's installer names, with its password.
-
-    The result is None for the public index.
-    """
-    prefix = _prefix_of(site)
-    recorded = _first_word(_metadata_of(site, distribution), "INSTALLER")
-    python = _python_of(prefix) if prefix is not None else sys.executable
-    index = _index_of(_installer_of(site, prefix, python, recorded), prefix)
-    return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else index
-
-
 def _index_of(installer: str, prefix: str | None) -> str | None:
     return _index_of_uv() if installer.startswith("uv") else _index_of_pip(prefix or sys.prefix)
 

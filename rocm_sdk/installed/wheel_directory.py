@@ -13,7 +13,6 @@ from rocm_sdk.base.files import names_in
 from rocm_sdk.base.value_text import quoted_for_shell
 
 from .distributions import Distribution, normalised
-from .origin import without_password
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +64,9 @@ def address_of(requirement: str, known: Iterable[Distribution]) -> str | None:
     url = _url_of(found)
     if url is None or url.scheme not in {"http", "https"} or not url.netloc or not url.path.endswith(".whl"):
         return None
-    return without_password(url.geturl())
+    from urllib.parse import urlunsplit
+
+    return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path, "", ""))
 
 
 def tree_of(requirement: str, known: Iterable[Distribution]) -> str | None:

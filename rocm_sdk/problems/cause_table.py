@@ -92,8 +92,6 @@ ROWS = (
     Row("E-FILE-009", LOOKED,   BELOW,     _OF_DIRECTORIES),
     Row("E-FILE-009", LOOKED,   INIT_FILE, ("E-PKG-003",)),
     Row("E-FILE-009", LOOKED,   LINKED,    ("E-DEVEL-002",)),
-    Row("E-INDEX-005", LOOKED,  ANY,       ("E-INDEX-006",)),
-    Row("E-INDEX-006", LOOKED,  ANY,       ("W-INDEX-004",)),
     Row("E-LIB-006",  LOOKED,   CHILD,     _OF_CHILDREN),
     Row("E-LIB-012",  LOOKED,   CHILD,     _OF_CHILDREN),
     Row("E-LIB-007",  LOOKED,   LIBRARY,   ("E-API-002",)),

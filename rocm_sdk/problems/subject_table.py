@@ -32,14 +32,11 @@ _OF_API = ("API", "E-FILE-003", *_OF_CHILDREN)
 _OF_TOOLS = ("TOOL", "E-LIB-004", "N-LIB-019", *_OF_CHILDREN)
 _OF_PREFIX = ("PREFIX", "LIB", "FILE")
 
-INDEX = "index"  # the one subject that asks a network, and runs only if it is asked for
-
 # Name -> row. The module of the same name in subjects/ has check(installation, recorder, options).
 # fmt: off
 SUBJECTS: "Mapping[str, Subject]" = {
     "packages":    Subject("checks", False, ("PKG", "FILE"), (), "distributions and their versions"),
     "files":       Subject("checks", False, ("FILE", "W-PKG-019"), (), "the files that RECORD lists"),
-    "index":       Subject("compared", False, ("INDEX",), (), "with --index-digests: RECORD against an index"),
     "libraries":   Subject("loaded", False, _OF_LIBRARIES, _OF_PREFIX, "each library, loaded alone"),
     "api":         Subject("checks", True,  _OF_API, (), "each shortname, preloaded in a process of its own"),
     "bindings":    Subject("checks", True,  ("BIND",), (), "whether each library would call its own functions"),

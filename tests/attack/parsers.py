@@ -5,7 +5,6 @@ usage: python tests/attack/parsers.py [--rounds N] [--seed S] [--only ROUND] [--
 A round has one damaged input for each parser.
 """
 
-import base64
 import contextlib
 import io
 import json
@@ -25,18 +24,17 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sample_device_code import bundle, compressed, described_object, kpack, library, message, objects
+from sample_device_code import bundle, compressed, kpack, library, objects
 from victims import WrongError, main
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.zstd import import_zstd
-from rocm_sdk.cli.code_kernels import kernels_in
 from rocm_sdk.devel.archive import Archive
 from rocm_sdk.fit.code.note import parse_history
 from rocm_sdk.fit.code.search import code_in
-from rocm_sdk.index.web.remote_wheel import read_wheel
+from rocm_sdk.index.web.remote_wheel import file_in_wheel
 from rocm_sdk.index.web.server import Answer, WebError
-from rocm_sdk.index.web.simple_index import IndexedFile, attestations_of, files_of_project
+from rocm_sdk.index.web.simple_index import IndexedFile, files_of_project
 from rocm_sdk.installed.record import parse_record
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
@@ -189,19 +187,14 @@ class Index:
 
 
 def indexed(path: Path) -> object:
-    """Return the files that a page lists, and the attestations that each would have."""
+    """Return the files that a page lists."""
     index: Any = Index(path, JSON_PAGE if path.suffix == ".json" else "text/html")
     return files_of_project(index, "rocm-sdk-core")
 
 
-def attested(path: Path) -> object:
-    index: Any = Index(path, "application/json")
-    return attestations_of(index, INDEXED)
-
-
 def remote(path: Path) -> object:
     index: Any = Index(path, "application/octet-stream")
-    return read_wheel(index, INDEXED)
+    return file_in_wheel(index, INDEXED, "/METADATA")
 
 
 def released(path: Path) -> object:
@@ -211,10 +204,9 @@ def released(path: Path) -> object:
 NOTE = json.dumps({"schema": 1, "sha256": "ab", "steps": [{"operation": "keep", "targets": ["gfx1030"]}]}).encode()
 KERNELS = {f"lib/libx.so#{i}": objects("gfx1030", "gfx942", size=80) for i in range(2)}
 ARCHIVE = {key: {name.split("--")[1]: data for name, data in images.items()} for key, images in KERNELS.items()}
-METADATA = message({"amdhsa.kernels": [{".name": "scale", ".vgpr_count": 9}], "amdhsa.version": [1, 1]})
 PAGE = b'<html><a href="a_lib_generic.tar.xz">x</a><!-- y --><a href="http://x/b">z</a></html>'
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
-INDEXED = IndexedFile(WHEEL, f"https://x/{WHEEL}", "ab" * 32, "", "https://x/provenance", is_yanked=False)
+INDEXED = IndexedFile(WHEEL, f"https://x/{WHEEL}")
 FILES = [
     {
         "filename": WHEEL,
@@ -225,24 +217,16 @@ FILES = [
         "yanked": False,
     }
 ]
-STATEMENT = base64.b64encode(
-    b'{"subject": [{"name": "x.whl", "digest": {"sha256": "ab"}}], "predicateType": "p"}'
-).decode()
-BUNDLES = [
-    {"publisher": {"kind": "GitHub", "repository": "x/y"}, "attestations": [{"envelope": {"statement": STATEMENT}}]}
-]
 LINKS = f'<a href="../../{WHEEL}#sha256={"ab" * 32}" data-core-metadata="sha256=cd" data-provenance="p">x</a>'
 PARSERS = (
     Parser("index.json", lambda: json.dumps({"files": FILES}).encode(), indexed, False, (WebError,)),
     Parser("index.html", LINKS.encode, indexed, False, (WebError,)),
-    Parser("attestations", lambda: json.dumps({"attestation_bundles": BUNDLES}).encode(), attested, False, (WebError,)),
     Parser("remote.whl", a_wheel, remote, False, (WebError,)),
     Parser(
         "RECORD", lambda: b'a,sha256=b,5\n"c ""d",,\n', lambda p: parse_record(p.read_bytes()), False, (ValueError,)
     ),
     Parser("note", lambda: NOTE, lambda path: parse_history(path.read_bytes().decode("latin-1"), str(path))),
     Parser("page", lambda: PAGE, of_page, False, (WebError,)),
-    Parser("kernels.co", lambda: described_object(METADATA), lambda path: kernels_in(str(path), str(path.parent))),
     Parser("plain.co", lambda: BUNDLE, rewritten),
     Parser("zstd.co", lambda: compressed(BUNDLE, 3), rewritten),
     Parser("zlib.co", lambda: compressed(BUNDLE, 2, "zlib"), rewritten),

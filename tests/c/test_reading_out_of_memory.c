@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "device_code/kernels.h"
 #include "elf/elf_file.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
@@ -40,17 +39,6 @@ static rsdk_status read_device_code(void *context, rsdk_error *error) {
     REQUIRE(status != RSDK_OK || (code->target_count == 1 && strcmp(code->targets[0].target, "gfx90a") == 0 &&
                                   strcmp(code->kernels.search_paths[0], "y") == 0));
     rsdk_device_code_free(code);
-    return status;
-}
-
-static rsdk_status read_kernels(void *context, rsdk_error *error) {
-    rsdk_kernel_reader reader;
-    bool found = false;
-    (void)context;
-    rsdk_status status = rsdk_kernels_open(&reader, code_path, -1, error);
-    status = status == RSDK_OK ? rsdk_kernels_next(&reader, &found, error) : status;
-    REQUIRE(status != RSDK_OK || (found && reader.kernels.count == 1 && *reader.kernels.items[0].name == 'k'));
-    rsdk_kernels_close(&reader);
     return status;
 }
 
@@ -109,7 +97,6 @@ static int remove_site(void **state) {
 
 static void device_code(void **state) {
     run_in_child(try_all, &(memory_user){read_device_code});
-    run_in_child(try_all, &(memory_user){read_kernels});
 }
 
 static void coverage(void **state) {

@@ -1,13 +1,9 @@
-"""The names of kernels as in the source. Judge: c++filt."""
+"""Names of symbols as in the source. Judge: c++filt."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from compiled_kernels import compiled_kernel
-from sample_device_code import bundle, library
 
 from rocm_sdk.cli import demangled as module
 from rocm_sdk.cli.demangled import demangled
@@ -41,17 +37,6 @@ def test_hostile_names_harm_nobody(name: str) -> None:
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PROGRAM", module._PROGRAM.replace("libstdc++.so.6", "libstdc++.so.99"))
     assert demangled(NAMES) is None
-
-
-def test_the_command(tmp_path: Path) -> None:
-    code = compiled_kernel(tmp_path, "gfx1030").replace(b"scale", b"_Z1av")
-    path = library(tmp_path / "libx.so", [bundle({"hipv4-amdgcn-amd-amdhsa--gfx1030": code})])
-    command = [sys.executable, "-m", "rocm_sdk", "code", str(path), "--kernels"]
-    heading, line = subprocess.check_output(command, text=True).splitlines()
-    assert heading == f"{path}   gfx1030   1 kernel"
-    assert line.startswith("  a()   ")
-    (file,) = json.loads(subprocess.check_output([*command, "--json"]))["files"]
-    assert [(each["name"], each["demangled"]) for each in file["kernels"]] == [("_Z1av", "a()")]
 
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch: pytest.MonkeyPatch) -> None:

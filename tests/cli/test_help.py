@@ -71,12 +71,16 @@ def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, 
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        *(("rocm-sdk", words) for words in ("tree --svg", "test --sarif x", "check --html x")),
+        *(("rocm-sdk", words) for words in ("tree --svg", "test --sarif x", "test --index-digests")),
+        *(
+            ("rocm-sdk", words)
+            for words in ("check --html x", "info --provenance", "gpus --watch 1", "code x --kernels")
+        ),
         *(("rocm-sdk-build", words) for words in ("closure --in-place", "closure --html x")),
     ],
 )
 def test_what_other_tools_do_has_no_option(script: Path, program: str, words: str) -> None:
-    command, option, *_ = words.split()
+    command, option = words.split(maxsplit=1)[0], next(word for word in words.split() if word.startswith("--"))
     done = completed([script.with_name(program), *words.split()])
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{program} {command}: error: unrecognized arguments: {option}" in done.stderr

@@ -131,6 +131,7 @@ def test_a_short_name_and_a_file(call: Call, sdk: Site) -> None:
         {
             "path": str(path),
             "build_id": found,
+            "licence": None,
             "debuginfod": f"/buildid/{found}/debuginfo",
             "debug_file": f"/usr/lib/debug/.build-id/{found[:2]}/{found[2:]}.debug",
             "installed_debug_file": None,
@@ -138,7 +139,7 @@ def test_a_short_name_and_a_file(call: Call, sdk: Site) -> None:
         for path, found in zip((hip, rocsparse), ids, strict=True)
     ]
     text = call("info", "--build-id", "amdhip64").stdout.splitlines()
-    assert text[1].split() == [hip.name, ids[0], files[0]["debug_file"]]
+    assert text[1].split() == [hip.name, ids[0], "unknown", files[0]["debug_file"]]
 
 
 def test_all_libraries(call: Call, sdk: Site) -> None:
@@ -190,3 +191,84 @@ def test_debuginfod_asks_for_that_path(call: Call, tmp_path: Path) -> None:
     command = ["debuginfod-find", "debuginfo", found["build_id"]]
     path = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
     assert Path(path).read_text() == "debug information"
+
+
+# Licences of the same files.
+
+
+def metadata(site: Site, name: str, *fields: str) -> None:
+    text = "\n".join(["Metadata-Version: 2.4", f"Name: {name}", "Version: 7.10.0", *fields, ""])
+    site.write(f"{name.replace('-', '_')}-7.10.0.dist-info/METADATA", text)
+
+
+def licences(call: Call) -> dict[str, Any]:
+    files = json.loads(call("info", "--build-id", "--json").stdout)["files"]
+    return {Path(each["path"]).name: each["licence"] for each in files}
+
+
+def test_the_nearest_licence(call: Call, sdk: Site) -> None:
+    """Of its component, of a directory above it, of its package; one of several files of a package is nobody's."""
+    install(sdk)
+    component = sdk.write(f"{LIBRARIES}/share/doc/rocSPARSE/LICENSE.md", "MIT")
+    sdk.library("libLLVM.so.1", directory="lib/llvm/lib")
+    above = sdk.write(f"{CORE}/lib/llvm/LICENSE.TXT", "Apache")
+    metadata(sdk, "rocm-sdk-core", "License-Expression: MIT")
+    metadata(sdk, "rocm-sdk-libraries", "License-File: a/LICENSE", "License-File: b/LICENSE")
+    found = licences(call)
+    assert found["librocsparse.so.1"] == {"expression": None, "file": str(component), "found_by": "component"}
+    assert found["libLLVM.so.1"]["file"] == str(above)
+    assert found["libamdhip64.so.7"] == {"expression": "MIT", "file": None, "found_by": "package"}
+    assert found["libhipsparse.so.1"] is None
+    shown = {line.split()[0]: line.split()[2] for line in call("info", "--build-id").stdout.splitlines()[1:]}
+    assert shown == {
+        "libamdhip64.so.7": "MIT",
+        "libLLVM.so.1": "llvm/LICENSE.TXT",
+        "librocsparse.so.1": "rocSPARSE/LICENSE.md",
+        "libhipsparse.so.1": "unknown",
+    }
+
+
+def test_the_licences_of_debian(call: Call, sdk: Site) -> None:
+    """Licences lie in the metadata by the names of Debian's packages: with the number of the ABI, or of the table."""
+    for name, package in {
+        "libamdhip64.so.7": "libamdhip64-7",
+        "libdrm_amdgpu.so.1": "libdrm-amdgpu1",
+        "libLLVM-15.so.1": "libllvm15",
+        "libz.so.1": "zlib1g",
+        "libnuma.so.1": "libnuma-dev",
+    }.items():
+        sdk.library(name)
+        sdk.write(f"rocm_sdk_core-7.10.0.dist-info/licenses/share/doc/{package}/copyright", "License: Expat\n")
+    install(sdk)
+    found = {name: each for name, each in licences(call).items() if each is not None}
+    directory = sdk.path / "rocm_sdk_core-7.10.0.dist-info/licenses/share/doc"
+    assert {name: Path(each["file"]).relative_to(directory).parts[0] for name, each in found.items()} == {
+        "libamdhip64.so.7": "libamdhip64-7",
+        "libdrm_amdgpu.so.1": "libdrm-amdgpu1",
+        "libLLVM-15.so.1": "libllvm15",
+        "libz.so.1": "zlib1g",
+    }
+    assert {each["found_by"] for each in found.values()} == {"component"}
+
+
+def test_a_licence_file_of_metadata_stays_inside(call: Call, sdk: Site) -> None:
+    install(sdk)
+    for name in ("../../../../../../etc/passwd", "/etc/passwd", "a\0b", ""):
+        metadata(sdk, "rocm-sdk-core", f"License-File: {name}")
+        assert licences(call)["libamdhip64.so.7"] is None
+    licence = sdk.write("rocm_sdk_core-7.10.0.dist-info/licenses/share/LICENSE", "MIT")
+    metadata(sdk, "rocm-sdk-core", "License-File: share/LICENSE")
+    assert licences(call)["libamdhip64.so.7"]["file"] == str(licence)
+
+
+def test_a_licence_that_moves_the_cursor(call: Call, sdk: Site) -> None:
+    install(sdk)
+    metadata(sdk, "rocm-sdk-core", "License-Expression: \x1b]0;title\x07\u202e")
+    said = call("info", "--build-id").stdout
+    assert all(each.isprintable() or each == "\n" for each in said)
+
+
+def test_a_file_elsewhere_has_no_licence(call: Call, sdk: Site, tmp_path: Path) -> None:
+    shutil.copy(sdk.path / CORE / "lib/libamdhip64.so.7", tmp_path / "mine.so")
+    (file,) = json.loads(call("info", "--build-id", str(tmp_path / "mine.so"), "--json").stdout)["files"]
+    assert file["licence"] is None

@@ -29,7 +29,6 @@ CALLS = {
     "env": ["env"],
     "tree": ["tree", "hipsparse"],
     "info": ["info"],
-    "info --provenance": ["info", "--provenance"],
     "info --build-id": ["info", "--build-id"],
     "info --sizes": ["info", "--sizes"],
     "store prune": ["store", "prune"],

@@ -21,7 +21,7 @@ PLAIN = (
     ("list", "--installed"),
     ("explain",),
     ("explain", "E-LIB-006"),
-    ("code", "a.so", "b.so", "--kernels"),
+    ("code", "a.so", "b.so", "--json"),
     ("check-gpu", "--unofficial"),
     ("check-gpu", "--gpu", "gfx942", "--json", "--gpu=machine"),
     ("check-gpu", "--sdk", "/a", "--sdk=/b"),

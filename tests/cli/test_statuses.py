@@ -17,7 +17,6 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 OF_FILES = (
     "check --gpu gfx1030",
     "code",
-    "code --kernels",
     "code --keep gfx1030 --output out",
     "code --extract out",
     "tree --bindings --for",

@@ -1,7 +1,4 @@
-/* Any bytes as a file that may hold device code: the readers give an error, or images that lie in the file and kernels
- * whose metadata is whole. */
-#include "device_code/kernels.h"
-#include "device_code/message_pack.h"
+/* Any bytes as a file that may hold device code: the readers give an error, or images that lie in the file. */
 #include "elf_mutation.h"
 #include "fuzz_target.h"
 #include "gpu/targets.h"
@@ -28,34 +25,6 @@ static void check_bundle(const rsdk_device_bundle *bundle, size_t file_size) {
     }
 }
 
-static void check_kernel(const rsdk_kernel_reader *reader, const rsdk_kernel *kernel) {
-    rsdk_message m;
-    rsdk_extent extent = {&reader->file, 0, kernel->metadata_size};
-    require(kernel->name != NULL && strnlen(kernel->name, kernel->name_size) <= kernel->name_size);
-    rsdk_message_init_bytes(&m, kernel->metadata, &extent, NULL);
-    if (kernel->metadata != NULL) {
-        require(rsdk_message_skip(&m) == RSDK_OK && m.position == kernel->metadata_size);
-    }
-}
-
-static void check_kernels(const char *path) {
-    static int scratch = -1;
-    rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_kernel_reader reader;
-    bool found = true;
-    scratch = scratch < 0 ? memfd_create("scratch", MFD_CLOEXEC) : scratch;
-    rsdk_status status = rsdk_kernels_open(&reader, path, scratch, &error);
-    while (status == RSDK_OK && found) {
-        status = rsdk_kernels_next(&reader, &found, &error);
-        for (size_t i = 0; status == RSDK_OK && i < reader.kernels.count; i++) {
-            check_kernel(&reader, &reader.kernels.items[i]);
-        }
-    }
-    require(status == RSDK_OK || (status == RSDK_BAD_ELF && error.message != NULL));
-    rsdk_kernels_close(&reader);
-    rsdk_error_clear(&error);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
@@ -73,7 +42,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         summed += code->targets[i].image_count;
     }
     require(images == summed);
-    check_kernels(path);
     rsdk_device_code_free(code);
     rsdk_error_clear(&error);
     return 0;

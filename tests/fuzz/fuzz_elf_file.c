@@ -23,7 +23,6 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_elf_sections sections;
     size_t length = 0;
-    rsdk_strings compilers = {0};
     rsdk_unique_strings libraries = {0};
     rsdk_file opened = {0};
     if (rsdk_file_open(path, &opened, NULL) != RSDK_OK) {
@@ -32,9 +31,6 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_status status = rsdk_elf_sections_read_within(&opened, 0, opened.size, arena, &sections, &error);
     for (size_t i = 0; i < sections.count; i++) {
         length += length_of(sections.items[i].name);
-    }
-    if (rsdk_elf_compilers_read(&opened, &sections, arena, &compilers, &error) != RSDK_OK || compilers.count > 64) {
-        abort();
     }
     if (rsdk_elf_library_names_read(&opened, &sections, arena, &libraries, &error) != RSDK_OK ||
         libraries.list.count > 1024) {

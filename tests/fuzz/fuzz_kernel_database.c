@@ -1,5 +1,5 @@
 /* Any bytes as one of Tensile's tables: the readers give an error, or names that lie in the file. */
-#include "device_code/kernels.h"
+#include "device_code/kernel_database.h"
 #include "fuzz_target.h"
 #include "memory_file.h"
 

@@ -13,7 +13,6 @@ import pytest
 from sample_device_code import bundle
 
 from rocm_sdk import DeviceBundle, DeviceCode, device_code
-from rocm_sdk.cli.code_kernels import kernels_in
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.retarget import Pair
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
@@ -159,14 +158,6 @@ def unbundled(tools: dict[str, str], path: Path, bundle: DeviceBundle, entry: st
     command = ["clang-offload-bundler", "-unbundle", "-type=o", f"-targets={entry}", f"-inputs={cut}"]
     subprocess.run([*command, f"-outputs={image}"], env=tools, check=True)
     return image.read_bytes()
-
-
-def test_kernels_of_new_code_objects(compiled: Callable[..., Path], tmp_path: Path) -> None:
-    path = compiled("kernel", "--offload-compress")
-    found = list(kernels_in(str(path), str(tmp_path)))
-    assert [each.target for each in found] == TARGETS
-    assert all(each.name.endswith("kernelPi") or each.name == "kernel" for each in found)
-    assert all(isinstance(each.metadata[".vgpr_count"], int) for each in found)
 
 
 def test_retargeted_code_is_what_it_compiles(tools: dict[str, str], tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from sample_devel import as_root
 from sample_device_code import bundle, compressed, objects
 from sample_site import clean_environment
 
-from rocm_sdk import LibraryAccessError, RewriteError
-from rocm_sdk.cli.code_kernels import kernels_in
+from rocm_sdk import RewriteError
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.output.index import write_index
@@ -82,13 +81,6 @@ def test_code_that_is_decompressed_needs_room(small: Path, tmp_path: Path) -> No
             assert (done.returncode, [*small.iterdir()]) == (1, [])
         else:
             assert (done.returncode, [each.name for each in small.iterdir()]) == (0, ["new.co"]), done.stderr
-
-
-def test_code_that_is_decompressed_to_find_its_kernels(small: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.co").write_bytes(compressed(bundle(objects("gfx1030", size=2 * ROOM)), 3))
-    with pytest.raises(LibraryAccessError, match=r"x\.co: no room for what it decompresses to"):
-        kernels_in(str(tmp_path / "x.co"), str(small))
-    assert kernels_in(str(tmp_path / "x.co"), str(tmp_path)) == []
 
 
 def test_a_program_for_a_link(small: Path, tmp_path: Path) -> None:

@@ -179,14 +179,16 @@ typedef enum rsdk_code {
     RSDK_E_PREFIX_009 = 155,
     RSDK_E_PREFIX_010 = 156,
 
-    RSDK_E_INDEX_001 = 157,
-    RSDK_E_INDEX_002 = 158,
-    RSDK_E_INDEX_003 = 159,
-    RSDK_W_INDEX_004 = 160,
-    RSDK_E_INDEX_005 = 161,
-    RSDK_E_INDEX_006 = 162,
-    RSDK_N_INDEX_007 = 163,
+    RSDK_W_DEVEL_015 = 157,
+    RSDK_E_DEVEL_014 = 158,
 
+    RSDK_E_CODE_019 = 159,
+
+    RSDK_N_LIB_027 = 160,
+    RSDK_W_LIB_028 = 161,
+
+    RSDK_N_GPU_036 = 162,
+    RSDK_W_GPU_035 = 163,
     RSDK_W_GPU_033 = 164,
 
     RSDK_W_CODE_018 = 165,
@@ -208,18 +210,8 @@ typedef enum rsdk_code {
     RSDK_W_ENV_016 = 176,
 
     RSDK_W_GPU_034 = 177,
-    RSDK_W_GPU_035 = 178,
-    RSDK_N_GPU_036 = 179,
 
-    RSDK_W_LIB_028 = 180,
-    RSDK_N_LIB_027 = 181,
-
-    RSDK_E_CODE_019 = 182,
-
-    RSDK_E_DEVEL_014 = 183,
-    RSDK_W_DEVEL_015 = 184,
-
-    RSDK_CODE_COUNT = 185
+    RSDK_CODE_COUNT = 178
 } rsdk_code;
 /* clang-format on */
 

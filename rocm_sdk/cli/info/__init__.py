@@ -33,15 +33,10 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "--sizes", action="store_true", help="the sizes of packages, libraries and the GPU code in them instead"
     )
     instead.add_argument(
-        "--provenance",
-        action="store_true",
-        help="the sources, makers, build IDs, compilers and licences of packages and libraries instead",
-    )
-    instead.add_argument(
         "--build-id",
         nargs="*",
         metavar="NAME|FILE",
-        help="the build IDs of libraries instead, for debuginfod and debug files: short names, paths, or all",
+        help="the build IDs of libraries instead, with their licences and debug files: short names, paths, or all",
     )
 
 
@@ -51,10 +46,6 @@ def run(options: "Namespace") -> int:
         from .sizes import print_sizes
 
         return print_sizes(for_programs=options.json)
-    if options.provenance:
-        from .provenance import print_provenance
-
-        return print_provenance(for_programs=options.json)
     if options.build_id is not None:
         from .build_id import print_build_ids
 

@@ -1,4 +1,4 @@
-"""The command `rocm-sdk info --build-id`: the build IDs of libraries, and the places of their debug information."""
+"""The command `rocm-sdk info --build-id`: build IDs and licences of libraries, and where their debug information is."""
 
 import os
 from functools import partial
@@ -12,6 +12,7 @@ from rocm_sdk.cli.info.debug_names import (
     debuginfod_path,
     installed_debug_file,
 )
+from rocm_sdk.cli.info.licences import Licences
 from rocm_sdk.cli.path import complain_of_absence
 from rocm_sdk.installed.catalog import shortnames_by_stem
 from rocm_sdk.installed.view import Installed, current
@@ -34,13 +35,14 @@ def print_build_ids(names: list[str], *, for_programs: bool) -> int:
     found: list[_File] = []
     status = max(attempt(name, partial(_add, found, installed, name)) for name in names) if names else 0
     is_whole = len(found) == len(names) if names else _add_all(found, installed)
-    directories = debug_directories(installed.site)
+    directories, licences = debug_directories(installed.site), Licences(installed)
     if for_programs:
         tell_json(
             _SCHEMA,
             files=[
                 {
                     **each._asdict(),
+                    "licence": (licence := licences.of(each.path)) and licence._asdict(),
                     "debuginfod": each.build_id and debuginfod_path(each.build_id),
                     "debug_file": each.build_id and debug_file(each.build_id),
                     "installed_debug_file": each.build_id and installed_debug_file(each.build_id, directories),
@@ -49,8 +51,16 @@ def print_build_ids(names: list[str], *, for_programs: bool) -> int:
             ],
         )
     elif found:
-        rows = [(os.path.basename(each.path), each.build_id or "none", _place(each, directories)) for each in found]
-        tell_table(("file", "build ID", "debug file"), rows, ())
+        rows = [
+            (
+                os.path.basename(each.path),
+                each.build_id or "none",
+                licence.text if (licence := licences.of(each.path)) is not None else "unknown",
+                _place(each, directories),
+            )
+            for each in found
+        ]
+        tell_table(("file", "build ID", "licence", "debug file"), rows, ())
         if directories:
             tell(f"gdb: set debug-file-directory {':'.join([*directories, DEFAULT_DIRECTORY])}")
     return status or (0 if found and is_whole and all(each.build_id for each in found) else 1)

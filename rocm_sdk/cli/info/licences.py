@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from rocm_sdk._native import host_packages
 from rocm_sdk.base.files import names_in
 from rocm_sdk.base.inside import UnsafeNameError, parts_of
+from rocm_sdk.installed.catalog import linker_name
+from rocm_sdk.installed.distributions import headers_of
 
 if TYPE_CHECKING:
-    from rocm_sdk.installed.origin import Origin
+    from rocm_sdk.installed.distributions import Distribution
+    from rocm_sdk.installed.view import Installed
 
 _NAME = re.compile(r"(?i)(licen[cs]e|copying|copyright)([-._].*)?")
 _DOCUMENTS = "share/doc"
@@ -27,22 +30,30 @@ class Licence(NamedTuple):
     file: str | None  # absolute path of the text
     found_by: Literal["component", "directory", "package"]
 
+    @property
+    def text(self) -> str:
+        """The licence in few words: the directory of a file names the component."""
+        return self.expression or os.path.join(*str(self.file).split(os.sep)[-2:])
+
 
 class Licences:
-    """The licences in directories, each read once."""
+    """The licences of an installation's files; each directory is read once."""
 
-    def __init__(self) -> None:
+    def __init__(self, installed: Installed) -> None:
+        self._installed = installed
         self._files: dict[str, str | None] = {}
         self._components: dict[str, dict[str, str]] = {}
 
-    def of(self, path: str, linker_name: str, top: str, origin: Origin | None, dist_info: str | None) -> Licence | None:
-        """Return the licence of a library; None if it is unknown.
-
-        linker_name: "libx.so". top: the directory of the library's package, in which components have their licences.
-        origin, dist_info: the origin and the `.dist-info` directory of its distribution, if it belongs to one.
-        """
-        names = _components(linker_name, os.path.basename(path))
-        licences = os.path.join(dist_info, "licenses") if dist_info is not None else top
+    def of(self, path: str) -> Licence | None:
+        """Return the licence of a library; None if it is unknown, as of a file elsewhere."""
+        site, path = self._installed.site, os.path.abspath(path)
+        package, _, rest = os.path.relpath(path, site).partition(os.sep)
+        if package == os.pardir or not rest:
+            return None
+        top = site if self._installed.fallback is not None else os.path.join(site, package)
+        owner = self._installed.owners.get(os.path.relpath(path, site))
+        names = _components(os.path.basename(path))
+        licences = os.path.join(owner.directory, "licenses") if owner is not None else top
         for directory in dict.fromkeys((top, licences)):
             if (file := self._of_component(directory, names)) is not None:
                 return Licence(None, file, "component")
@@ -53,7 +64,7 @@ class Licences:
             directory = os.path.dirname(directory)
         if (file := self._file_in(top)) is not None:
             return Licence(None, file, "directory")
-        return _of_package(origin, dist_info)
+        return _of_package(owner) if owner is not None else None
 
     def _file_in(self, directory: str) -> str | None:
         """Return the first licence file in a directory, by name; None if there is none."""
@@ -81,27 +92,30 @@ def _component(name: str) -> str:
     return name.removesuffix(".so").removeprefix("lib").replace("-", "").replace("_", "").lower()
 
 
-def _components(linker_name: str, name: str) -> tuple[str, ...]:
+def _components(name: str) -> tuple[str, ...]:
     """Return the components that a library may be of: "amdhip64", "amdhip645" (libamdhip64-5), "zlib1g".
 
     A component is the library's name, the name with the number of its ABI, or the name of Debian's package of it, where
     the table of packages says it.
     """
-    base = _component(linker_name)
-    number = name.removeprefix(linker_name).removeprefix(".").partition(".")[0]
+    unversioned = linker_name(name)
+    base = _component(unversioned)
+    number = name.removeprefix(unversioned).removeprefix(".").partition(".")[0]
     known = (row[1] for row in host_packages() if row[0] == name)
     return tuple(dict.fromkeys((base, base + number, *map(_component, known))))
 
 
-def _of_package(origin: Origin | None, dist_info: str | None) -> Licence | None:
+def _of_package(owner: Distribution) -> Licence | None:
     """Return the licence of the whole distribution; of several files none is the licence of one library."""
-    if origin is None or dist_info is None:
-        return None
+    headers = headers_of(owner.read("METADATA"))
+    said = {name: value for name, value in reversed(headers) if value}  # the first of a name counts
+    expression = said.get("license-expression") or said.get("license")
+    files = [value for name, value in headers if name == "license-file"]
     file = None
-    if len(origin.licence_files) == 1:
+    if len(files) == 1:
         try:
-            file = os.path.join(dist_info, "licenses", *parts_of(origin.licence_files[0]))
+            file = os.path.join(owner.directory, "licenses", *parts_of(files[0]))
         except UnsafeNameError:
             file = None
         file = file if file is not None and os.path.isfile(file) else None
-    return Licence(origin.licence, file, "package") if origin.licence or file else None
+    return Licence(expression, file, "package") if expression or file else None

@@ -22,10 +22,8 @@ from .following import place_of, without_followers
 # Files that no RECORD lists, and their directories; metadata that do not fit their name.
 _OF_STRANGERS = ("W-PKG-019", "E-PKG-024", "E-PKG-013")
 _MANY = 3  # problems with one code and one fix that are reported one by one
-# Codes whose problems have one cause if they have one fix: a tree, an index, a package that was written in part.
-_OF_ONE_CAUSE = frozenset(
-    {"E-DEVEL-002", "E-FILE-002", "E-FILE-003", "E-FILE-006", "E-LIB-006", "E-LIB-012", "W-INDEX-004"}
-)
+# Codes whose problems have one cause if they have one fix: a tree, a package that was written in part.
+_OF_ONE_CAUSE = frozenset({"E-DEVEL-002", "E-FILE-002", "E-FILE-003", "E-FILE-006", "E-LIB-006", "E-LIB-012"})
 
 # Codes about one file, the most specific first: a damaged library has the wrong size too.
 _OF_ONE_FILE = (

@@ -21,7 +21,6 @@ from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.second_run import Wanted
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
-from rocm_sdk.problems.subject_table import INDEX
 
 from .copies import FailedError, Overlay, RefusedError, Tested
 from .places import Places, places_of
@@ -152,9 +151,8 @@ class Proof:
         self._has_network = has_network
         self._places = places_of(installation.site)
         self._bytes = sum(file.size or 0 for each in installation.distributions for file in each.files)
-        skip = (*options.skip, INDEX)
         self._wanted = Wanted(
-            installation.target, tuple(options.only), skip, deep=options.deep, seconds=options.seconds
+            installation.target, tuple(options.only), tuple(options.skip), deep=options.deep, seconds=options.seconds
         )
 
     @property

@@ -7,7 +7,6 @@ left out, and addresses are only web servers'.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
@@ -19,28 +18,13 @@ from .server import SCHEMES, Answer, Server, WebError, refuse_downgrade, shown_a
 
 _JSON = "application/vnd.pypi.simple.v1+json"
 _ACCEPT = f"{_JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_DOCUMENT_LIMIT = 1 << 22  # bytes of attestations
-_STATEMENT_LIMIT = 256  # attestations of a file
 
 
 class IndexedFile(NamedTuple):
-    """The facts of a file on a page. Digests are SHA-256 in hexadecimal, "" where the page has none."""
+    """The name of a file on a page, and its address."""
 
     name: str
     address: str
-    sha256: str
-    metadata_sha256: str
-    provenance: str  # the address of its attestations (PEP 740), ""
-    is_yanked: bool
-
-
-class Attestation(NamedTuple):
-    """The statements of an attestation: none of them is verified."""
-
-    publisher: str  # "GitHub, owner/repository, release.yml"
-    kind: str  # its predicate
-    digests: dict[str, str]  # file name -> SHA-256
 
 
 def files_of_project(server: Server, project: str) -> list[IndexedFile]:
@@ -68,23 +52,6 @@ def projects_of(server: Server) -> list[str]:
     return [normalised(name) for name in names if name.isascii() and name.isprintable()]
 
 
-def attestations_of(server: Server, file: IndexedFile) -> list[Attestation]:
-    """Return the attestations of a file that has an address of them. Raise WebError."""
-    answer = server.answer(file.provenance, _DOCUMENT_LIMIT, {"Accept": "application/json"})
-    document = _parsed(answer.body, file.provenance)
-    bundles = document.get("attestation_bundles") if isinstance(document, dict) else None
-    found = []
-    for bundle in _dicts(bundles):
-        publisher = _publisher(bundle.get("publisher"))
-        for each in _dicts(bundle.get("attestations")):
-            found.append(_attestation(each, publisher, file.provenance))
-            if len(found) > _STATEMENT_LIMIT:
-                raise WebError(f"{file.provenance}: has more than {_STATEMENT_LIMIT} attestations")
-    if not found:
-        raise WebError(f"{file.provenance}: has no attestations, though the page of the index names it")
-    return found
-
-
 def _is_json(answer: Answer) -> bool:
     return answer.headers.get_content_type() in {_JSON, "application/json"}
 
@@ -101,19 +68,10 @@ def _of_json(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
 
 
 def _of_html(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
-    """Yield the files of a page of links in the same form. The newer name of an attribute counts (PEP 714)."""
+    """Yield the files of a page of links in the same form."""
     for each in links_of(answer.body, address):
-        link, _, fragment = each["href"].partition("#")
-        hashes = dict([fragment.partition("=")[::2]])
-        metadata = each.get("data-core-metadata") or each.get("data-dist-info-metadata") or ""
-        yield {
-            "filename": unquote(link.partition("?")[0]).rpartition("/")[2],
-            "url": link,
-            "hashes": hashes,
-            "core-metadata": dict([metadata.partition("=")[::2]]),
-            "provenance": each.get("data-provenance"),
-            "yanked": "data-yanked" in each,
-        }
+        link = each["href"].partition("#")[0]
+        yield {"filename": unquote(link.partition("?")[0]).rpartition("/")[2], "url": link}
 
 
 def _file(row: dict[str, Any], page: str) -> IndexedFile | None:
@@ -122,18 +80,7 @@ def _file(row: dict[str, Any], page: str) -> IndexedFile | None:
     if not (isinstance(name, str) and isinstance(link, str) and name.isprintable()):
         return None
     address = _absolute(page, link)
-    metadata = row.get("core-metadata", row.get("dist-info-metadata"))
-    provenance = row.get("provenance")
-    if address is None:
-        return None
-    return IndexedFile(
-        name=name,
-        address=address,
-        sha256=_digest(row.get("hashes")),
-        metadata_sha256=_digest(metadata),
-        provenance=(_absolute(page, provenance) or "") if isinstance(provenance, str) and provenance else "",
-        is_yanked=row.get("yanked", False) is not False,
-    )
+    return IndexedFile(name, address) if address is not None else None
 
 
 def _absolute(page: str, link: str) -> str | None:
@@ -150,36 +97,6 @@ def _absolute(page: str, link: str) -> str | None:
         return None
     refuse_downgrade(page, address)
     return without_user(address)
-
-
-def _digest(hashes: object) -> str:
-    found = hashes.get("sha256") if isinstance(hashes, dict) else None
-    return found.lower() if isinstance(found, str) and _SHA256.fullmatch(found.lower()) else ""
-
-
-def _attestation(row: dict[str, Any], publisher: str, address: str) -> Attestation:
-    import base64
-    import binascii
-
-    envelope = row.get("envelope")
-    statement = envelope.get("statement") if isinstance(envelope, dict) else None
-    try:
-        document = _parsed(base64.b64decode(statement if isinstance(statement, str) else "", validate=True), address)
-    except (binascii.Error, ValueError) as error:
-        raise WebError(f"{address}: an attestation has no valid statement: {error}") from error
-    subjects = _dicts(document.get("subject")) if isinstance(document, dict) else ()
-    digests = {str(each.get("name")): _digest(each.get("digest")) for each in subjects}
-    kind = str(document.get("predicateType")) if isinstance(document, dict) else ""
-    return Attestation(publisher, kind, digests)
-
-
-def _publisher(row: object) -> str:
-    """Return the publisher as the index names it, whose fields depend on its kind."""
-    if not isinstance(row, dict):
-        return "an unnamed publisher"
-    names = ("kind", "repository", "workflow", "workflow_filepath", "email", "environment")
-    found = [str(row[name]) for name in names if isinstance(row.get(name), str) and row[name]]
-    return ", ".join(found) or "an unnamed publisher"
 
 
 def _dicts(rows: object) -> Iterable[dict[str, Any]]:
