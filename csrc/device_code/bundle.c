@@ -208,4 +208,3 @@ rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent
                                                           .compression = rsdk_decompression_name(f.method)}));
     return take_entries(listing, extent, &p, header_size, true, &end);
 }
-

@@ -1,4 +1,5 @@
-/* A reader of msgpack that goes through a file in pieces of bounded size. Source: the msgpack specification, without its extensions. */
+/* A reader of msgpack that goes through a file in pieces of bounded size. Source: the msgpack specification, without
+ * its extensions. */
 #ifndef RSDK_DEVICE_CODE_MESSAGE_PACK_H
 #define RSDK_DEVICE_CODE_MESSAGE_PACK_H
 

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 
 /* Find the first note of the owner "GNU" of a type (NT_GNU_BUILD_ID) in `size` bytes of notes, in this machine's byte
- * order. align: the segment's; 8 means that the notes are padded to 8 bytes, anything else to 4. Return the bytes of its
- * description, `*length` of them; NULL: there is none, or the notes are damaged before it. */
+ * order. align: the segment's; 8 means that the notes are padded to 8 bytes, anything else to 4. Return the bytes of
+ * its description, `*length` of them; NULL: there is none, or the notes are damaged before it. */
 const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, uint32_t type, size_t *length);
 
 /* Find the build ID in such notes, in hexadecimal digits, in `arena`. Without one `*build_id` is left as it is. False:

@@ -18,9 +18,9 @@ enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 
 /* Add the functions that loading does without, once. */
 static int add_other_functions(PyObject *module, rsdk_module_state *state) {
-    PyMethodDef *const subjects[] = {rsdk_binding_methods,  rsdk_sdk_methods,     rsdk_gpu_methods,
-                                     rsdk_target_methods,   rsdk_inspect_methods, rsdk_device_code_methods,
-                                     rsdk_name_methods,     rsdk_problem_methods, rsdk_report_methods,
+    PyMethodDef *const subjects[] = {rsdk_binding_methods,  rsdk_sdk_methods,      rsdk_gpu_methods,
+                                     rsdk_target_methods,   rsdk_inspect_methods,  rsdk_device_code_methods,
+                                     rsdk_name_methods,     rsdk_problem_methods,  rsdk_report_methods,
                                      rsdk_sdk_type_methods, rsdk_page_list_methods};
     enum { COUNT = sizeof subjects / sizeof *subjects }; /* NOLINT(bugprone-sizeof-expression) */
     int result = 0;
