@@ -1,7 +1,7 @@
 """The parts of the suite, of which `--only` runs one.
 
-first        all of loader, gpu, device_code and C, and of every other test the first case, less what is marked `slow`;
-             what is marked `always`, too
+first        all of loader, gpu, device_code and C, and of every other test the first case, less what is marked `slow`
+             or `long` and not `always`
 usual        all but what is marked `long`, and the directories of LONG
 rest         the usual cases that are not of the first part
 long         what `usual` leaves out
@@ -19,7 +19,7 @@ ROWS = {"interpreter": {*INTERPRETER}, "smoke": {*SMOKE}}
 PARTS = ("first", "usual", "rest", "long", *ROWS)
 MARKERS = (
     "slow: takes more than 0.6 processor seconds; `make test` leaves it out",
-    "always: `make test` runs it, whatever it takes",
+    "always: `make test` runs it, whatever it takes; it notices faults that no quicker test notices",
     "long: `make test-long` runs it, and nothing else does",
 )
 
@@ -46,13 +46,12 @@ def chosen(part: str, items: list[pytest.Item]) -> list[pytest.Item]:
         return [item for item, its in nodes.items() if not ROWS[part].isdisjoint(its)]
     first_cases = {*{its[1]: item for item, its in reversed(nodes.items())}.values()}
     long = {item for item, its in nodes.items() if item.get_closest_marker("long") or not LONG.isdisjoint(its)}
+    slow = {item for item in items if item in long or item.get_closest_marker("slow")}
+    always = {item for item in items if item.get_closest_marker("always")}
     quick = {
         item
         for item, its in nodes.items()
-        if (
-            (item in first_cases or not WHOLE.isdisjoint(its)) and not (item in long or item.get_closest_marker("slow"))
-        )
-        or item.get_closest_marker("always")
+        if (item in first_cases or not WHOLE.isdisjoint(its)) and (item in always or item not in slow)
     }
     usual = nodes.keys() - long | quick
     parts = {"first": quick, "usual": usual, "rest": usual - quick, "long": long}

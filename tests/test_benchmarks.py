@@ -58,6 +58,7 @@ def run_benchmarks(directory: Path, *arguments: str) -> subprocess.CompletedProc
     return completed(command, cwd=directory)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_smoke_run(directory: Path) -> None:
     if shutil.which("strace") is None:
@@ -81,6 +82,7 @@ def test_smoke_run(directory: Path) -> None:
     assert sys.version.split()[0] in result.stdout
 
 
+@pytest.mark.slow
 def test_rows_are_chosen_by_name(directory: Path) -> None:
     result = run_benchmarks(directory, "--smoke", "trampoline")
     figures = json.loads((directory / "benchmarks.json").read_text())["figures"]

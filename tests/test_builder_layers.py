@@ -1,11 +1,13 @@
 """The layers of the builder: its imports from the loader, and the imports of its folders from each other."""
 
+import pytest
 from test_layers import ROOT, cycles, folder_cycles, imported_modules, python_needs
 
 BUILDER = ROOT / "builder/rocm_sdk_build"
 NEEDS = python_needs(BUILDER, "rocm_sdk_build")
 
 
+@pytest.mark.slow
 def test_builder_layers() -> None:
     """No two files depend on each other; of the loader no private name is used but the modules that callers have."""
     assert list(cycles(NEEDS)) == []

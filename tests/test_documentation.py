@@ -112,6 +112,7 @@ def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subproce
     return completed(command, input=text, env=variables, cwd=cwd, timeout=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", blocks("pycon"))
 def test_interactive_examples(sample: Path, cwd: Path, text: str) -> None:
     result = run(sample, [sys.executable, "-c", DOCTEST, "example"], cwd, text)
@@ -166,6 +167,7 @@ def test_c_programs(sample: Path, cwd: Path, text: str, output: str) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, output, "")
 
 
+@pytest.mark.slow
 def test_the_command_for_our_own_wheels_installs_them(tmp_path: Path) -> None:
     wheels = {each.name: each for each in (ROOT / "build/wheel").glob("*.whl")}
     if len(wheels) != 2:

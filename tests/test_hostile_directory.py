@@ -357,6 +357,7 @@ def test_each_command_has_a_row(program: str) -> None:
     assert commands - {row[2] for row in ROWS if row[1] == program} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=" ".join)
 def test_nothing_runs(ground: Ground, planted: Path, ran: Path, tmp_path: Path, row: list[str]) -> None:
     status, program, *words = row

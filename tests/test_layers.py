@@ -227,6 +227,7 @@ def test_c_layers() -> None:
     assert list(cycles(c_needs(ROOT / "csrc"))) == []
 
 
+@pytest.mark.slow
 def test_python_layers() -> None:
     assert list(python_violations(ROOT / "rocm_sdk")) == []
     needs = python_needs(ROOT / "rocm_sdk")

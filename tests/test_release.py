@@ -217,6 +217,7 @@ def test_a_bill_of_materials_is_valid(script: Callable[[str], ModuleType], bill:
     assert other["serialNumber"] != json.loads(own)["serialNumber"]
 
 
+@pytest.mark.slow
 def test_good_files(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
     files = script("release_files")
     files.check_names(made.directory, "1.2.3")
@@ -304,6 +305,7 @@ def test_files_that_differ(script: Callable[[str], ModuleType], made: Made, tmp_
         files.check_equal(made.directory, other.directory)
 
 
+@pytest.mark.slow
 def test_an_installation_of_another_version(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
     files = script("release_files")
     made.change(made.loader, "rocm_sdk_loader_stand_in.py", b"def main():\n    print('rocm-sdk-loader 1.2')\n")
@@ -363,6 +365,7 @@ def clone(made: Made, tmp_path: Path) -> Clone:
     return here
 
 
+@pytest.mark.slow
 def test_a_release(clone: Clone) -> None:
     done = clone.release("1.2.3", GITHUB_REPOSITORY="someone/rocm_sdk")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -388,6 +391,7 @@ def test_a_release(clone: Clone) -> None:
     assert (dist / "tag.txt").exists(), "a release that is refused leaves the one before"
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_said(clone: Clone) -> None:
     done = clone.release("1.2.3", "--without", "tests", "--without", "twice", DIFFERS="yes")
     assert done.returncode == 3, done.stdout + done.stderr

@@ -65,6 +65,7 @@ def test_the_same_as_the_walk_of_python(tmp_path: Path) -> None:
     assert sorted(kept) == [str(tmp_path), f"{tmp_path}/e"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1000, 10_000])  # removing 100,000 takes the kernel minutes
 def test_commands(site: Site, tmp_path: Path, depth: int) -> None:
     site.library("libamdhip64.so.7")
@@ -84,6 +85,7 @@ def test_commands(site: Site, tmp_path: Path, depth: int) -> None:
             assert "Traceback" not in done.stderr, words
 
 
+@pytest.mark.slow
 def test_a_package_with_them(site: Site) -> None:
     """In the SDK itself: an installation that a test looks at."""
     site.library("libamdhip64.so.7")

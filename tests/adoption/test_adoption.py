@@ -25,6 +25,7 @@ def assert_ours_works(environment: Environment, version: str = "7.10.0") -> None
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, f"{version}\n", "")
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
 def test_both_orders_and_uninstallation(environment: Environment, order: tuple[str, str]) -> None:
     for requirement in order:
@@ -52,20 +53,28 @@ def test_both_orders_and_uninstallation(environment: Environment, order: tuple[s
     assert not [name for name in environment.files() if "rocm_sdk/" in name or "bin/rocm" in name]
 
 
-@pytest.mark.parametrize("place", ["a venv", "x" * 200], ids=["a blank", "200 characters"])
-@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
-@pytest.mark.parametrize("installers", [("pip", "uv"), ("uv", "pip"), ("pip", "pip")], ids="-".join)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("installers", "order", "place"),
+    [
+        (("pip", "uv"), "ours first", "a venv"),
+        (("uv", "pip"), "rocm first", "a venv"),
+        (("pip", "pip"), "ours first", "x" * 200),
+        (("uv", "pip"), "ours first", "x" * 200),
+    ],
+    ids=["pip, uv", "uv, pip", "pip alone, 200 characters", "uv, pip, 200 characters"],
+)
 def test_the_wrapper_of_whoever_was_last_is_kept(
     make_environment: Callable[..., Environment],
     tmp_path: Path,
     place: str,
-    order: tuple[str, str],
+    order: str,
     installers: tuple[str, str],
 ) -> None:
     """Each writes one that works where no first line can name the interpreter; RECORD tells of the one that is kept."""
     (tmp_path / place).mkdir()
     environment = make_environment("pip", tmp_path / place)
-    for environment.installer, requirement in zip(installers, order, strict=True):
+    for environment.installer, requirement in zip(installers, ORDERS[order], strict=True):
         environment.install(requirement)
     script = environment.directory / "bin/rocm-sdk"
     before = script.read_bytes()
@@ -79,6 +88,7 @@ def test_the_wrapper_of_whoever_was_last_is_kept(
     assert not script.exists()
 
 
+@pytest.mark.slow
 def test_uninstalling_ours_is_noticed_by_pip_check(environment: Environment) -> None:
     for requirement in (OURS, ROCM):
         environment.install(requirement)
@@ -90,6 +100,7 @@ def test_uninstalling_ours_is_noticed_by_pip_check(environment: Environment) -> 
     assert environment.command().stdout == "the command of rocm\n"
 
 
+@pytest.mark.slow
 def test_an_upgrade_of_rocm_is_noticed_and_adopted_again(environment: Environment) -> None:
     for requirement in (ROCM, OURS):
         environment.install(requirement)
@@ -125,6 +136,7 @@ def test_info_tells_of_it(make_environment: Callable[..., Environment]) -> None:
     assert problems() == []
 
 
+@pytest.mark.slow
 def test_an_upgrade_of_ours_keeps_the_adoption(environment: Environment) -> None:
     for requirement in (ROCM, OURS):
         environment.install(requirement)
@@ -134,6 +146,7 @@ def test_an_upgrade_of_ours_keeps_the_adoption(environment: Environment) -> None
     assert environment.pip_check().returncode == 0
 
 
+@pytest.mark.slow
 def test_rocm_uninstalled_before_any_adoption(environment: Environment) -> None:
     """The removal of `rocm` took our files with it, `rocm_sdk/__init__.py` and the command included."""
     for requirement in (OURS, ROCM):
@@ -157,6 +170,7 @@ def split_own_record(files: dict[str, bytes]) -> tuple[dict[str, bytes], bytes]:
     return rest, files.get(f"{name}.whole", files[name]) + files.get(kept, files[entries])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
 def test_undo_puts_back_every_byte(environment: Environment, order: tuple[str, str]) -> None:
     for requirement in order:
@@ -199,6 +213,7 @@ def undone(environment: Environment) -> Environment:
     return environment
 
 
+@pytest.mark.slow
 def test_undone_and_ours_uninstalled(undone: Environment, make_environment: Callable[..., Environment]) -> None:
     undone.uninstall(OURS)
     alone = make_environment(undone.installer, undone.directory.parent / "alone")
@@ -217,6 +232,7 @@ def test_undone_and_ours_uninstalled(undone: Environment, make_environment: Call
     assert not (undone.directory / "bin/rocm-sdk").exists()
 
 
+@pytest.mark.slow
 def test_undone_and_rocm_uninstalled(undone: Environment) -> None:
     undone.uninstall("rocm")
     assert "missing or were overwritten" in undone.problem()
@@ -225,6 +241,7 @@ def test_undone_and_rocm_uninstalled(undone: Environment) -> None:
     assert not (undone.site / "rocm_sdk").exists()
 
 
+@pytest.mark.slow
 def test_undone_and_rocm_uninstalled_and_restored(undone: Environment) -> None:
     undone.uninstall("rocm")
     assert undone.adopt().returncode == 0
@@ -233,6 +250,7 @@ def test_undone_and_rocm_uninstalled_and_restored(undone: Environment) -> None:
     assert not (undone.site / "rocm_sdk").exists()
 
 
+@pytest.mark.slow
 def test_undone_and_either_reinstalled(undone: Environment) -> None:
     """The one that is installed last has overwritten the other again."""
     again = "--reinstall" if undone.installer == "uv" else "--force-reinstall"
@@ -246,6 +264,7 @@ def test_undone_and_either_reinstalled(undone: Environment) -> None:
     assert_ours_works(undone)
 
 
+@pytest.mark.slow
 def test_undone_where_the_files_of_rocm_are_lost(environment: Environment) -> None:
     """Ours was installed last: nobody has what it overwrote. Both list these names, so that none is left over."""
     for requirement in (ROCM, OURS):
@@ -320,6 +339,7 @@ def kill_at_rename(environment: Environment, number: int, *words: str) -> None:
     assert result.returncode in {-9, 137}, "it was not killed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--undo",)], ids=["adopt", "undo"])
 def test_killed_at_any_point(make_environment: Callable[..., Environment], words: tuple[str, ...]) -> None:
     assert shutil.which("strace"), "strace is needed: make setup"

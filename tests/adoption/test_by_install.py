@@ -14,6 +14,8 @@ from programs import completed
 
 from rocm_sdk_build.output.index import write_index
 
+pytestmark = pytest.mark.slow
+
 OURS = "rocm-sdk-loader"
 TARGETS = ("gfx942", "gfx1100")
 

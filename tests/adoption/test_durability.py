@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from system_calls import traced
 
 
@@ -16,6 +17,7 @@ def adoption_calls(make_environment: Callable[..., Any], tmp_path: Path, names: 
     return traced([str(environment.python), "-m", "rocm_sdk.adoption"], names, tmp_path / "calls")
 
 
+@pytest.mark.always
 def test_files_reach_the_disk_before_they_get_their_names(make_environment: Callable[..., Any], tmp_path: Path) -> None:
     lines = adoption_calls(make_environment, tmp_path, "rename,renameat,renameat2,fsync,flock")
     synced: set[str] = set()
@@ -32,6 +34,7 @@ def test_files_reach_the_disk_before_they_get_their_names(make_environment: Call
     assert named > 3
 
 
+@pytest.mark.always
 def test_names_reach_the_disk_one_step_after_the_other(make_environment: Callable[..., Any], tmp_path: Path) -> None:
     """The names that an adoption keeps are there before RECORD lists them, and before the files are replaced."""
     lines = adoption_calls(make_environment, tmp_path, "rename,renameat,renameat2,fsync")

@@ -92,6 +92,7 @@ def test_a_directory_that_is_a_link(both: Environment) -> None:
     assert content() == before
 
 
+@pytest.mark.slow
 def test_killed_and_undone(both: Environment) -> None:
     """Wherever an adoption was killed, undoing it leaves what was there before, and nothing of it."""
     assert shutil.which("strace"), "strace is needed: make setup"

@@ -115,6 +115,7 @@ def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.Comple
     return result
 
 
+@pytest.mark.slow
 def test_install_in_a_clone(clone: Path, index: str, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "machine")
     machine.gpu(1, "gfx942")

@@ -47,6 +47,7 @@ def pack(directory: Path, suffix: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_same_packages(tmp_path: Path) -> None:
     """Archives and directories mixed give the packages that directories give, twice."""
     plain, packed = usual_tree(tmp_path / "plain").root, usual_tree(tmp_path / "packed").root

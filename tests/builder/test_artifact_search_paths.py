@@ -8,6 +8,8 @@ import pytest
 from artifact_packages import build, wheel
 from artifact_tree import usual_tree
 
+pytestmark = pytest.mark.slow
+
 
 def rpath(archive: zipfile.ZipFile, name: str, directory: Path) -> str:
     path = archive.extract(name, directory)

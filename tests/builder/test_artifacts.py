@@ -192,6 +192,7 @@ def test_device_links(kpack: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_loader_beside_the_packages(tmp_path: Path) -> None:
     wheels = tmp_path / "rocm_sdk_loader-0.1.0-cp310-abi3-manylinux_2_27_x86_64.whl"
     with zipfile.ZipFile(wheels, "w") as archive:
@@ -208,6 +209,7 @@ def test_the_loader_beside_the_packages(tmp_path: Path) -> None:
         assert not (tmp_path / "other/dist").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("compression", "ending"), [("xz", ".xz"), ("zstd", ".zst")])
 def test_a_compressed_development_tree(kpack: Path, tmp_path: Path, compression: str, ending: str) -> None:
     """The content of a compressed tree is the same, and the proof before the wheel appears has extracted it."""
@@ -267,6 +269,7 @@ def test_both_extractors_make_the_same_tree(kpack: Path, tmp_path: Path) -> None
 PROFILER = "_rocm_profiler/lib/librocprof-sys.so"
 
 
+@pytest.mark.slow
 def test_profilers_have_names_to_preload(kpack: Path, tmp_path: Path) -> None:
     """The names without version are whole copies, since wheels have no links, and no problem."""
     archive = wheel(kpack, "rocm_profiler")
@@ -291,12 +294,14 @@ def problems(site: Path) -> set[str]:
     return codes - {"E-DEVEL-004"}  # the compiler here is none
 
 
+@pytest.mark.slow
 def test_the_tree_without_profilers(kpack: Path, tmp_path: Path) -> None:
     """Whoever does not install rocm-profiler has a tree without dead links."""
     site = install(kpack.glob("rocm_sdk_*.whl"), tmp_path / "site")
     assert problems(site) == set()
 
 
+@pytest.mark.slow
 def test_artifacts_without_profilers(tmp_path: Path) -> None:
     """As the established packager decides on Linux: an error. An option, or rules that name none, allow it."""
     tree = usual_tree(tmp_path / "artifacts")
@@ -317,6 +322,7 @@ def test_artifacts_without_profilers(tmp_path: Path) -> None:
     assert build(tree, tmp_path / "own", "--rules", str(rules), "--no-check").returncode == 0
 
 
+@pytest.mark.slow
 def test_families_of_their_own(tmp_path: Path) -> None:
     done = build(usual_tree(tmp_path / "artifacts", kpack=False), tmp_path)
     assert done.returncode == 0, done.stderr
@@ -347,6 +353,7 @@ def test_families_of_their_own(tmp_path: Path) -> None:
     assert problems(site) == set()
 
 
+@pytest.mark.slow
 def test_the_same_bytes(kpack: Path, tmp_path: Path) -> None:
     assert build(usual_tree(tmp_path / "artifacts"), tmp_path, "--version-suffix", "", "--jobs", "5").returncode == 0
     for path in kpack.iterdir():
@@ -354,6 +361,7 @@ def test_the_same_bytes(kpack: Path, tmp_path: Path) -> None:
             assert (tmp_path / "dist" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.slow
 def test_directories_by_place_and_a_directory_for_the_packages(kpack: Path, tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     other = tmp_path / "others"
@@ -385,6 +393,7 @@ def refused(tree: ArtifactTree, output: Path, *options: str, version: str = VERS
     return done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_refused(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     output = tmp_path / "out"
@@ -442,6 +451,7 @@ def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/simple/"
 
 
+@pytest.mark.always
 @pytest.mark.built_wheel
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_installed_from_the_index(address: str, tmp_path: Path, installer: str) -> None:

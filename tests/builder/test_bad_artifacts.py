@@ -50,6 +50,7 @@ def refused(tree: ArtifactTree, output: Path, told: str, **wishes: str) -> None:
 # ---- links
 
 
+@pytest.mark.slow
 def test_links_that_lead_nowhere_and_round(tree: ArtifactTree, tmp_path: Path) -> None:
     tree.link(CORE, "lib/libgone.so", "libgone.so.1")
     tree.link(CORE, "lib/one", "two")
@@ -68,6 +69,7 @@ def test_links_that_lead_nowhere_and_round(tree: ArtifactTree, tmp_path: Path) -
 # ---- SONAMEs
 
 
+@pytest.mark.slow
 def test_two_libraries_with_one_soname(tree: ArtifactTree, tmp_path: Path) -> None:
     one = tree.library(CORE, "lib/libx.so.1.0", "libx.so.1")
     other = tree.library("amd-llvm_lib_generic", "lib/libx.so.1.1", "libx.so.1")
@@ -97,6 +99,7 @@ def test_hostile_sonames(tree: ArtifactTree, tmp_path: Path, soname: str) -> Non
 # ---- names
 
 
+@pytest.mark.slow
 def test_names_of_files(tree: ArtifactTree, tmp_path: Path) -> None:
     """The installers pip and uv install files of any name; RECORD is a table of comma-separated values."""
     names = ["a,b", 'quote"', "it's", "blank name", "ümlaut", "$HOME`x`", "-option", "C:drive", "#hash"]
@@ -140,6 +143,7 @@ def test_a_target_that_is_newer_than_the_table(tree: ArtifactTree, tmp_path: Pat
         make(tree, tmp_path / "out", linux_families="gfx9999")
 
 
+@pytest.mark.slow
 def test_pointers_of_git_lfs(tree: ArtifactTree, tmp_path: Path) -> None:
     """Where the development tree alone has the file, too."""
     text = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
@@ -221,6 +225,7 @@ def run(tree: ArtifactTree, output: Path, prefix: tuple[str, ...] = ()) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 @as_root
 def test_no_room(tree: ArtifactTree, small: Path) -> None:
     """When a wheel is written, when a file is staged, when the packages are tested."""
@@ -233,6 +238,7 @@ def test_no_room(tree: ArtifactTree, small: Path) -> None:
         assert [path.name for path in small.rglob("*") if path.suffix != ".whl"] in ([], ["dist", ".rocm-sdk-finished"])
 
 
+@pytest.mark.slow
 @as_root
 def test_a_place_that_cannot_be_written_to(tree: ArtifactTree, small: Path) -> None:
     (small / "made").mkdir()

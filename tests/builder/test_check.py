@@ -19,6 +19,7 @@ from environments import empty_environment, installer_command
 # ---- nothing is wrong ----
 
 
+@pytest.mark.slow
 def test_all_is_well(whole: Path, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in whole.iterdir()}
     done = check(whole)
@@ -46,6 +47,7 @@ def test_all_is_well(whole: Path, tmp_path: Path) -> None:
     assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == document.keys()
 
 
+@pytest.mark.slow
 def test_families(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts", kpack=False)
     dist = built(tree.root, tmp_path / "dist", linux_families="gfx110X-all,gfx94X-dcgpu")
@@ -62,6 +64,7 @@ def test_families(tmp_path: Path) -> None:
     assert "--only libraries-gfx94x-dcgpu " in fix
 
 
+@pytest.mark.slow
 def test_beside_the_pages_of_an_index_and_the_loader(dist: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "index", str(dist)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -176,6 +179,7 @@ def test_two_that_have_one_path(dist: Path, name: str, told: str) -> None:
     assert fix == "leave one of them out"
 
 
+@pytest.mark.slow
 def test_packages_that_do_not_work_together(whole: Path, tmp_path: Path) -> None:
     """Each is whole, and made from other artifacts than the others."""
     dist = Path(shutil.copytree(whole, tmp_path / "dist"))
@@ -201,6 +205,7 @@ def test_packages_that_do_not_work_together(whole: Path, tmp_path: Path) -> None
     assert "E-LIB-002  libhipblas.so.3 needs libroctx64.so.4, which is in neither the SDK nor the system" in what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["none", "xz", "zstd"])
 def test_artifacts_that_one_machine_lacked(tmp_path: Path, compression: str) -> None:
     """Nothing that core's machine has says that there are more; the development tree does."""
@@ -231,6 +236,7 @@ def test_a_damaged_development_tree(dist: Path, cut: int) -> None:
     assert "--only devel " in fix
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed(whole: Path, tmp_path: Path) -> None:
     """The next one removes what it has left."""
     command = [sys.executable, "-m", "rocm_sdk_build", "check", str(whole), "--scratch", str(tmp_path)]
@@ -257,6 +263,7 @@ def test_a_tag_that_promises_too_much(dist: Path, tag: str) -> None:
     assert what.startswith(expected)
 
 
+@pytest.mark.slow
 def test_nothing_is_a_failure(tmp_path: Path) -> None:
     done = check(tmp_path)
     assert done.returncode == 1
@@ -277,6 +284,7 @@ def test_nothing_is_a_failure(tmp_path: Path) -> None:
 # ---- from the union into an environment ----
 
 
+@pytest.mark.slow
 def test_what_is_checked_can_be_installed(whole: Path, tmp_path: Path) -> None:
     """By pip, from the pages of the union."""
     dist = tmp_path / "dist"

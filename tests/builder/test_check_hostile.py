@@ -129,6 +129,7 @@ def test_what_else_lies_there(dist: Path) -> None:
     assert found["empty"] == "is a directory without packages"
 
 
+@pytest.mark.slow
 def test_a_link_to_a_wheel(dist: Path) -> None:
     """The fix puts the wheel in the place of the link.
 
@@ -147,6 +148,7 @@ def test_a_link_to_a_wheel(dist: Path) -> None:
     assert problems(dist) == []
 
 
+@pytest.mark.slow
 def test_a_directory_that_may_not_be_read(other_user: OtherUser, whole: Path, open_directory: Path) -> None:
     """A directory such as lost+found is reported, and does not end the check."""
     dist = Path(shutil.copytree(whole, open_directory / "dist"))

@@ -158,6 +158,7 @@ def test_damaged_content(tmp_path: Path, member: str) -> None:
             next((tmp_path / "release").iterdir()).unlink()
 
 
+@pytest.mark.slow
 def test_metadata_at_the_limit_and_one_above(tmp_path: Path) -> None:
     place = tmp_path / "in"
     wheel(place, METADATA=METADATA.encode().ljust(SMALL_LIMIT, b"\n"))
@@ -280,6 +281,7 @@ def no_space(size: int) -> Callable[[], None]:
     return limit
 
 
+@pytest.mark.slow
 def test_no_space_left_names_the_output(tmp_path: Path) -> None:
     plain = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=90_000))])
     path = wheel(tmp_path / "in", plain)

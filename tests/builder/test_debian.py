@@ -23,6 +23,8 @@ import rocm_sdk_build
 from rocm_sdk_build.building.debian import Source, build_site
 from rocm_sdk_build.code.patchelf import Shape, find_patchelf
 
+pytestmark = pytest.mark.slow
+
 Result = subprocess.CompletedProcess[str]
 MakeWheels = Callable[..., Result]
 

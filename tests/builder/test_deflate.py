@@ -148,6 +148,7 @@ print(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
 """
 
 
+@pytest.mark.slow
 def test_memory_is_little(tmp_path: Path) -> None:
     """Of the process as it is: getrusage(2) would count what its parent had before exec."""
     large, script, path = tmp_path / "large", tmp_path / "write.py", tmp_path / "x.whl"
@@ -192,6 +193,7 @@ def test_sizes_and_places_that_take_more_than_32_bits(tmp_path: Path, method: in
         assert listed.stdout == b"after"
 
 
+@pytest.mark.slow
 def test_more_files_than_16_bits_can_count(tmp_path: Path) -> None:
     with (tmp_path / "x.zip").open("wb") as file:
         archive = ZipWriter(file, (1980, 1, 1, 0, 0, 0))

@@ -43,6 +43,7 @@ def table(result: Result) -> dict[str, list[str]]:
     return {row[1]: row[2:] for row in rows if row[1] in IN_ORDER}
 
 
+@pytest.mark.slow
 def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
     result = demo("--sample")
     rows = table(result)
@@ -61,6 +62,7 @@ def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
     assert len(result.stdout.splitlines()) < 50, "one screen"
 
 
+@pytest.mark.slow
 def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> None:
     lines = demo("--sample").stdout.partition("The code that loads it:\n")[2].partition("\n\n")[0] + "\n"
     program = "if True:\n" + lines + '  import ctypes; ctypes.CDLL("libhipsparse.so.0")\n'
@@ -69,10 +71,12 @@ def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> Non
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_with_rpaths_every_library_is_opened_as_it_is(demo: Demo) -> None:
     assert {row[0] for row in table(demo("--sample", "--shape", "rpath")).values()} == {"open"}
 
 
+@pytest.mark.slow
 def test_another_run_installs_only_what_changed(demo: Demo, tmp_path: Path) -> None:
     table(demo("--sample"))
     (site,) = (tmp_path / "demo/venv").glob("lib/python*/site-packages")
@@ -83,6 +87,7 @@ def test_another_run_installs_only_what_changed(demo: Demo, tmp_path: Path) -> N
     assert library.read_bytes() != content
 
 
+@pytest.mark.slow
 def test_without_apt_the_sample_is_used(demo: Demo, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -106,6 +111,7 @@ def test_no_compiler(demo: Demo, tmp_path: Path) -> None:
     assert list((tmp_path / "demo/sample-wheels").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_with_the_loader_that_runs_here(tmp_path: Path) -> None:
     """Without --loader, in any directory."""
     result = completed([COMMAND, "demo", "--sample"], cwd=tmp_path)
@@ -126,6 +132,7 @@ def test_a_directory_of_another_user(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_damaged_wheel_is_named_and_the_next_run_recovers(demo: Demo, tmp_path: Path) -> None:
     (built,) = BUILT_WHEELS.glob("rocm_sdk_loader-*.whl")
     damaged = tmp_path / built.name

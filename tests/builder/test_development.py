@@ -29,6 +29,7 @@ def members(site: Path) -> dict[str, tuple[tarfile.TarInfo, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_archive_and_no_tree(site: Path) -> None:
     assert {path.name for path in (site / "rocm_sdk_devel").iterdir()} >= {
         "__init__.py",
@@ -40,6 +41,7 @@ def test_the_wheel_holds_the_archive_and_no_tree(site: Path) -> None:
     assert "libamdhip64-dev" in {path.name for path in (licenses / "share/doc").iterdir()}
 
 
+@pytest.mark.slow
 def test_files_lie_where_the_tree_has_them(site: Path, members: dict[str, tuple[tarfile.TarInfo, str]]) -> None:
     links = {name: text for name, (member, text) in members.items() if member.issym()}
     files = [name for name, (member, _) in members.items() if member.isfile()]

@@ -83,6 +83,7 @@ def built(clone: Path) -> Path:
     return clone / "dist"
 
 
+@pytest.mark.slow
 def test_the_variant_provider(clone: Path) -> None:
     result = build("variant_provider", clone)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -93,6 +94,7 @@ def test_the_variant_provider(clone: Path) -> None:
     assert f"Requires-Dist: rocm-sdk-loader=={OTHER_VERSION}\n" in metadata
 
 
+@pytest.mark.slow
 def test_wheel_from_the_source_distribution(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     (wheel,) = built.glob("*.whl")

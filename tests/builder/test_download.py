@@ -55,6 +55,7 @@ def artifacts_of(served: Server, output: Path) -> list[str]:
     return [*command, "--no-loader", "--output", str(output)]
 
 
+@pytest.mark.slow
 def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
     command = artifacts_of(served, tmp_path / "dist")
     families = ["--linux-amdgpu-families", "gfx942"]
@@ -66,6 +67,7 @@ def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
     assert not [path for path in served.asked if "gfx1100" in path]
 
 
+@pytest.mark.slow
 def test_what_one_package_needs_is_downloaded(served: Server, tmp_path: Path) -> None:
     """Artifacts that another run has downloaded for another package stay."""
     command = artifacts_of(served, tmp_path / "dist")

@@ -27,6 +27,7 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr, (tmp_path / "out").exists()) == (1, told, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--output", "--dest-dir"])
 def test_an_output_that_is_no_directory(tmp_path: Path, option: str) -> None:
     tree = usual_tree(tmp_path / "artifacts")
@@ -49,6 +50,7 @@ def test_an_output_that_is_no_directory(tmp_path: Path, option: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--version", "")])
 def test_the_established_version(tmp_path: Path, words: tuple[str, ...]) -> None:
     tree = usual_tree(tmp_path / "artifacts")
@@ -62,6 +64,7 @@ def test_the_established_version(tmp_path: Path, words: tuple[str, ...]) -> None
     assert (tmp_path / "out/dist/rocm-7.12.0.dev0.tar.gz").exists()
 
 
+@pytest.mark.slow
 def test_the_established_compression(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     for option, name in (("--devel-tarball-compression", "tar.xz"), ("--no-devel-tarball-compression", "tar")):
@@ -69,6 +72,7 @@ def test_the_established_compression(tmp_path: Path) -> None:
         assert f"rocm_sdk_devel/_devel.{name}" in wheel(tmp_path / name / "dist", "rocm_sdk_devel").namelist()
 
 
+@pytest.mark.slow
 def test_no_packages(kpack: Path, tmp_path: Path) -> None:
     """Directories with what they would have."""
     tree = usual_tree(tmp_path / "artifacts")

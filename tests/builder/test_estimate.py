@@ -42,6 +42,7 @@ def estimates(root: Path, output: Path, *options: str) -> dict[str, Any]:
 # ---- what is told ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("only", [(), ("--only", "core,device-gfx942,rocm")])
 def test_what_would_be_made(tmp_path: Path, only: tuple[str, ...]) -> None:
     """The same files as a run makes, and nothing is written."""
@@ -63,6 +64,7 @@ def test_what_would_be_made(tmp_path: Path, only: tuple[str, ...]) -> None:
     assert document["run"]["wheel"] == sum(each["wheel"] for each in document["packages"])
 
 
+@pytest.mark.slow
 def test_families(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts", kpack=False)
     document = estimates(tree.root, tmp_path / "out")
@@ -170,11 +172,11 @@ def one_large_library(tree: ArtifactTree) -> None:
     subprocess.run(["gcc", "-shared", "-o", target, source, *flags], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fill", "part", "options"),
     [
         (one_large_file, "device-gfx942", ("--jobs", "1")),
-        (one_large_file, "device-gfx942", ("--jobs", "8", "--no-check")),
         (one_large_file, "device-gfx942", ("--jobs", "2", "--no-wheel-compression")),
         (many_files, "device-gfx942", ("--jobs", "2")),
         (one_large_library, "core", ("--jobs", "2", "--no-check")),

@@ -14,6 +14,8 @@ from artifact_tree import usual_tree
 from programs import completed
 from ruamel.yaml import YAML
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs/examples"
 ARRAY, MATRIX = EXAMPLES / "build-array.sbatch", EXAMPLES / "build-matrix.yml"
 PARTS = {"core", "libraries", "device-gfx942", "device-gfx1100", "profiler", "devel", "rocm"}

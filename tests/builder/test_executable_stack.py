@@ -13,6 +13,8 @@ from small_debian import Archive, compile_library, install
 
 from rocm_sdk import _native
 
+pytestmark = pytest.mark.slow
+
 FLAG = "-Wl,-z,execstack"  # the linker sets it, too, for an object without .note.GNU-stack
 NESTED = """
 int call(int (*function)(int), int x) { return function(x); }

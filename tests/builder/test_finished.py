@@ -78,6 +78,7 @@ def rebuild(
     return {text.partition("-")[0] for text in caplog.messages if text.endswith("an earlier run has made it")}
 
 
+@pytest.mark.slow
 def test_the_next_run_takes_what_is_finished(
     old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -100,6 +101,7 @@ build(Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_in_another_process(old_tree: ArtifactTree, output: Path, seed: str) -> None:
     """The order of sets, which differs between processes, does not matter."""
@@ -109,6 +111,7 @@ def test_in_another_process(old_tree: ArtifactTree, output: Path, seed: str) -> 
     assert told.count("an earlier run has made it") == 6, told
 
 
+@pytest.mark.slow
 def test_other_wishes_make_other_wheels(old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert rebuild(old_tree, output, caplog, version="7.10.1") == set()
     assert not (output / ".rocm-sdk-finished").exists()
@@ -118,6 +121,7 @@ def test_stored_wheels_are_others(old_tree: ArtifactTree, output: Path, caplog: 
     assert rebuild(old_tree, output, caplog, deflate=False) == set()
 
 
+@pytest.mark.slow
 def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Of the same size, and with the time that it had."""
     tree, output = make_old_tree(tmp_path / "artifacts"), tmp_path / "output"
@@ -200,6 +204,7 @@ def test_a_file_that_is_dated_ahead(tmp_path: Path) -> None:
     assert Keys(None).of((), [path]) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"families": "gfx90a,gfx1030"}])
 def test_a_prefix(tmp_path: Path, caplog: pytest.LogCaptureFixture, options: dict[str, Any]) -> None:
     """Of which each run writes files anew: its texts, what it says of itself, libraries for a family."""
@@ -280,6 +285,7 @@ def test_a_place_that_is_not_ours(
 # ---- scratch directories
 
 
+@pytest.mark.slow
 def test_scratch_directories_at_once(tmp_path: Path) -> None:
     """Each run looks for directories that nobody uses, while the others make and remove theirs."""
 

@@ -280,6 +280,7 @@ def test_user_and_password(server: RawServer, tmp_path: Path) -> None:
         other.close()
 
 
+@pytest.mark.always
 def test_a_password_is_not_printed(server: RawServer, tmp_path: Path) -> None:
     address = f"http://me:s3cret@{server.host}/"
     command = [

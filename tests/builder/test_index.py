@@ -308,6 +308,7 @@ def test_several_roots(tmp_path: Path) -> None:
         write_index(own, [core])
 
 
+@pytest.mark.slow
 def test_families_have_an_index_each(tmp_path: Path) -> None:
     """Their selectors have one name: the fix that is printed makes an index of one family."""
     artifacts = usual_tree(tmp_path / "artifacts", kpack=False)
@@ -355,6 +356,7 @@ def test_extras_of_other_systems(tmp_path: Path) -> None:
     assert write_index(tmp_path / "dist")
 
 
+@pytest.mark.slow
 def test_find_links(site: Path, tmp_path: Path) -> None:
     """The flat page is enough for pip."""
     python = environment_with_pip(tmp_path / "venv")
@@ -393,6 +395,7 @@ def make_packages(directory: Path) -> None:
     build(Wish([usual_tree(directory / "artifacts").root], directory, "7.10.0"), read_rules())
 
 
+@pytest.mark.slow
 @pytest.mark.built_wheel
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_every_extra_resolves_in_the_index(site: Path, tmp_path: Path, installer: str) -> None:

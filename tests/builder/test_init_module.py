@@ -70,6 +70,7 @@ def test_versions(version: str, wanted: str, fits: tuple[str, ...], not_fits: tu
     assert not any(each in requirement.specifier for each in not_fits)
 
 
+@pytest.mark.slow
 def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.so"
     text.write_text("no library")

@@ -74,6 +74,7 @@ def test_metadata_is_valid_and_complete(wheels: dict[str, Path]) -> None:
     assert headers(wheels["rocm_sdk_libraries"])["License-Expression"] is None
 
 
+@pytest.mark.slow
 def test_licences_of_the_tree(wheels: dict[str, Path]) -> None:
     hip, base, blas = (path for path, text in LICENCES.values() if text != "no licence")
     for name, expected in {

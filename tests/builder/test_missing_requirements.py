@@ -4,6 +4,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
 from environments import environment_with_pip
 from package_index import write_wheel
 from sample_site import clean_environment
@@ -12,6 +13,7 @@ import rocm_sdk
 import rocm_sdk_build
 
 
+@pytest.mark.slow
 def test_a_requirement_that_is_not_installed(tmp_path: Path) -> None:
     """The printed command installs it, also if rocm-sdk-build itself is on no index."""
     python = environment_with_pip(tmp_path / "environment")

@@ -88,6 +88,7 @@ def copy_of(tree: ArtifactTree, root: Path, names: Iterable[str]) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_union_is_what_one_run_makes(tmp_path: Path, seed: int) -> None:
     """In any order, each from artifacts of its own place, of which no other is there."""
@@ -106,6 +107,7 @@ def test_the_union_is_what_one_run_makes(tmp_path: Path, seed: int) -> None:
     assert [name for name in whole if union[name] != whole[name]] == []
 
 
+@pytest.mark.slow
 def test_the_union_of_families(tmp_path: Path) -> None:
     tree = whole_tree(tmp_path / "artifacts", kpack=False)
     build(tree.root, tmp_path / "whole", families=FAMILIES)
@@ -141,6 +143,7 @@ def test_what_each_package_needs(tmp_path: Path) -> None:
     build(tree.root, tmp_path / "out", "--only", "device-gfx942")
 
 
+@pytest.mark.slow
 def test_several_at_once(tmp_path: Path) -> None:
     """By several processes with one output, which one file system has; names with and without what all begin with."""
     tree = whole_tree(tmp_path / "artifacts")
@@ -152,6 +155,7 @@ def test_several_at_once(tmp_path: Path) -> None:
     assert files_of(tmp_path / "union") == files_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_names(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     told = refused(tree.root, tmp_path / "out", "--only", "core,device-gfx940", status=2)
@@ -208,6 +212,7 @@ def test_artifacts_that_are_there_but_have_nothing(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_sdk_without_profiler(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     for path in tree.root.glob("rocprofiler-*"):
@@ -219,6 +224,7 @@ def test_an_sdk_without_profiler(tmp_path: Path) -> None:
     assert files_of(tmp_path / "union") == files_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_platform_tags_of_a_package_alone(tmp_path: Path) -> None:
     """The rules say which libraries other packages have; what they do not say is not promised."""
     tree = usual_tree(tmp_path / "artifacts")
@@ -257,6 +263,7 @@ def test_every_library_of_the_catalog_is_known_to_other_packages() -> None:
             assert Names(patterns=rules.libraries_of_others(other)).has(name), shortname
 
 
+@pytest.mark.slow
 def test_wheels_that_are_tested_alone(tmp_path: Path) -> None:
     """A package alone is tested: core's libraries load, and all files of RECORD are there."""
     tree = usual_tree(tmp_path / "artifacts")

@@ -62,6 +62,7 @@ def contents(wheel: Path) -> dict[str, tuple[bytes, bool]]:
     return {name: content for name, content in found.items() if not name.endswith("/RECORD")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_of_an_installed_wheel(wheel: Path, tmp_path: Path, installer: str) -> None:
     """Commands, caches and notes of the installer are not in it; it can be installed again."""
@@ -77,6 +78,7 @@ def test_of_an_installed_wheel(wheel: Path, tmp_path: Path, installer: str) -> N
     assert own_loader(tmp_path / "third", other).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_of_files_that_were_changed(wheel: Path, tmp_path: Path) -> None:
     package = installed(wheel, "pip", tmp_path / "one")
     (package / "__main__.py").write_text("other")
@@ -89,6 +91,7 @@ def test_of_files_that_were_changed(wheel: Path, tmp_path: Path) -> None:
     assert not list((tmp_path / "again").iterdir())
 
 
+@pytest.mark.slow
 def test_without_a_record(wheel: Path, tmp_path: Path) -> None:
     """As packages of a distribution are."""
     package = installed(wheel, "pip", tmp_path / "one")

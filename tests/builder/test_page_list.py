@@ -6,6 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from prefix_packages import built, refused, small
 from programs import completed
@@ -24,6 +25,7 @@ def members(dist: Path, name: str) -> dict[str, tuple[bytes, int]]:
         return {each.filename: (wheel.read(each), each.external_attr) for each in wheel.infolist()}
 
 
+@pytest.mark.slow
 def test_core_carries_it(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     prefix.library("lib/libhiprand.so.1.1")
@@ -52,6 +54,7 @@ def test_core_carries_it(tmp_path: Path) -> None:
     assert json.loads(tested.stdout)["problems"] == []
 
 
+@pytest.mark.slow
 def test_a_release_keeps_it(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     command = [

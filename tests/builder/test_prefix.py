@@ -69,6 +69,7 @@ DEVEL_ALONE = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_in_which_wheel(plain: tuple[Path, str]) -> None:
     dist, _ = plain
     assert {path.name.partition(f"-{VERSION}")[0] for path in dist.iterdir()} == {
@@ -131,6 +132,7 @@ def test_licences(plain: tuple[Path, str]) -> None:
         assert licences(wheel(plain[0], name)) == expected, name
 
 
+@pytest.mark.slow
 def test_licences_of_several_roots(tmp_path: Path) -> None:
     """Each package has the licences of the roots that it has files of."""
     for name, path in (("one", "lib/libamdhip64.so.7.1"), ("two", "lib/librocblas.so.5.0")):
@@ -158,6 +160,7 @@ def test_search_paths(plain: tuple[Path, str], tmp_path: Path) -> None:
     assert found[0] == "$ORIGIN/../lib"
 
 
+@pytest.mark.slow
 def test_options_of_all_packages(rocm: Prefix, tmp_path: Path) -> None:
     words = ("--platform-tag", "manylinux_2_39_x86_64", "--size-limit", "1", "--jobs", "1", "--version-suffix", "_n")
     built(tmp_path / "dist", rocm.root, "--no-wheel-compression", "--no-check", *words)
@@ -165,6 +168,7 @@ def test_options_of_all_packages(rocm: Prefix, tmp_path: Path) -> None:
     assert "_rocm_sdk_core_n/bin/rocminfo" in wheel(tmp_path / "dist", "rocm_sdk_core").namelist()
 
 
+@pytest.mark.slow
 def test_the_same_bytes(plain: tuple[Path, str], rocm: Prefix, tmp_path: Path) -> None:
     built(tmp_path / "dist", rocm.root)
     for path in plain[0].iterdir():
@@ -174,6 +178,7 @@ def test_the_same_bytes(plain: tuple[Path, str], rocm: Prefix, tmp_path: Path) -
 # ---- layouts ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
 def test_library_directories(plain: tuple[Path, str], tmp_path: Path, libdir: str) -> None:
     prefix = usual_rocm(tmp_path / "usr", libdir)
@@ -253,6 +258,7 @@ def store(root: Path) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 def test_twenty_store_paths(tmp_path: Path) -> None:
     paths = store(tmp_path / "store")
     assert len(paths) >= 20
@@ -283,6 +289,7 @@ def test_twenty_store_paths(tmp_path: Path) -> None:
     assert b"old" not in newer, "the one to which the RUNPATHs lead"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["roots", "closure"])
 def test_llvm_in_a_root_of_its_own(tmp_path: Path, way: str) -> None:
     """As Spack and Nix install it; HIP's root has a link to it."""
@@ -319,6 +326,7 @@ def test_llvm_in_a_root_of_its_own(tmp_path: Path, way: str) -> None:
         assert subprocess.check_output([program, "x"], text=True).endswith(" 2\n"), program
 
 
+@pytest.mark.slow
 def test_roots_and_a_list(tmp_path: Path) -> None:
     """A whole prefix, and of a system what its packages' lists name."""
     system = Prefix(tmp_path / "system/usr", "lib/x86_64-linux-gnu")
@@ -337,6 +345,7 @@ def test_roots_and_a_list(tmp_path: Path) -> None:
     assert not any("other" in name for name in development(tmp_path / "dist"))
 
 
+@pytest.mark.slow
 def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
     """The list of a package, not all of /usr."""
     try:
@@ -362,6 +371,7 @@ def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
     assert "zlib1g" not in refused(tmp_path / "none", "/usr", "--files", "-", lists=listed)
 
 
+@pytest.mark.slow
 def test_a_root_whose_name_is_not_utf8(tmp_path: Path) -> None:
     prefix = small(tmp_path / os.fsdecode(b"\xffrocm"))
     built(tmp_path / "out", prefix.root)
@@ -379,6 +389,7 @@ def test_output_in_a_root(tmp_path: Path) -> None:
     assert not (prefix.root / "dist").exists()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_or_written(other_user: OtherUser, open_directory: Path) -> None:
     prefix = small(open_directory / "rocm")
     library, listed = prefix.root / "lib/libamdhip64.so.7.1", open_directory / "list"
@@ -421,6 +432,7 @@ LISTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", LISTS)
 def test_lists(tmp_path: Path, form: str) -> None:
     prefix = Prefix(tmp_path / "rocm")
@@ -444,6 +456,7 @@ def test_lists(tmp_path: Path, form: str) -> None:
         assert (tmp_path / "two" / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_own_rules(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     prefix.file("share/mine/data.txt", "x\n")
@@ -464,6 +477,7 @@ def test_own_rules(tmp_path: Path) -> None:
     assert platform_files(tmp_path / "dist", "rocm_profiler") == {"share/profile/data.txt"}
 
 
+@pytest.mark.slow
 def test_a_link_goes_with_what_it_leads_to(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     prefix.program("bin/rocminfo")
@@ -472,6 +486,7 @@ def test_a_link_goes_with_what_it_leads_to(tmp_path: Path) -> None:
     assert "bin/own-name" in platform_files(tmp_path / "dist", "rocm_sdk_core")
 
 
+@pytest.mark.slow
 def test_texts_that_stay_where_they_are(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     text = 'set_and_check(DIR "${DIR}/../../../../")\n'

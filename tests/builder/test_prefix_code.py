@@ -28,6 +28,8 @@ from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, li
 
 from rocm_sdk import coverage, device_code
 
+pytestmark = pytest.mark.slow
+
 
 def code_of(archive: zipfile.ZipFile, name: str, directory: Path) -> set[str]:
     (path,) = (path for path in archive.namelist() if path.endswith(f"/{name}"))

@@ -8,6 +8,7 @@ from installed_rocm import Prefix
 from prefix_packages import build, built, development, refused, small
 
 
+@pytest.mark.slow
 def test_two_different_files_for_one_place(tmp_path: Path) -> None:
     one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
     other.file("include/hip/hip_runtime.h", "1\n")
@@ -52,6 +53,7 @@ def test_two_host_libraries_of_one_soname(tmp_path: Path) -> None:
     assert f"{z[0]} and {z[1]} have one SONAME, and {prefix.root}/lib/libamdhip64.so.7.1 needs one of them" in told
 
 
+@pytest.mark.slow
 def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     output = tmp_path / "dist"
     assert f"{tmp_path}/none: there is no such directory" in refused(output, tmp_path / "none", status=2)
@@ -79,6 +81,7 @@ def test_llvm_that_is_none(rocm: Prefix, tmp_path: Path) -> None:
     assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told
 
 
+@pytest.mark.slow
 def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     output = tmp_path / "dist"
     for version in ("7.1.2'); import os", "latest", "v7.1"):
@@ -100,6 +103,7 @@ def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
         assert told in error
 
 
+@pytest.mark.slow
 def test_lists_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     output = tmp_path / "dist"
     listed = tmp_path / "list"

@@ -23,6 +23,7 @@ def root(tmp_path: Path) -> Path:
     return usual_rocm(tmp_path / "rocm").root
 
 
+@pytest.mark.slow
 def test_what_the_prefix_says(root: Path, tmp_path: Path) -> None:
     (root / ".info").mkdir(exist_ok=True)
     (root / ".info/version").write_text("7.1.3-45\n")
@@ -31,6 +32,7 @@ def test_what_the_prefix_says(root: Path, tmp_path: Path) -> None:
     assert versions(tmp_path / "dist") == {"7.1.3"}
 
 
+@pytest.mark.slow
 def test_the_name_of_hips_file(root: Path, tmp_path: Path) -> None:
     shutil.rmtree(root / ".info", ignore_errors=True)
     shutil.rmtree(root / "include", ignore_errors=True)

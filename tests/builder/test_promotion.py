@@ -41,6 +41,7 @@ def candidate(tree: ArtifactTree) -> Path:
     return tree.root.parent / "old/dist"
 
 
+@pytest.mark.always
 def test_as_a_build_of_the_release(tree: ArtifactTree, candidate: Path, tmp_path: Path) -> None:
     expected = {path.name: path for path in build(Wish([tree.root], tmp_path / "new", NEW), read_rules())}
     before = {path: path.read_bytes() for path in candidate.iterdir() if path.is_file()}
@@ -221,6 +222,7 @@ def test_what_has_the_name_of_a_package(candidate: Path, tmp_path: Path) -> None
     assert (tmp_path / "target").read_text() == "of somebody else"
 
 
+@pytest.mark.always
 def test_content_reaches_the_disk_before_names(candidate: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rocm_sdk_build", "promote", str(candidate), "--version", NEW]
     lines = traced([*command, "--output", str(tmp_path / "out")], "fsync,rename", tmp_path / "calls")

@@ -21,6 +21,8 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.trial_installation import prove
 
+pytestmark = pytest.mark.slow
+
 VERSION = "7.10.0"
 KILLS = int(os.environ.get("ROCM_SDK_TEST_KILLS", "100"))
 

@@ -43,6 +43,7 @@ def needed(library: Path) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.*)\]", output))
 
 
+@pytest.mark.slow
 def test_nothing_is_missing_and_nothing_of_the_base_is_there(site: Path) -> None:
     libraries = {path.name: path for path in site.rglob("*.so*")}
     assert {rocm().llvm, "libnuma.so.1", "libdrm.so.2", "librocsparse.so.0"} <= libraries.keys()

@@ -147,6 +147,7 @@ def problems(dist: Path) -> list[dict[str, str]]:
     return list(json.loads(done.stdout)["problems"])
 
 
+@pytest.mark.slow
 def test_packages_of_different_artifacts(wheels: dict[str, Path], tmp_path: Path) -> None:
     """A header of one machine differs: only the bill of materials of its package shows the difference."""
     dist = Path(shutil.copytree(wheels["rocm-sdk-core"].parent, tmp_path / "dist"))
@@ -160,6 +161,7 @@ def test_packages_of_different_artifacts(wheels: dict[str, Path], tmp_path: Path
     assert re.search("the same artifacts", found["fix"])
 
 
+@pytest.mark.slow
 def test_promoted_packages_have_the_new_version(tree: ArtifactTree, tmp_path: Path) -> None:
     old = made(tree.root, tmp_path / "old", version="7.10.0rc1")
     new = made(tree.root, tmp_path / "new")
@@ -220,6 +222,7 @@ def unpack_selector(archive: Path, directory: Path) -> None:
     subprocess.run(["tar", "-xzf", archive, "-C", directory], check=True)
 
 
+@pytest.mark.slow
 def test_the_selector_names_its_files(tree: ArtifactTree, tmp_path: Path) -> None:
     archives = []
     for name in "ab":
@@ -237,6 +240,7 @@ def test_the_selector_names_its_files(tree: ArtifactTree, tmp_path: Path) -> Non
     assert read_sbom(text.encode()).digests == {}
 
 
+@pytest.mark.slow
 def test_the_wheel_of_the_selector_has_it(tree: ArtifactTree, tmp_path: Path) -> None:
     build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
     unpack_selector(tmp_path / f"out/dist/rocm-{VERSION}.tar.gz", tmp_path)

@@ -215,12 +215,14 @@ def installation(request: pytest.FixtureRequest, tmp_path: Path, machine: Machin
     return Installation(tmp_path, request.param, machine)
 
 
+@pytest.mark.slow
 @pytest.mark.built_wheel
 def test_under_build_isolation(installation: Installation) -> None:
     installation.add_loader()
     assert installation.family() == CHOSEN
 
 
+@pytest.mark.slow
 @pytest.mark.built_wheel
 def test_without_build_isolation(installation: Installation) -> None:
     installation.add_loader()
@@ -228,10 +230,12 @@ def test_without_build_isolation(installation: Installation) -> None:
     assert installation.family("--no-build-isolation") == CHOSEN
 
 
+@pytest.mark.slow
 def test_without_build_isolation_and_without_the_loader(installation: Installation) -> None:
     assert installation.family("--no-build-isolation") == DEFAULT
 
 
+@pytest.mark.slow
 def test_isolation_without_a_loader_is_the_error_of_the_installer(installation: Installation) -> None:
     refused = installation.install("rocm")
     assert refused.returncode != 0

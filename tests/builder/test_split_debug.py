@@ -107,6 +107,7 @@ def names(wheel: Path) -> list[str]:
 # ---- the packages
 
 
+@pytest.mark.always
 def test_artifacts(tree: ArtifactTree, tmp_path: Path) -> None:
     words = ("artifacts", tree.root, "--version", "7.10.0", "--output")
     done = made(*words, tmp_path / "split", "--split-debug")  # they are installed and tested, too
@@ -137,6 +138,7 @@ def test_artifacts(tree: ArtifactTree, tmp_path: Path) -> None:
     assert run.stdout == "16\n"
 
 
+@pytest.mark.always
 def test_without_the_option_nothing_changes(tree: ArtifactTree, tmp_path: Path) -> None:
     made("artifacts", tree.root, "--version", "7.10.0", "--no-check", "--output", tmp_path / "whole")
     assert not list((tmp_path / "whole").glob("*debug*"))
@@ -144,6 +146,7 @@ def test_without_the_option_nothing_changes(tree: ArtifactTree, tmp_path: Path) 
     assert ".debug_info" in sections(site / "_rocm_sdk_core/lib/libfat.so.1")
 
 
+@pytest.mark.always
 def test_the_same_bytes_and_one_package_alone(tree: ArtifactTree, tmp_path: Path) -> None:
     families = ("--linux-amdgpu-families", "gfx942,gfx1100")
     words = ("artifacts", tree.root, "--version", "7.10.0", "--no-check", "--split-debug", *families, "--output")
@@ -155,6 +158,7 @@ def test_the_same_bytes_and_one_package_alone(tree: ArtifactTree, tmp_path: Path
         assert (tmp_path / "one" / name).read_bytes() == data
 
 
+@pytest.mark.slow
 def test_checked_and_indexed(tree: ArtifactTree, tmp_path: Path) -> None:
     out = tmp_path / "out"
     made("artifacts", tree.root, "--version", "7.10.0rc1", "--no-check", "--split-debug", "--output", out)
@@ -177,6 +181,7 @@ def test_checked_and_indexed(tree: ArtifactTree, tmp_path: Path) -> None:
     assert "is the debug information of rocm-sdk-libraries 7.10.0rc1, which is not there" in told
 
 
+@pytest.mark.always
 def test_the_bill_of_materials(tree: ArtifactTree, tmp_path: Path) -> None:
     made("artifacts", tree.root, "--version", "7.10.0", "--no-check", "--split-debug", "--output", tmp_path / "out")
     (wheel,) = (tmp_path / "out").glob("rocm_sdk_debug_libraries-*.whl")
@@ -186,6 +191,7 @@ def test_the_bill_of_materials(tree: ArtifactTree, tmp_path: Path) -> None:
     assert [each["bom-ref"] for each in document["components"]] == ["artifact:blas_lib_generic"]
 
 
+@pytest.mark.slow
 def test_an_estimate(tree: ArtifactTree, tmp_path: Path) -> None:
     words = ("artifacts", tree.root, "--version", "7.10.0", "--output", tmp_path / "out")
     document = json.loads(made(*words, "--split-debug", "--dry-run", "--json").stdout)
@@ -197,6 +203,7 @@ def test_an_estimate(tree: ArtifactTree, tmp_path: Path) -> None:
         assert found.stat().st_size <= each["wheel"], each
 
 
+@pytest.mark.always
 def test_a_prefix(tmp_path: Path) -> None:
     prefix = usual_rocm(tmp_path / "rocm")
     compiled(prefix.root / "lib/libhipfile.so.1", "libhipfile.so.1", BUILT_ID)
@@ -205,6 +212,7 @@ def test_a_prefix(tmp_path: Path) -> None:
     assert len(names(wheel)) == 1
 
 
+@pytest.mark.slow
 def test_equal_build_ids_of_different_files(tree: ArtifactTree, tmp_path: Path) -> None:
     same = "-Wl,--build-id=0x0123456789abcdef"
     compiled(tree.place("core-hip_lib_generic", "lib/libone.so.1"), "libone.so.1", same)
@@ -240,6 +248,7 @@ def installed(tree: ArtifactTree, tmp_path: Path) -> Path:
     return site
 
 
+@pytest.mark.always
 def test_eu_addr2line_shows_function_and_line(installed: Path) -> None:
     library, directory = installed / "_rocm_sdk_core/lib/libfat.so.1", installed / "_rocm_debug_core/lib/debug"
     symbols = succeeded(["nm", "-D", str(library)]).stdout
@@ -251,6 +260,7 @@ def test_eu_addr2line_shows_function_and_line(installed: Path) -> None:
     assert "fat.c" not in without.stdout
 
 
+@pytest.mark.slow
 def test_gdb_shows_function_and_line(installed: Path, tmp_path: Path) -> None:
     gdb = shutil.which("gdb")
     if gdb is None:
@@ -268,6 +278,7 @@ def test_gdb_shows_function_and_line(installed: Path, tmp_path: Path) -> None:
     assert "fat.c" not in without.stdout
 
 
+@pytest.mark.always
 def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
     """The server knows the file by the name that `info --build-id` prints."""
     words = [sys.executable, "-m", "rocm_sdk", "info", "--build-id", "--json"]
@@ -291,6 +302,7 @@ def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
     assert Path(got).read_bytes() == served.read_bytes()
 
 
+@pytest.mark.always
 def test_the_self_test_knows_the_packages(installed: Path) -> None:
     words = [sys.executable, "-m", "rocm_sdk", "test", "--deep", "--only", "packages,files", "--json"]
     environment = clean_environment() | {"PYTHONPATH": str(installed)}

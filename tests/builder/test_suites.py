@@ -101,6 +101,7 @@ def members(wheels: Path) -> set[str]:
     return {name for wheel in wheels.glob("*.whl") for name in zipfile.ZipFile(wheel).namelist()}
 
 
+@pytest.mark.slow
 def test_the_newest_packages_that_fit_each_other(mirror: Mirror, tmp_path: Path) -> None:
     done = build(mirror, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -118,6 +119,7 @@ def test_the_newest_packages_that_fit_each_other(mirror: Mirror, tmp_path: Path)
     assert (again.returncode, again.stdout) == (0, done.stdout)
 
 
+@pytest.mark.slow
 def test_another_mirror(mirror: Mirror, tmp_path: Path) -> None:
     """The lists of the former one do not count."""
     assert build(mirror, tmp_path).returncode == 0
@@ -150,12 +152,14 @@ def test_an_output_in_the_way(mirror: Mirror, tmp_path: Path) -> None:
     assert not [*(tmp_path / "cache/sid").glob("lists/*")]
 
 
+@pytest.mark.slow
 def test_data_for_single_targets(mirror: Mirror, tmp_path: Path) -> None:
     assert build(mirror, tmp_path, "--split").returncode == 0
     (wheel,) = (tmp_path / "wheels").glob("rocm_sdk_device_gfx1100-*.whl")
     assert [name for name in zipfile.ZipFile(wheel).namelist() if "rocblas/4.4.1/library/" in name]
 
 
+@pytest.mark.slow
 def test_some_packages(mirror: Mirror, tmp_path: Path) -> None:
     """The dependencies of the packages come with them."""
     done = build(mirror, tmp_path, "--packages", "librocblas")
@@ -188,6 +192,7 @@ def test_a_mirror_without_a_suite(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_too_small(mirror: Mirror, tmp_path: Path) -> None:
     mirror.archive.remove("librocblas4")
     mirror.add("librocblas4", "6.4.4-2", ("libamdhip64-6",), library="librocblas.so.4", size=1 << 40)
@@ -259,6 +264,7 @@ def test_what_development_packages_require(development: str, rows: set[str]) -> 
     assert required(release_of("12"), [development], depends) == rows
 
 
+@pytest.mark.slow
 def test_some_packages_bring_what_their_development_requires(mirror: Mirror, tmp_path: Path) -> None:
     mirror.add("libhsa-runtime64-1", "6.4.3-1", library="libhsa-runtime64.so.1")
     header, package = "usr/include/hsa/hsa.h", "usr/lib/any-linux-gnu/cmake/hsa-runtime64/hsa-runtime64-config.cmake"

@@ -208,6 +208,7 @@ def sections(path: Path) -> dict[str, str | int]:
     return found
 
 
+@pytest.mark.slow
 def test_the_runtime_wheels_of_artifacts_and_prefix(ways: ThreeWays) -> None:
     one, other = ways.artifacts.members, ways.prefix.members
     assert one.keys() - MADE_BY_A_BUILD == other.keys()
@@ -216,6 +217,7 @@ def test_the_runtime_wheels_of_artifacts_and_prefix(ways: ThreeWays) -> None:
         assert ".so" in member or one[member][1] == digest, member
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["artifacts", "prefix"])
 def test_libraries_are_debians(ways: ThreeWays, way: str) -> None:
     """The same libraries under the same names, which differ from Debian's in nothing but the RPATH."""
@@ -296,6 +298,7 @@ def golden(kind: str) -> dict[str, str]:
     return {path: text for _, path, text in rows}
 
 
+@pytest.mark.slow
 def test_the_libraries_that_debians_own_road_made(ways: ThreeWays) -> None:
     libraries = {path.relative_to(ways.debian).as_posix(): path for path in ways.debian.rglob("*.so*")}
     expected = golden("library")
@@ -372,6 +375,7 @@ def installed(unpacked: Mapping[str, Path], system: Path) -> str:
     return "".join(f"{path}\n" for path in listed)
 
 
+@pytest.mark.slow
 def test_a_family_of_debians_usr(unpacked: dict[str, Path]) -> None:
     """The libraries of packages that are installed, with the code of one family."""
     own = {name: path for name, path in unpacked.items() if "sparse" not in name}

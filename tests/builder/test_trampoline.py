@@ -75,6 +75,7 @@ def site_of(directory: Path) -> Path:
 # ---- where installers put it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("name", ["plain", "with blank", "x" * 200, "quote'\"$`"])
 def test_in_an_environment(dist: Path, tmp_path: Path, installer: str, name: str) -> None:
@@ -304,6 +305,7 @@ def without_compiler(directory: Path, tmp_path: Path) -> Path:
     return tmp_path / "out/dist"
 
 
+@pytest.mark.slow
 def test_python_takes_over_where_the_compiler_cannot(dist: Path, tmp_path: Path) -> None:
     scripts = without_compiler(dist.parent, tmp_path)
     install("uv", empty_environment(tmp_path / "venv"), wheels(scripts, "sdk_core"))

@@ -35,6 +35,7 @@ def orders(wheels: list[Path]) -> list[list[str]]:
     return [[first, *chance.sample([name for name in names if name != first], len(names) - 1)] for first in names]
 
 
+@pytest.mark.slow
 def test_in_many_orders(wheels: list[Path], tmp_path: Path) -> None:
     assert len(wheels) == 6
     for number, order in enumerate(orders(wheels)):

@@ -186,6 +186,7 @@ def test_a_wheel_that_needs_another_distribution(call: Call, tmp_path: Path) -> 
     assert found["verdict"] == "cannot tell whether it loads: no package here has libtorch.so; no GPU code of its own"
 
 
+@pytest.mark.slow
 def test_a_wheel_for_another_python(call: Call, tmp_path: Path) -> None:
     app = compile_library(tmp_path / "app.so", None)
     for tag, word in (
@@ -351,6 +352,7 @@ def pip_install(site: Path, *wheels: Path) -> None:
     subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
 
 
+@pytest.mark.slow
 def test_the_packages_with_the_code_of_torch(call: Call, sdk: Site, tmp_path: Path) -> None:
     """As pip installs them: none, one of another version, one for another GPU, the right one."""
     base = torch_wheel(tmp_path, "torch", "2.12.0+rocm10.0.0", ("device-gfx1100", "device-gfx942"))

@@ -13,7 +13,7 @@ GPU = ("--gpu", "gfx1030")
 LLVM = 'const char *llvm_version(void) { return "%s"; }'
 
 
-@pytest.mark.parametrize("tag", ["--enable-new-dtags", "--disable-new-dtags"])
+@pytest.mark.parametrize("tag", ["--disable-new-dtags", "--enable-new-dtags"])
 def test_a_library_where_an_rpath_leads(call: Call, tmp_path: Path, tag: str) -> None:
     helper = compile_library(tmp_path / "app/lib/libhelper.so.1", "libhelper.so.1", "int help(void) { return 0; }")
     flags = (f"-Wl,{tag}", "-Wl,-rpath,$ORIGIN/../lib")

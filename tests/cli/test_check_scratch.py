@@ -102,6 +102,7 @@ def test_no_place_for_scratch(tmp_path: Path) -> None:
 MANY = 20_000
 
 
+@pytest.mark.slow
 def test_a_wheel_of_many_members(tmp_path: Path) -> None:
     """10,000 members a second, of which a few are read. In processor time: other tests run beside it."""
     path = tmp_path / "sample-1-py3-none-any.whl"
@@ -149,8 +150,12 @@ def begun(large: Path, place: Path, words: tuple[str, ...] = CHECK) -> subproces
     return process
 
 
-@pytest.mark.parametrize("words", [CHECK, INSTALL], ids=["check", "install"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.always
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(signal.SIGHUP, INSTALL), (signal.SIGTERM, CHECK), (signal.SIGINT, CHECK)],
+    ids=["SIGHUP install", "SIGTERM check", "SIGINT check"],
+)
 def test_a_signal_leaves_nothing(large: Path, tmp_path: Path, number: int, words: tuple[str, ...]) -> None:
     for pause in (0, 0.05, 0.2):
         process = begun(large, tmp_path / "place", words)
@@ -184,6 +189,7 @@ def test_a_signal_during_the_removal(large: Path, tmp_path: Path) -> None:
     assert list((tmp_path / "place").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_ignored_signal_stays_ignored(large: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()

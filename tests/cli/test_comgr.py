@@ -107,6 +107,7 @@ def test_what_compresses_says_it(call: Call, sdk: Site, packed: Path, tmp_path: 
     assert "export AMD_COMGR_CACHE=0" in said.stderr
 
 
+@pytest.mark.slow
 def test_the_self_test_judges_as_check_does(call: Call, sdk: Site, spirv: Path, packed: Path, tmp_path: Path) -> None:
     machine = machine_of(tmp_path / "machine", "gfx1030")
     root = {"ROCM_SDK_ROOTFS": str(machine.root)}

@@ -273,6 +273,7 @@ def test_build_in_fish(build_scripts: Path, words: tuple[str, ...]) -> None:
     assert BUILD_VALUES[words] in {line.split("\t")[0].rstrip("/") for line in offered.splitlines()}
 
 
+@pytest.mark.slow
 def test_build_in_zsh(build_scripts: Path) -> None:
     assert (build_scripts / "zsh").read_text().startswith("#compdef rocm-sdk-build\n")
     run_shell("zsh", "-n", str(build_scripts / "zsh"))

@@ -72,6 +72,7 @@ def test_no_network(sdk: Site, devel_tree: Path, command: str) -> None:
     assert network_of(sdk, [command, *words]) == []
 
 
+@pytest.mark.slow
 def test_who_asks(sdk: Site) -> None:
     assert "rocm_sdk.index.web.server" in network_of(
         sdk, ["install", "--gpu", "gfx942"], ROCM_SDK_INDEX="http://127.0.0.1:1/"

@@ -146,6 +146,7 @@ def own_of(imported: set[str]) -> list[str]:
     return sorted(name for name in imported if name.partition(".")[0] in {"rocm_sdk", "rocm_sdk_build"})
 
 
+@pytest.mark.slow
 def test_help_of_the_builder_imports_what_it_shows(sdk: Site) -> None:
     """Wrong usage imports the same."""
     assert list(MODULES_OF_HELP) == list(COMMANDS)

@@ -51,6 +51,7 @@ def test_json(call: Call) -> None:
     assert json.loads(call("tree", "hipsparse", "--json").stdout)["timing"] is None
 
 
+@pytest.mark.slow
 def test_reading_ahead_without_a_list(call: Call) -> None:
     """Reading ahead is timed where a load does it: the user may have it done always, or never."""
     for read_ahead in ("0", "1"):
@@ -96,6 +97,7 @@ def test_files_that_cannot_leave_the_memory(call: Call, sdk: Site) -> None:
     assert timing["cold"] is None and timing["touched"]
 
 
+@pytest.mark.slow
 def test_what_libraries_print_and_break(call: Call, sdk: Site) -> None:
     source = "#include <stdio.h>\n#include <unistd.h>\n__attribute__((constructor)) static void say(void) {{ {} }}"
     sdk.library("libroctx64.so.4", source.format('puts("[1, 2]"); fflush(stdout);'))

@@ -35,6 +35,7 @@ def small(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
+@pytest.mark.slow
 def test_the_libraries_that_one_needs(small: Path) -> None:
     libraries = {name for name in names_in(small) if name.startswith("lib")}
     assert libraries == {
@@ -56,6 +57,7 @@ def test_it_loads_from_its_place(small: Path) -> None:
     assert answer == f"{small}/{LIBRARIES}/lib/libhipsparse.so.4"
 
 
+@pytest.mark.slow
 def test_packages_say_what_they_are(small: Path, sdk: Path) -> None:
     info = small / f"rocm_sdk_libraries-{VERSION}+closure.gfx1030.dist-info"
     assert f"Version: {VERSION}+closure.gfx1030\n" in (info / "METADATA").read_text()
@@ -109,6 +111,7 @@ def test_what_a_library_that_is_opened_needs_of_the_system(sdk: Path, tmp_path: 
     assert "libz.so.1" in document["outside"]  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_names_of_gpus_come_from_the_system(sdk: Path, tmp_path: Path) -> None:
     """The system's libdrm reads amdgpu.ids: without it HIP and rocminfo print no name."""
     if ctypes.util.find_library("drm_amdgpu") is None:
@@ -134,6 +137,7 @@ def test_what_the_loader_needs_of_the_system(sdk: Path, tmp_path: Path) -> None:
     assert {name for name in document["outside"] if name.startswith("libelf")} == needed  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_report(sdk: Path, tmp_path: Path) -> None:
     done = closure(sdk, PROVED, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
     lines = done.stdout.splitlines()
@@ -155,6 +159,7 @@ def test_versions_can_stay(sdk: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / f"rocm_sdk_core-{VERSION}.dist-info").is_dir()
 
 
+@pytest.mark.slow
 def test_an_extension_of_the_application(sdk: Path, tmp_path: Path) -> None:
     extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
     document = report(sdk, PROVED, "--for", extension, "--gpu", "gfx942", "--output", tmp_path / "out")
@@ -189,6 +194,7 @@ def test_variants_that_are_not_loaded_stay_out(sdk: Path, tmp_path: Path) -> Non
     assert "libcudart" not in json.dumps(document)
 
 
+@pytest.mark.slow
 def test_a_framework_that_lists_its_libraries(sdk: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     (site / "framework").mkdir(parents=True)
@@ -214,6 +220,7 @@ def test_a_tool_with_what_it_reads(sdk: Path, tmp_path: Path) -> None:
     assert "rocminfo" not in (core / "entry_points.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_library_without_code_for_the_gpu(sdk: Path, tmp_path: Path) -> None:
     words = ("--library", "rocblas", "--gpu", "gfx942")
     whole = closure(sdk, *words, "--output", tmp_path / "whole")
@@ -332,6 +339,7 @@ def test_each_step_shows_that_it_goes_on(
         assert f"rocm-sdk: {title}" in said
 
 
+@pytest.mark.slow
 def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A selection that forgets a library is refused, although this system could load it from the SDK."""
     from rocm_sdk_build.closure.choosing import selection
@@ -353,6 +361,7 @@ def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_proof_compares_the_code(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A selection that forgets kernels of a GPU is refused: each library loads without them."""
     from rocm_sdk_build.closure import closure as module
@@ -376,6 +385,7 @@ def test_the_proof_compares_the_code(sdk: Path, tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_proof_looks_for_every_symbol(sdk: Path, tmp_path: Path) -> None:
     """Of a library, too, that a package opens so that missing functions show only when they are called."""
     site = tmp_path / "site"

@@ -112,6 +112,7 @@ def test_a_digest_that_is_none(own: Path, tmp_path: Path, digest: str) -> None:
 # ---- links
 
 
+@pytest.mark.slow
 def test_hard_links_only_where_they_are_asked_for(own: Path, tmp_path: Path) -> None:
     closure(own, *WORDS, "--output", tmp_path / "copies")
     assert not (tmp_path / "copies" / HIP).samefile(own / HIP)

@@ -72,6 +72,7 @@ def write_engine(lib: Path) -> None:
     compile_library(directory / "libengine.so", "libengine.so", "int engine;", (lib / "libunused.so.1",))
 
 
+@pytest.mark.slow
 def test_engines_and_what_they_need(extend: Callable[..., Path], tmp_path: Path) -> None:
     site = extend(write_engine, "lib/libhipdnn_backend.so.1", "lib/hipdnn_plugins/engines/libengine.so")
     done = closure(site, PROVED, "--library", "hipdnn", "--output", tmp_path / "out")

@@ -44,6 +44,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "bin/python"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["site", "wheels", "squashfs"])
 def test_two_at_once_to_one_output(sdk: Path, tmp_path: Path, form: str) -> None:
     """The one that comes last says whose name was taken."""
@@ -86,6 +87,7 @@ def site_of(python: Path) -> Path:
     return site
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSTALLERS)
 def test_installers_take_the_wheels(wheels: Path, python: Path, tmp_path: Path, name: str) -> None:
     application = write_application_wheel(tmp_path / "application", f"rocm[libraries]=={VERSION}")
@@ -114,6 +116,7 @@ def test_an_exact_version_is_another_one(wheels: Path, python: Path, tmp_path: P
     assert "rocm-sdk-core" in done.stderr, "the reason"
 
 
+@pytest.mark.slow
 def test_what_others_say_of_the_wheels(wheels: Path) -> None:
     """Of the empty package `rocm`, too (W007: it has no library)."""
     names = sorted(path.name.partition("-")[0] for path in wheels.iterdir())
@@ -175,6 +178,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site_of(directory / "venv/bin/python")
 
 
+@pytest.mark.slow
 def test_commands_that_are_programs(installed: Path, python: Path, tmp_path: Path) -> None:
     """The programs look for the dist-info directory of the closure.
 

@@ -147,6 +147,7 @@ def test_a_library_that_an_override_replaces(own: Path, tmp_path: Path) -> None:
     assert "fix: unset ROCM_SDK_LIBRARY_amdhip64\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
     """The link mode `symlink` of uv makes each file an absolute link into a cache."""
     cache = tmp_path / "own/cache"
@@ -161,6 +162,7 @@ def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
     assert [str(path.readlink()) for path in links] == ["librocblas.so.5"]
 
 
+@pytest.mark.slow
 def test_rows_of_an_application_that_lead_out(sdk: Path, tmp_path: Path) -> None:
     """Files elsewhere that a RECORD of others names are not linked into the proof's root, where files are written."""
     site, outside = tmp_path / "app-site", tmp_path / "etc"
@@ -181,6 +183,7 @@ def test_rows_of_an_application_that_lead_out(sdk: Path, tmp_path: Path) -> None
     assert (outside / "secret").read_text() == "private"
 
 
+@pytest.mark.slow
 def test_a_kill_leaves_nothing_that_stays(sdk: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "rocm_sdk_build", "closure", "--library", "rocblas", "--gpu", "gfx1030"]
     environment = clean_environment() | {"PYTHONPATH": str(sdk)}
@@ -197,6 +200,7 @@ def test_a_kill_leaves_nothing_that_stays(sdk: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_a_user_without_rights(sdk: Path, open_directory: Path, other_user: OtherUser) -> None:
     """The proof runs as root of a namespace of the user's, where the system allows one."""
     site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
@@ -221,6 +225,7 @@ def test_the_same_bytes_elsewhere(sdk: Path, tmp_path: Path) -> None:
     assert compared.returncode == 0, compared.stdout
 
 
+@pytest.mark.slow
 def test_an_application_with_deep_directories(sdk: Path, tmp_path: Path) -> None:
     with deep_directory(tmp_path / "application", 1000) as deep:
         done = closure(sdk, "--for", deep, "--output", tmp_path / "out", check=False)

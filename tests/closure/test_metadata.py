@@ -69,6 +69,7 @@ def self_test(site: Path, *words: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 def test_a_fix_names_the_original_and_the_command(sdk: Path, tmp_path: Path) -> None:
     closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "out")
     (tmp_path / f"out/{CORE}/lib/libamdhip64.so.7").unlink()
@@ -86,6 +87,7 @@ def test_a_fix_names_the_original_and_the_command(sdk: Path, tmp_path: Path) -> 
     assert (tmp_path / f"elsewhere/closure/{CORE}/lib/libamdhip64.so.7").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_a_fix_of_wheels_makes_and_installs_them_again(
     wheels: Path, environment: Environment, tmp_path: Path, installer: str
@@ -132,6 +134,7 @@ def write_index(wheels: Path, directory: Path) -> str:
     return directory.as_uri()
 
 
+@pytest.mark.slow
 def test_a_fix_of_an_image_makes_it_again(sdk: Path, tmp_path: Path) -> None:
     """Nothing is installed into an image."""
     closure(sdk, "--library", "hipsparse", "--form", "oci", "--output", tmp_path / "out.tar")
@@ -181,6 +184,7 @@ def test_a_note_that_is_not_ours(sdk: Path, tmp_path: Path, note: str) -> None:
     assert all(word not in found["fix"] for word in ("rm -rf", "rocm-sdk-build", "\x1b"))
 
 
+@pytest.mark.slow
 def test_the_report_for_programs(sdk: Path, tmp_path: Path) -> None:
     found: dict[str, Any] = report(sdk, PROVED, "--library", "rocblas", "--gpu", "gfx942", "--output", tmp_path / "out")
     files = {each["path"]: each for each in found["files"]}
@@ -199,6 +203,7 @@ def test_the_report_for_programs(sdk: Path, tmp_path: Path) -> None:
     assert {each["version"] for each in found["packages"]} == {f"{VERSION}+closure.gfx942"}
 
 
+@pytest.mark.slow
 def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:
     """The wheel's package is imported in the proof, where the wheel's files are not installed."""
     (tmp_path / "app").mkdir()
@@ -221,6 +226,7 @@ def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:
     assert f"app{extension.suffix}" not in names_in(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_an_application_whose_code_is_for_another_python(sdk: Path, tmp_path: Path) -> None:
     extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
     other = extension.with_name("other.cpython-399-x86_64-linux-gnu.so")

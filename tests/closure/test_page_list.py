@@ -37,6 +37,7 @@ def fields(text: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()[1:]]
 
 
+@pytest.mark.slow
 def test_loads_read_ahead(site: Path) -> None:
     done = run_interpreter(
         "-c", LOAD, check=False, ROCM_SDK_ROOT=str(site), ROCM_SDK_READ_AHEAD="1", ROCM_SDK_VERBOSE="1"
@@ -47,6 +48,7 @@ def test_loads_read_ahead(site: Path) -> None:
     assert [row.path for row in rows[:-1]] == sorted(row.path for row in rows[:-1])
 
 
+@pytest.mark.slow
 def test_it_is_what_init_records_there(site: Path, tmp_path: Path) -> None:
     """And that one may take its place: RECORD lists the one that came with the package."""
     copy = tmp_path / "copy"
@@ -65,6 +67,7 @@ def test_it_is_what_init_records_there(site: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["problems"] == []
 
 
+@pytest.mark.slow
 def test_wheels_have_it(sdk: Path, tmp_path: Path) -> None:
     document = json.loads(closure(sdk, *WORDS, "--form", "wheels", "--output", tmp_path / "out", "--json").stdout)
     assert document["page_list"] == LIST
@@ -73,6 +76,7 @@ def test_wheels_have_it(sdk: Path, tmp_path: Path) -> None:
         assert fields(wheel.read(LIST).decode())
 
 
+@pytest.mark.slow
 def test_a_layer_has_it(sdk: Path, tmp_path: Path) -> None:
     closure(sdk, *WORDS, "--form", "oci", "--output", tmp_path / "layer.tar")
     with tarfile.open(tmp_path / "layer.tar") as layer:
@@ -160,6 +164,7 @@ def hostile(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_libraries_put_into_its_place(hostile: Path, tmp_path: Path, name: str) -> None:
     code, why = ATTACKS[name]

@@ -227,7 +227,7 @@ def as_other_user(words: Words, variables: Variables, outside: Outside, other: O
     )
 
 
-WAYS: dict[str, Run] = {"mapped": as_root_user, "changed": in_a_chroot, "own": as_other_user}
+WAYS: dict[str, Run] = {"own": as_other_user, "mapped": as_root_user, "changed": in_a_chroot}
 
 
 def need_namespaces_of(way: str) -> None:
@@ -243,6 +243,7 @@ def begun(way: str, words: Words, variables: Variables, outside: Outside, other:
     return thread
 
 
+@pytest.mark.always
 @as_root
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dies", ["builder", "keeper"])
@@ -273,6 +274,7 @@ def test_no_process_outlives_a_kill(  # noqa: PLR0917
     thread.join()
 
 
+@pytest.mark.always
 @as_root
 @pytest.mark.parametrize("way", WAYS)
 def test_attacks_of_constructors(  # noqa: PLR0917
@@ -353,6 +355,7 @@ def test_where_nothing_takes_the_rights(
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 @as_root
 def test_the_unsafe_proof(sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser) -> None:
     """The unsafe proof runs in copies: things that belong to root are out of its reach."""

@@ -90,6 +90,7 @@ def test_what_is_refused_is_said(tmp_path: Path) -> None:
     assert "file too short" in str(why(partial(load, path), path))
 
 
+@pytest.mark.slow
 def test_a_closure_whose_library_ends_its_process(sdk: Path, tmp_path: Path) -> None:
     application = tmp_path / "application"
     application.mkdir()

@@ -20,6 +20,8 @@ from sample_site import clean_environment
 from rocm_sdk_build.closure.proving.namespaces import _copy
 from rocm_sdk_build.closure.proving.root import Root
 
+pytestmark = pytest.mark.slow
+
 
 def test_code_that_lacks_rights(sdk: Path, tmp_path: Path) -> None:
     """The code fails, and the error says why it may."""

@@ -32,6 +32,7 @@ def application(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_a_run_uses_stays(sdk: Path, tmp_path: Path, application: Path) -> None:
     words = ("--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "out")
     done = closure(sdk, PROVED, *words, "--trace", "--", sys.executable, application)

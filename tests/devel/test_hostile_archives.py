@@ -90,6 +90,7 @@ def test_headers_without_end(devel_site: DevelSite) -> None:
     refused(devel_site, "_devel.tar is damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
 def test_truncated(make_site: Callable[..., DevelSite], name: str) -> None:
     site = make_site()
@@ -101,6 +102,7 @@ def test_truncated(make_site: Callable[..., DevelSite], name: str) -> None:
         refused(site, name, "damaged" if length else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
 def test_damaged(make_site: Callable[..., DevelSite], name: str) -> None:
     """A bit flipped anywhere: RECORD has the digest of the archive."""
@@ -146,6 +148,7 @@ def test_a_link_into_a_package_must_lead_to_a_regular_file(devel_site: DevelSite
     assert (devel_site.core / "fifo").stat().st_nlink == 1
 
 
+@pytest.mark.always
 def test_whatever_is_in_the_headers(tmp_path: Path) -> None:
     """Bytes of headers replaced, their checksums made right again: read or refused, nothing else."""
     whole = make_archive([entry for entry in sample_members() if len(entry[1]) < 10_000])

@@ -34,9 +34,13 @@ def edit(path: Path, change: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../victim.txt", "../../victim.txt", "lib/../../victim.txt", "/victim.txt", "./a", "", "a//b"]
+    ("name", "text"),
+    [
+        *((name, TARGET) for name in ("../victim.txt", "../../victim.txt", "lib/../../victim.txt", "/victim.txt")),
+        *((name, TARGET) for name in ("./a", "", "a//b")),
+        *(("../victim.txt", text) for text in ("../../_rocm_sdk_core/bin/hipcc", "x")),
+    ],
 )
-@pytest.mark.parametrize("text", [TARGET, "../../_rocm_sdk_core/bin/hipcc", "x"])
 def test_device_links_that_name_other_files(site: DevelSite, name: str, text: str) -> None:
     name = name.replace("/victim", f"{site.path.parent}/victim") if name.startswith("/") else name
     edit(site.tree / ".rocm-sdk/device_links.json", lambda links: links.update({name: text}))
@@ -45,7 +49,7 @@ def test_device_links_that_name_other_files(site: DevelSite, name: str, text: st
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"a": [1]}', "[" * 100_000, "\\udc80", '{"a": "' + "x" * 90 + '"}']
+    "text", ['{"a": [1]}', "", "{", "[]", "null", "[" * 100_000, "\\udc80", '{"a": "' + "x" * 90 + '"}']
 )
 def test_device_links_that_are_none(site: DevelSite, text: str) -> None:
     (site.tree / ".rocm-sdk/device_links.json").write_text(text)
@@ -68,17 +72,16 @@ def test_a_device_link_below_a_directory_that_became_a_link(site: DevelSite) -> 
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-@pytest.mark.parametrize("words", [["init"], ["init", "--check"]])
-def test_manifests_with_other_entries(site: DevelSite, name: str, words: list[str]) -> None:
+def test_manifests_with_other_entries(site: DevelSite, name: str) -> None:
     path = site.tree / ".rocm-sdk/manifest.json"
     edit(path, lambda content: content["entries"].append(ENTRIES[name]))
-    assert_refused(site.command(*words, check=False), 1, f"{path} is damaged: ", " install ", " rocm-sdk-devel==7.10.0")
+    assert_refused(site.command("init", check=False), 1, f"{path} is damaged: ", " install ", " rocm-sdk-devel==7.10.0")
     assert victims(site) == ["mine", "mine"]
     assert not (site.tree / "bin/new").exists()
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "null", "7", '{"format": 1}', "[" * 100_000, '{"format": 1, "archive": [1], "entries": []}']
+    "text", ['{"format": 1, "archive": [1], "entries": []}', "", "[]", "null", "7", '{"format": 1}', "[" * 100_000]
 )
 def test_manifests_that_are_none(site: DevelSite, text: str) -> None:
     path = site.tree / ".rocm-sdk/manifest.json"
@@ -98,7 +101,7 @@ def test_a_directory_of_the_tree_that_became_a_link(site: DevelSite) -> None:
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"hipcc": "mine"}
 
 
-@pytest.mark.parametrize("name", ["stamp", "device_links.json"])
+@pytest.mark.parametrize("name", ["device_links.json", "stamp"])
 def test_notes_that_became_a_link(site: DevelSite, name: str) -> None:
     """The directory of the notes leads elsewhere: a file of this name there is not replaced."""
     outside = site.path.parent / "outside"
@@ -111,7 +114,7 @@ def test_notes_that_became_a_link(site: DevelSite, name: str) -> None:
     assert (outside / name).read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["stamp", "device_links.json", "manifest.json"])
+@pytest.mark.parametrize("name", ["device_links.json", "stamp", "manifest.json"])
 def test_a_note_that_is_a_pipe(site: DevelSite, name: str) -> None:
     """Nobody waits for a writer."""
     (site.tree / ".rocm-sdk" / name).unlink()

@@ -60,6 +60,7 @@ def test_lists_that_are_none(two_sites: list[DevelSite], store: Path, name: str)
     use_with_list(two_sites, store, lambda _: TEXTS[name])
 
 
+@pytest.mark.slow
 def test_a_list_that_is_too_large(two_sites: list[DevelSite], store: Path) -> None:
     said = use_with_list(two_sites, store, lambda data: data + b" " * (1 << 26))
     assert "it is larger than 67108864 bytes" in said
@@ -194,7 +195,7 @@ def test_a_store_of_root_is_usable_by_others(
 
 
 @as_root
-@pytest.mark.parametrize("place", [".", "files", "trees", "prefix"])
+@pytest.mark.parametrize("place", ["trees", ".", "files", "prefix"])
 def test_a_store_that_another_user_can_change(shared: tuple[DevelSite, DevelSite, Path], place: str) -> None:
     """Not even root uses it: its owner could change a file of the tree at any time."""
     one, other, store = shared
@@ -260,6 +261,7 @@ for number in range(count):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_that_add_the_same_files(tmp_path: Path, two_sites: list[DevelSite]) -> None:
     from rocm_sdk.devel.store import Store
 
@@ -286,6 +288,7 @@ def test_two_processes_that_add_the_same_files(tmp_path: Path, two_sites: list[D
     assert not list((tmp_path / "store").glob(".*"))
 
 
+@pytest.mark.slow
 def test_environments_that_are_made_at_once(make_site: MakeSite, store: Path) -> None:
     """None of them exists before, nor does the store."""
     members = sample_members()

@@ -27,6 +27,8 @@ from sample_devel import (
 )
 from sample_site import compile_library
 
+pytestmark = pytest.mark.slow
+
 NEWER = "7.11.0"
 
 

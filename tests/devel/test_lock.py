@@ -62,6 +62,7 @@ def becomes_free(site: DevelSite) -> bool:
     return True
 
 
+@pytest.mark.always
 def test_32_at_once(devel_site: DevelSite) -> None:
     devel_site.install_devel(sample_members(), "_devel.tar.xz")
     (devel_site.path / "rocm_sdk_devel/_devel.tar").unlink()

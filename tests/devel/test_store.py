@@ -39,6 +39,7 @@ def test_the_second_extraction_does_not_read_the_archive(two_sites: list[DevelSi
     other.command("init", "--check")
 
 
+@pytest.mark.slow
 def test_prune_removes_unused_files(two_sites: list[DevelSite], store: Path) -> None:
     one, other = two_sites
     one.command("init", "--store", str(store))

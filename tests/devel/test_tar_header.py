@@ -45,6 +45,7 @@ def test_written_headers(form: int) -> None:
         assert taken(Header, block) == taken(tarfile.TarInfo, block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_damaged_headers(form: int) -> None:
     chosen = random.Random(form)

@@ -65,6 +65,7 @@ def fetch(wheel: Wheel) -> Path:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the wheels are for x86-64")
 @pytest.mark.parametrize("wheel", wheels(), ids=lambda wheel: wheel.name)
 def test_what_is_said_of_it(wheel: Wheel, tmp_path: Path) -> None:

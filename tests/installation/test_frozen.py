@@ -11,6 +11,8 @@ from programs import completed
 from sample_devel import make_wheel
 from sample_site import CORE, LIBRARIES, Site, clean_environment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import ctypes, sys

@@ -12,6 +12,8 @@ import pytest
 from environments import empty_environment
 from programs import completed
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SAMPLE_EXTENSION = Path(__file__).resolve().parents[1] / "extension/sample_extension.c"

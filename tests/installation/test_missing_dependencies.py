@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 WHEEL = ("pip", "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", "wheels", ".")

@@ -62,8 +62,10 @@ def assert_answers(run: Run, command: Path, **variables: str) -> None:
     assert result.stdout.startswith("rocm-sdk-loader "), result.stderr
 
 
-@pytest.mark.parametrize("installer", ["pip", "uv"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "installer"), [*((place, "uv") for place in PLACES), *((place, "pip") for place in [*PLACES][::3])]
+)
 def test_paths(run: Run, wheel: Path, tmp_path: Path, installer: str, place: str) -> None:
     python = empty_environment(tmp_path / PLACES[place])
     install(run, installer, python, wheel)
@@ -79,6 +81,7 @@ def test_paths(run: Run, wheel: Path, tmp_path: Path, installer: str, place: str
     assert run(python, "-m", "rocm_sdk", "--version").stdout.startswith("rocm-sdk-loader ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_wrapper_that_is_lost_is_restored_for_its_path(run: Run, wheel: Path, tmp_path: Path, place: str) -> None:
     python = empty_environment(tmp_path / PLACES[place])
@@ -99,6 +102,7 @@ def test_a_wrapper_that_is_lost_is_restored_for_its_path(run: Run, wheel: Path, 
     assert not command.exists()
 
 
+@pytest.mark.slow
 def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> None:
     empty_environment(tmp_path / "real")
     (tmp_path / "a link").symlink_to("real")
@@ -108,6 +112,7 @@ def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> 
         assert run(tmp_path / directory / "bin/python", "-m", "rocm_sdk.adoption", "--check").returncode == 0
 
 
+@pytest.mark.slow
 def test_user_prefix_and_target(run: Run, wheel: Path, tmp_path: Path) -> None:
     python = str(Path(sys.executable).resolve())  # the Python of the virtual environment sees no packages of the user
     pip = installer_command("pip", python, "install")
@@ -122,6 +127,7 @@ def test_user_prefix_and_target(run: Run, wheel: Path, tmp_path: Path) -> None:
     assert_answers(run, target / "bin/rocm-sdk", PYTHONPATH=str(target))
 
 
+@pytest.mark.slow
 def test_tools(run: Run, wheel: Path, tmp_path: Path) -> None:
     run(UV, "tool", "install", "--quiet", "--python", sys.executable, wheel)
     assert_answers(run, tmp_path / "tool-bin/rocm-sdk")
@@ -177,6 +183,7 @@ def test_an_installation_without_the_extension(run: Run, wheel: Path, tmp_path: 
     assert "fix: " in result.stderr
 
 
+@pytest.mark.slow
 def test_a_source_tree(run: Run, wheel: Path, source_tree: Path, tmp_path: Path) -> None:
     """Python looks into the current directory first: in a clone it finds the sources, whatever is installed."""
     python = empty_environment(tmp_path / "venv")

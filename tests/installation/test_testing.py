@@ -34,6 +34,7 @@ def run_tests(python: str | Path, framework: Path, **variables: str) -> "subproc
     return completed([*map(str, command)], cwd=framework, env=clean_environment() | variables)
 
 
+@pytest.mark.slow
 @pytest.mark.built_wheel
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_the_lines_of_the_page(framework: Path, tmp_path: Path, installer: str) -> None:
@@ -52,6 +53,7 @@ def test_the_lines_of_the_page(framework: Path, tmp_path: Path, installer: str) 
     assert (done.returncode, done.stdout.splitlines()[-1][:8]) == (0, "3 passed"), done.stdout
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_fixture_says_so(framework: Path) -> None:
     done = run_tests(sys.executable, framework, CC="no-such-compiler")
     assert done.returncode == 1
@@ -75,6 +77,7 @@ def sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleSdk:
     return made
 
 
+@pytest.mark.slow
 def test_each_library_is_found_and_loads(sdk: SampleSdk) -> None:
     names = [row.shortname for row in STAND_INS]
     assert rocm_sdk.find_libraries(*names) == [sdk.library(name) for name in names]
@@ -82,6 +85,7 @@ def test_each_library_is_found_and_loads(sdk: SampleSdk) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_functions_of_the_users_own(sdk: SampleSdk) -> None:
     """A library that is made again keeps what it needs."""
     sdk.compile("hipsparse", "int answer(void) { return 42; }")

@@ -33,8 +33,15 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("way", [(each, shape) for each in INSTALLERS for shape in ("whl_next", "whl")], ids="-".join)
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("machine", "way"),
+    [
+        *((machine, ("uv", "whl_next")) for machine in MACHINES.values()),
+        *((next(iter(MACHINES.values())), ("pip", shape)) for shape in ("whl_next", "whl")),
+        ([*MACHINES.values()][1], ("uv", "whl")),
+    ],
+)
 def test_each_machine(
     install: Run,
     tmp_path: Path,
@@ -60,6 +67,7 @@ def test_each_machine(
         assert f"node {node}: {gpu}" in said.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_the_printed_command_installs_just_that(install: Run, python: Path, installer: str, whl_next: str) -> None:
     command = install("torch", "--print", "--installer", installer, python=python).stdout
@@ -77,6 +85,7 @@ def test_the_printed_command_installs_just_that(install: Run, python: Path, inst
     }
 
 
+@pytest.mark.slow
 def test_it_installs_checks_and_leaves_what_works(install: Run, python: Path) -> None:
     refused = install("torch", status=1, python=python)
     assert "nobody can answer here" in refused.stderr
@@ -146,12 +155,14 @@ def test_no_place_for_an_empty_directory(tmp_path: Path, monkeypatch: pytest.Mon
     assert refused.value.fix == "TMPDIR names another place"
 
 
+@pytest.mark.slow
 def test_an_older_version_is_not_taken_without_a_word(install: Run, python: Path) -> None:
     install("torch", "--yes", python=python, status=None)
     said = install("torch", "--rocm", "10.0.0", "--print", python=python)
     assert "rocm 10.0.1 is replaced by the older 10.0.0" in said.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_an_incomplete_release_means_its_newest(install: Run, installer: str) -> None:
     for wanted, found in (("10.0", "10.0.1"), ("10", "10.0.1"), ("10.0.0", "10.0.0")):
@@ -159,6 +170,7 @@ def test_an_incomplete_release_means_its_newest(install: Run, installer: str) ->
         assert f"+rocm{found}" in said.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", INSTALLERS)
 @pytest.mark.parametrize(
     ("gpu", "fix"),
@@ -176,6 +188,7 @@ def test_a_gpu_that_nothing_serves(install: Run, installer: str, gpu: str, fix: 
     assert said.stdout == ""
 
 
+@pytest.mark.slow
 def test_the_nearest_can_be_asked_for(install: Run) -> None:
     assert "torch[device-gfx11-generic]==" in install("torch", "--print", "--gpu", "gfx11-generic").stdout
 
@@ -196,6 +209,7 @@ def public(tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["variable", "file", "find-links"])
 def test_pip_looks_at_no_further_place(install: Run, python: Path, public: Path, way: str, whl_next: str) -> None:
     address = f"file://{public}/simple"
@@ -235,6 +249,7 @@ def test_pip_looks_at_no_further_place(install: Run, python: Path, public: Path,
     assert list(python.parent.parent.glob("lib/python3*/site-packages/filelock-3.20.0.dist-info"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["variable", "file"])
 def test_uv_looks_at_no_further_place(install: Run, python: Path, public: Path, way: str, whl_next: str) -> None:
     address = f"file://{public}/simple"
@@ -269,6 +284,7 @@ def _damaged(tmp_path: Path, kind: str) -> None:
     write_wheel(tmp_path, "amd-torch-device-gfx1100", version)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", INSTALLERS)
 @pytest.mark.parametrize(
     ("kind", "words"),
@@ -340,11 +356,13 @@ def test_locks_of_uv(install: Run, whl_next: str, name: str) -> None:
     assert LOCKED in said.stdout
 
 
+@pytest.mark.slow
 def test_a_lock_of_pip(install: Run) -> None:
     said = install("torch", "--print", "--installer", "pip", "--format", "lock", python=Path(sys.executable))
     assert LOCKED in said.stdout
 
 
+@pytest.mark.slow
 def test_pip_before_it_had_locks(install: Run, shared_python: Path) -> None:
     """The pip that Python brings; a later Python has a later one."""
     version = subprocess.check_output([str(shared_python), "-m", "pip", "--version"], text=True).split()[1]
@@ -352,6 +370,7 @@ def test_pip_before_it_had_locks(install: Run, shared_python: Path) -> None:
     assert ("pip has no `pip lock` before 25.1" in said.stderr) == (tuple(map(int, version.split(".")[:2])) < (25, 1))
 
 
+@pytest.mark.slow
 def test_an_environment_of_conda(install: Run, whl_next: str) -> None:
     text = install("torch", "--print", "--installer", "conda-pip").stdout
     assert f'      - "--index-url {whl_next}"\n      - "rocm[libraries,device-gfx1100]==10.0.1"\n' in text
@@ -372,6 +391,7 @@ def test_other_pairs_are_refused(install: Run, options: tuple[str, str]) -> None
 # ---- what, where, from where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_jax_and_a_wheel(install: Run, tmp_path: Path, installer: str) -> None:
     said = install("jax", "--print", "--installer", installer, "--format", "requirements")
@@ -388,6 +408,7 @@ def test_jax_and_a_wheel(install: Run, tmp_path: Path, installer: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_streams_and_releases(install: Run) -> None:
     unknown = install("sdk", "--print", "--rocm", "6.4", status=1, ROCM_SDK_INDEX="")
     assert "no known index has it" in unknown.stderr
@@ -397,6 +418,7 @@ def test_streams_and_releases(install: Run) -> None:
     assert re.search(r"--prerelease allow", said.stdout)
 
 
+@pytest.mark.slow
 def test_a_password_is_not_printed(install: Run, whl_next: str) -> None:
     address = whl_next.replace("://", "://user:secret@")
     said = install("torch", "--print", "--installer", "uv", ROCM_SDK_INDEX=address)

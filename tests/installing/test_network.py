@@ -57,6 +57,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_no_way_to_the_index(
     install: Run, served: tuple[Path, int, int], installer: str, case: tuple[str, dict[str, str], str, str]
@@ -71,6 +72,7 @@ def test_no_way_to_the_index(
     assert fix in fixed
 
 
+@pytest.mark.slow
 def test_what_only_the_installer_does_not_reach(install: Run, whl_next: str, installer: str) -> None:
     variables = {"pip": {"PIP_PROXY": REFUSED}, "uv": {"ALL_PROXY": REFUSED, "UV_NO_CACHE": "1"}}[installer]
     said = install("sdk", "--print", "--installer", installer, status=1, ROCM_SDK_INDEX=whl_next, **variables)
@@ -92,6 +94,7 @@ def _index(directory: Path, *requires: str) -> Path:
     return core
 
 
+@pytest.mark.slow
 def test_a_dependency_that_is_nowhere(install: Run, served: tuple[Path, int, int], installer: str) -> None:
     for name in ("packaging", "rocm-sdk-loader"):
         place = f"without-{name}-{installer}"
@@ -102,6 +105,7 @@ def test_a_dependency_that_is_nowhere(install: Run, served: tuple[Path, int, int
         assert ("rocm-sdk-build index" in said.stderr) == (name == "rocm-sdk-loader")
 
 
+@pytest.mark.slow
 def test_a_cut_wheel(install: Run, served: tuple[Path, int, int], installer: str) -> None:
     if installer == "uv":
         pytest.skip("uv finds METADATA in this wheel, which is cut behind it")
@@ -112,6 +116,7 @@ def test_a_cut_wheel(install: Run, served: tuple[Path, int, int], installer: str
     assert "rocm_sdk_core-10.0.0-py3-none-any.whl is damaged or cut" in said.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CASES if name != "bad port"])
 def test_what_is_printed_without_an_answer(
     install: Run, served: tuple[Path, int, int], installer: str, name: str
@@ -135,6 +140,7 @@ def test_what_is_printed_without_an_answer(
         assert said.stdout == ""
 
 
+@pytest.mark.slow
 def test_forms_without_an_answer(install: Run, installer: str) -> None:
     """A list of requirements needs none; a lock file is nothing without versions."""
     words = ("sdk", "--print", "--installer", installer, "--format")

@@ -66,6 +66,7 @@ CASES: list[tuple[str, tuple[str, ...], str]] = [
 FIRST = {shape: (shape, gpus, words) for shape, gpus, words in reversed(CASES)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("installer", "case"), [*(("uv", case) for case in CASES), *(("pip", case) for case in FIRST.values())]
 )
@@ -102,6 +103,7 @@ print(next(each.location.path for each in rocm_sdk.loaded_libraries() if each.lo
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("installer", "shape"), [*(("uv", shape) for shape in OWN), ("pip", "prefix")])
 def test_it_installs_and_loads(
     install: Run, python: Path, addresses: Callable[[str], str], installer: str, shape: str
@@ -121,6 +123,7 @@ def test_it_installs_and_loads(
     assert "already has all of it" in again.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_a_directory(install: Run, python: Path, tmp_path: Path, installer: str) -> None:
     """The installer pip takes no path: the fix is the address of the directory, from which packages are installed."""

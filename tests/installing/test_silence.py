@@ -23,6 +23,8 @@ from package_index import write_wheel
 from sample_machine import machine_of
 from web_server import serving
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 INSTALLERS = ("pip", "uv")
 SILENCE = 60.0  # seconds without a byte after which nothing waits any more

@@ -68,6 +68,7 @@ def run(
     return completed([str(python), "-c", code], input=text, env=environment, cwd=root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", MACHINES, ids="-".join)
 def test_variantlib_loads_it_by_its_entry_point(environment: Path, tmp_path: Path, names: tuple[str, ...]) -> None:
     said = run(environment, LOAD, machine_of(tmp_path / "machine", *names).root)
@@ -95,6 +96,7 @@ def variants(plugin: str) -> str:
     return json.dumps(document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", MACHINES, ids="-".join)
 def test_the_order_is_that_of_rocm_bootstrap(site: Path, tmp_path: Path, names: tuple[str, ...]) -> None:
     root = machine_of(tmp_path / "machine", *names).root

@@ -34,6 +34,7 @@ def test_the_release(there: str, rocm: str | None, is_wanted: bool) -> None:
     assert works(requirements, targets, dict.fromkeys(NAMES, there)) == (there if is_wanted else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("there", "rocm", "is_kept"),
     [

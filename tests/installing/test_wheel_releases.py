@@ -61,6 +61,7 @@ def test_a_wheel_that_is_none(tmp_path: Path) -> None:
         releases_of_wheels([str(path)])
 
 
+@pytest.mark.slow
 def test_the_newest_release_that_fits(install: Run, tmp_path: Path) -> None:
     """The index of the tests has 10.0.0 and 10.0.1, and nothing that the name of the wheel says."""
     made = wheel(tmp_path / "wheels", "app_rocm_10_7-1", "libamdhip64.so.7", "libamd_smi.so.27")
@@ -70,6 +71,7 @@ def test_the_newest_release_that_fits(install: Run, tmp_path: Path) -> None:
     assert "finds no solution" in said.stderr  # why it is not
 
 
+@pytest.mark.always
 def test_no_release_that_fits(install: Run, tmp_path: Path) -> None:
     """Nothing newer than the files fit is taken: jax-rocm7-pjrt needs the libamd_smi of ROCm 7."""
     made = wheel(tmp_path / "wheels", "app-1", "libamdhip64.so.7", "libamd_smi.so.26")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from sample_machine import machine_of
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -82,6 +82,7 @@ def module_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(lines=st.lists(statements(), max_size=12))
 def test_it_finds_what_executing_gives(module_site: Path, lines: list[str]) -> None:

@@ -161,6 +161,7 @@ def test_the_detail_of_an_error_that_begins_with_no_path() -> None:
     assert found.value.detail == found.value.message
 
 
+@pytest.mark.slow
 def test_a_loop_over_the_table_works_on_an_sdk_with_the_established_libraries(site: Site) -> None:
     """Libraries that only other callers ask for (LLVM, OpenCL, ...) are optional."""
     established = ESTABLISHED.split()

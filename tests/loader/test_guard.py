@@ -73,6 +73,7 @@ def both(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
     return site
 
 
+@pytest.mark.always
 def test_each_calls_its_own_in_any_order_and_scope(both: Site) -> None:
     """With what needs them before, between and after; some of the libraries come only by what needs them."""
     names = ("rocm_smi64", "amd_smi", "rccl", "rocprofiler-sdk")

@@ -146,6 +146,7 @@ def test_frozen_program(full_site: Site) -> None:
     assert full_site.output(program + FIND) == found(full_site.path)
 
 
+@pytest.mark.slow
 def test_pip_install_target_and_user(tmp_path: Path, full_site: Site) -> None:
     """The loader in one place and the SDK in another: a real `pip install --target` of the SDK's packages."""
     project = tmp_path / "project"

@@ -144,6 +144,7 @@ def test_each_file_of_a_list_is_opened_once_for_both(tmp_path: Path) -> None:
     assert counts == {"libhsa-runtime64.so.1": 2, "libamdhip64.so.7": 2}
 
 
+@pytest.mark.slow
 def test_next_files_are_opened_meanwhile(tmp_path: Path) -> None:
     """Threads open what a library needs while the loader reads its tables; once, and nothing that it does not load."""
     site = Site(tmp_path / "site-packages")

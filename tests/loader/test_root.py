@@ -65,6 +65,7 @@ def test_an_empty_value_is_none(installed: Site) -> None:
     assert installed.output(program, ROCM_SDK_ROOT="") == "7.10.0 None"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "fault", "expected"),
     [
@@ -152,6 +153,7 @@ def test_what_the_process_has_loaded_counts(installed: Site, image: Site) -> Non
     assert said == "['RocmLibraryConflictWarning']\nTrue True\n1"
 
 
+@pytest.mark.slow
 def test_the_commands_use_it(installed: Site, image: Site) -> None:
     def output(*words: str) -> str:
         result = command(installed, image.path, *words)
@@ -182,6 +184,7 @@ def test_the_established_tables_know_it(installed: Site, image: Site) -> None:
     assert said == f"7.11.0\n{image.path}/{CORE}/__init__.py"
 
 
+@pytest.mark.slow
 def test_the_test_says_which_sdk_it_is(installed: Site, image: Site) -> None:
     words = ("test", "--only", "packages,libraries,environment", "-v")
     said = command(installed, image.path, *words).stdout

@@ -14,6 +14,8 @@ from programs import completed
 from sample_site import CORE, Site, clean_environment
 from system_calls import traced
 
+pytestmark = pytest.mark.slow
+
 # Shortname -> the library that it stands for, from which others are reached.
 ROOTS = {"roctx64": "libroctx64.so.4", "rocm_smi64": "librocm_smi64.so.7", "amdhip64": "libamdhip64.so.7"}
 NONE, FEW, MANY = 4, 500, 2000
@@ -104,6 +106,7 @@ def test_instructions_grow_with_the_number(site: Site, write: Callable[..., None
     assert many - few < GROWTH * (few - none), counts
 
 
+@pytest.mark.always
 def test_memory_of_a_chain_is_bounded(site: Site, write: Callable[..., None]) -> None:
     chain(write, 2000)
     kilobytes, members = map(int, site.output(MEASURE_MEMORY).split())

@@ -177,6 +177,7 @@ print(pages() - before)
 """
 
 
+@pytest.mark.slow
 def test_questions_leave_no_memory(sdk: Site) -> None:
     """The memory of a plan is freed with the plan, and not with the SDK."""
     assert int(sdk.output(ASK_AGAIN)) < 100

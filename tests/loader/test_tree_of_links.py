@@ -44,6 +44,7 @@ def join(store: Path, tree: Path) -> None:
             target.symlink_to(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_search_paths", [True, False], ids=["runpath", "none"])
 def test_libraries_of_many_prefixes_load_once_from_their_own(has_search_paths: bool) -> None:
     with become_possible() as user, open_directory() as directory:

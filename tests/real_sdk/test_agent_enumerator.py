@@ -47,6 +47,7 @@ def enumerator() -> Path:
     return apt.unpack([package])[package] / "usr/bin/rocm_agent_enumerator"
 
 
+@pytest.mark.slow
 def test_both_name_the_same_targets(tmp_path: Path, enumerator: Path) -> None:
     machine = machine_of(tmp_path / "machine")
     machine.cpu(1)

@@ -23,6 +23,7 @@ print(json.dumps(rocm_sdk.process_bindings(every=True).references))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read_ahead", ["0", "1"], ids=["files found by the linker", "files opened by path"])
 def test_each_reference_binds_as_foreseen(each_debian_sdk: Path, read_ahead: str, tmp_path: Path) -> None:
     site = str(each_debian_sdk)

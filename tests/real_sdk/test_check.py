@@ -65,6 +65,7 @@ def self_test(site: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_sdk_is_sound(each_debian_sdk: Path) -> None:
     result = self_test(each_debian_sdk, "--deep", "--json")
     assert result.returncode == 0, result.stdout
@@ -75,6 +76,7 @@ def test_the_sdk_is_sound(each_debian_sdk: Path) -> None:
     assert subjects["api"]["count"] >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["none", "rpath"])
 def test_a_real_library_without_what_it_needs(copy_of_debian_sdk: Callable[[str], Path], shape: str) -> None:
     site = copy_of_debian_sdk(shape)

@@ -17,6 +17,8 @@ from sample_site import LIBRARIES, run_python
 from rocm_sdk import device_code
 from rocm_sdk_build.closure.writing.metadata import NOTE
 
+pytestmark = pytest.mark.slow
+
 # As PyTorch's builds for ROCm have it, with the libraries that each Debian has.
 INIT = """
 def initialize():

@@ -108,6 +108,7 @@ def keep(site: Path, library: str, targets: str, output: Path) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("library", "targets"),
     [("librocsparse.so.0", "gfx1030"), ("librocrand.so.1", "gfx90a"), ("librocrand.so.1", "gfx900,gfx1030")],

@@ -22,6 +22,8 @@ from sample_site import CORE, clean_environment
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages.trampoline import Place, write_trampoline
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 DEVEL = "_rocm_sdk_devel"
 DISCOVERY = "torch/utils/cpp_extension.py"

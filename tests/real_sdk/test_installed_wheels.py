@@ -21,6 +21,7 @@ print(version.value)
 """
 
 
+@pytest.mark.always
 @pytest.mark.built_wheel
 def test_pip_installs_debians_libraries_and_a_process_preloads_them(tmp_path: Path) -> None:
     expected = rocm()

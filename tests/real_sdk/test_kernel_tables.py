@@ -102,6 +102,7 @@ def expected(known: list[list[str]]) -> str:
     return "tuned" if any(known) else "fallback" if known else "none"
 
 
+@pytest.mark.slow
 def test_one_index_for_all(merged: Path) -> None:
     known = [processors for processors, _ in rows(merged / "TensileLibrary.dat")]
     has_code = {path.stem.rpartition("-gfx")[2].partition("-")[0] for path in merged.glob("Kernels.so-000-*.hsaco")}
@@ -111,6 +112,7 @@ def test_one_index_for_all(merged: Path) -> None:
         assert answer == (expected(own) if gpu.removeprefix("gfx") in has_code else "none"), gpu
 
 
+@pytest.mark.slow
 def test_an_index_for_each_processor(lazy: Path) -> None:
     said = answers(lazy)
     counts = dict.fromkeys(said.values(), 0)

@@ -18,6 +18,8 @@ from sample_site import clean_environment
 from rocm_sdk import device_code
 from rocm_sdk_build.inputs.apt import Apt
 
+pytestmark = pytest.mark.slow
+
 BUILD = Path(__file__).resolve().parents[2] / "build"
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 PAGE = BUILD.parent / "docs/devel.md"

@@ -14,6 +14,8 @@ from rocm_sdk.fit.code.search import code_in
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
 
+pytestmark = pytest.mark.slow
+
 BUILD = Path(__file__).resolve().parents[2] / "build" / "wheels-of-others"
 # requirement, platform, files with code, targets of all of them
 WHEELS = [

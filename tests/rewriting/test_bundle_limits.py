@@ -76,6 +76,7 @@ def test_the_largest_claim(tmp_path: Path) -> None:
     assert "more than any has" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_goes_on_behind_its_size_is_not_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few kB may become any number of GB."""
     decompressed, taken = bundles.decompressed, 0

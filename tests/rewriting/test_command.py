@@ -88,6 +88,7 @@ def test_of_this_machine(path: Path, tmp_path: Path) -> None:
     assert [each.target for each in device_code(tmp_path / "new.so").targets] == ["gfx90a:xnack-"]
 
 
+@pytest.mark.slow
 def test_other_forms(path: Path, tmp_path: Path) -> None:
     rocm_sdk(path, "--compress", "--output", tmp_path / "packed.so")
     assert device_code(tmp_path / "packed.so").compressed_count == 1

@@ -69,6 +69,7 @@ def other_targets(root: Path) -> list[str]:
     return [path for path in files_below(root) if any(target in path for target in targets)]
 
 
+@pytest.mark.slow
 def test_a_directory(site: Path, tmp_path: Path) -> None:
     before = verdicts(site)
     ran = code(site, "--keep", "gfx1030", "--output", tmp_path / "slim")
@@ -112,6 +113,7 @@ def test_what_is_said(site: Path, tmp_path: Path) -> None:
     assert len(told) < 20, told
 
 
+@pytest.mark.slow
 def test_a_wheel(site: Path, tmp_path: Path) -> None:
     (site / "rocm_sdk_core-7.0.dist-info/METADATA").unlink()  # a wheel has one such directory
     write_record(site)

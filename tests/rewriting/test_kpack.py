@@ -106,6 +106,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_what_was_packed_is_unpacked(value: object) -> None:
     assert unpack(pack(value)) == value

@@ -226,6 +226,7 @@ def test_a_refusal_is_cheap(tmp_path: Path, make: Callable[[Path], Path], answer
 # ---- what is accepted ----
 
 
+@pytest.mark.slow
 def test_an_archive_of_many_kernels_is_rewritten(tmp_path: Path) -> None:
     """Of a quarter of those that it may have, in a quarter of the memory: time grows with them."""
     path = kpack_of(tmp_path / "x.kpack", KERNEL_LIMIT // 4)
@@ -254,6 +255,7 @@ def test_an_archive_with_the_largest_contents_is_rewritten(tmp_path: Path) -> No
     assert cost.size < _BYTES, cost
 
 
+@pytest.mark.slow
 def test_bundles_at_the_ratio_are_rewritten(tmp_path: Path) -> None:
     for path in (
         packed(tmp_path / "x.co", of_size(300_000 * RATIO_LIMIT), 300_000),
@@ -271,12 +273,14 @@ def test_a_bundle_above_the_ratio_is_taken_by_force(tmp_path: Path) -> None:
     assert [each.stat().st_size for each in (tmp_path / "out").iterdir()] == [300_000 * RATIO_LIMIT + 1 - 4096]
 
 
+@pytest.mark.slow
 def test_a_library_with_the_largest_hole_is_rewritten(tmp_path: Path) -> None:
     cost = cost_of(with_a_hole(tmp_path / "libx.so", HOLE_LIMIT))
     assert re.fullmatch(r"\d+ \d+", cost.answer), cost
     assert int(cost.answer.split()[1]) < 1 << 20
 
 
+@pytest.mark.slow
 def test_many_symbols_and_relocations(tmp_path: Path) -> None:
     """Symbols and relocations are compared one by one."""
     names = ".altmacro\n.macro name number\n.globl name\\number\nname\\number:\n.quad name\\number\n.endm\n"
@@ -332,6 +336,7 @@ def test_sections_that_share_bytes(tmp_path: Path) -> None:
         rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
 
 
+@pytest.mark.slow
 def test_listing_takes_the_most_kernels_and_refuses_one_more(tmp_path: Path) -> None:
     most = device_code(kpack_of(tmp_path / "x.kpack", KERNEL_LIMIT))
     assert sum(each.image_count for each in most.targets) == KERNEL_LIMIT

@@ -124,6 +124,7 @@ def test_a_file_that_is_no_copy_has_usual_rights(tree: Path, tmp_path: Path, uma
     assert {stat.S_IMODE(Path(each.path).stat().st_mode) for each in found} == {mode}
 
 
+@pytest.mark.always
 def test_directories_that_nobody_may_write_to() -> None:
     """The directories are as in Nix's store.
 

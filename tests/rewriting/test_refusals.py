@@ -259,6 +259,7 @@ def sound(directory: Path, kind: str) -> bytes:
     return SOUND[kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "packed"])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -296,6 +297,7 @@ def extracted(path: Path, directory: Path) -> list[tuple[str, bytes]]:
     return found
 
 
+@pytest.mark.slow
 def test_truncated_at_every_byte(tmp_path: Path) -> None:
     path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=100), align=8)], "-s")
     content = path.read_bytes()

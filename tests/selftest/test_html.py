@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from ended import assert_failed, succeeded
+from rocm_sdk.doctor.report.problem_section import problem_section
 from sample_report import install
 from sample_site import CORE, Site, run_interpreter
 from written_page import Page
 
 from rocm_sdk.base.value_text import is_words
-from rocm_sdk.doctor.report.problem_section import problem_section
 from rocm_sdk.problems import problem
 
 
