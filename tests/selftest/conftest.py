@@ -3,13 +3,9 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from indexed_packages import Index, indexed
-from indexed_packages import install as install_from
-from sample_devel import core_files, libraries_files, make_wheel
 from sample_prefix import Stage, sound_stage
 from sample_report import install
 from sample_site import LIBRARIES, Site
@@ -54,31 +50,3 @@ def sample(pristine_sample: Path, tmp_path: Path) -> Path:
 def stage(tmp_path: Path) -> Stage:
     """Return a sound ROCm below a staging directory."""
     return sound_stage(tmp_path / "stage")
-
-
-@pytest.fixture(scope="session")
-def offered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return the wheels of an index, and a directory in which pip has installed them from there.
-
-    Neither is to be changed.
-    """
-    wheels, target = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("installed") / "site-packages"
-    make_wheel(wheels, "rocm-sdk-core", core_files())
-    make_wheel(wheels, "rocm-sdk-libraries", libraries_files())
-    with indexed(wheels) as index:
-        index.form = "html"
-        install_from(target, "--index-url", index.address, "rocm-sdk-core==7.10.0", "rocm-sdk-libraries==7.10.0")
-    return wheels, target
-
-
-@pytest.fixture
-def fetched(offered: tuple[Path, Path], tmp_path: Path) -> Path:
-    """Return a copy of the packages that pip has installed from the index."""
-    return Path(shutil.copytree(offered[1], tmp_path / "site-packages"))
-
-
-@pytest.fixture
-def index(offered: tuple[Path, Path], tmp_path: Path) -> Iterator[Index]:
-    """Yield the index, with a copy of the wheels."""
-    with indexed(Path(shutil.copytree(offered[0], tmp_path / "wheels"))) as found:
-        yield found
