@@ -15,8 +15,8 @@ TESTS = Path(__file__).resolve().parent
 SENSITIVE = (
     "devel/test_extraction.py::test_interrupted_by_the_user",
     "devel/test_extraction.py::test_modes_follow_the_umask",
-    "selftest/test_command.py::test_ctrl_c",
-    "selftest/test_command.py::test_ctrl_c_ends_programs_too",
+    "situations/test_command.py::test_ctrl_c",
+    "situations/test_command.py::test_ctrl_c_ends_programs_too",
 )
 
 
