@@ -21,6 +21,7 @@ import rocm_sdk
 _WANTED = ("rocm-sdk-core==7.10.0", "rocm-sdk-libraries==7.10.0", "rocm-profiler==7.10.0")
 LIBRARIES = 4  # of these packages
 _MINOR = f"python3.{sys.version_info.minor}"
+_PIP = ("-m", "pip", "install")
 NOWHERE = "http://127.0.0.1:9/simple/"  # no server listens there
 
 
@@ -105,71 +106,48 @@ def _tools(folder: Path) -> str:
     return str(tools)
 
 
-def _installed(place: Place, *installer: str, index: str) -> Place:
-    done = place.run([*installer, "--index-url", index, "--no-deps", *_WANTED])
+class Kind(NamedTuple):
+    """A kind of place, and how packages come into it."""
+
+    installer: str = "pip"
+    top: str = "venv"  # below the folder
+    site: str = ""  # below `top`
+    option: str = ""  # --target, --prefix or --user
+
+
+_SITE = f"lib/{_MINOR}/site-packages"
+PLACES = {
+    "venv": Kind(site=_SITE),
+    "venv of uv": Kind("uv", site=_SITE),
+    "user": Kind("pip", "base", _SITE, "--user"),
+    "target": Kind("pip", "target", "", "--target"),
+    "target of uv": Kind("uv", "target", "", "--target"),
+    "prefix": Kind("pip", "prefix", _SITE, "--prefix"),
+    "zipapp": Kind("pip", "cache", "app_0123/site-packages", "--target"),  # as shiv unpacks one
+}
+
+
+def made(folder: Path, index: str, kind: Kind) -> Place:
+    """Make a place of a kind, with the packages."""
+    top = folder / kind.top
+    site = top / kind.site
+    variables = {"PYTHONPATH": _tools(folder) + (f":{site}" if kind.option in {"--target", "--prefix"} else "")}
+    if kind.option == "--user":  # of the interpreter itself, which is no virtual environment
+        python = Path(sys.base_prefix, "bin", _MINOR)
+        if completed([python, "-c", "import pip"]).returncode != 0:
+            pytest.skip(f"{python} has no pip, with which packages are installed for a user")
+        variables |= {"PYTHONUSERBASE": str(top), "PIP_BREAK_SYSTEM_PACKAGES": "1"}
+    else:
+        python = (empty_environment if kind.installer == "uv" else environment_with_pip)(folder / "venv")
+    if kind.option:
+        (site if kind.option == "--target" else top).mkdir(parents=True)
+    words = {"--target": [str(site)], "--prefix": [str(top)]}.get(kind.option, [])
+    command = ["uv", "pip", "install", "--python", str(python)] if kind.installer == "uv" else [str(python), *_PIP]
+    place = Place(python, top, site, variables)
+    option = [kind.option] if kind.option else []
+    done = place.run([*command, *option, *words, "--index-url", index, "--no-deps", *_WANTED])
     assert done.returncode == 0, done.stderr
     return place.keep()
-
-
-def venv_of_pip(folder: Path, index: str) -> Place:
-    python = environment_with_pip(folder / "venv")
-    (site,) = (folder / "venv").glob("lib/python*/site-packages")
-    place = Place(python, folder / "venv", site, {"PYTHONPATH": _tools(folder)})
-    return _installed(place, str(python), "-m", "pip", "install", index=index)
-
-
-def venv_of_uv(folder: Path, index: str) -> Place:
-    python = empty_environment(folder / "venv")
-    (site,) = (folder / "venv").glob("lib/python*/site-packages")
-    place = Place(python, folder / "venv", site, {"PYTHONPATH": _tools(folder)})
-    return _installed(place, "uv", "pip", "install", "--python", str(python), index=index)
-
-
-def user_site(folder: Path, index: str) -> Place:
-    """Return a place in the user's site of the interpreter itself, which is no virtual environment."""
-    base = Path(sys.base_prefix, "bin", _MINOR)
-    python = str(base)
-    if completed([python, "-c", "import pip"]).returncode != 0:
-        pytest.skip(f"{python} has no pip, with which packages are installed for a user")
-    (folder / "base").mkdir()
-    site = folder / "base/lib" / _MINOR / "site-packages"
-    variables = {"PYTHONPATH": _tools(folder), "PYTHONUSERBASE": str(folder / "base")}
-    place = Place(base, folder / "base", site, variables | {"PIP_BREAK_SYSTEM_PACKAGES": "1"})
-    return _installed(place, python, "-m", "pip", "install", "--user", index=index)
-
-
-def target_of_pip(folder: Path, index: str) -> Place:
-    python = environment_with_pip(folder / "venv")
-    (folder / "target").mkdir()
-    variables = {"PYTHONPATH": f"{_tools(folder)}:{folder}/target"}
-    place = Place(python, folder / "target", folder / "target", variables)
-    return _installed(place, str(python), "-m", "pip", "install", "--target", str(place.site), index=index)
-
-
-def target_of_uv(folder: Path, index: str) -> Place:
-    python = empty_environment(folder / "venv")
-    (folder / "target").mkdir()
-    variables = {"PYTHONPATH": f"{_tools(folder)}:{folder}/target"}
-    place = Place(python, folder / "target", folder / "target", variables)
-    words = ("uv", "pip", "install", "--python", str(python), "--target", str(place.site))
-    return _installed(place, *words, index=index)
-
-
-def prefix_of_pip(folder: Path, index: str) -> Place:
-    python = environment_with_pip(folder / "venv")
-    (folder / "prefix").mkdir()
-    site = folder / "prefix/lib" / _MINOR / "site-packages"
-    place = Place(python, folder / "prefix", site, {"PYTHONPATH": f"{_tools(folder)}:{site}"})
-    return _installed(place, str(python), "-m", "pip", "install", "--prefix", str(place.top), index=index)
-
-
-def unpacked_zipapp(folder: Path, index: str) -> Place:
-    """Return the directory that a zipapp (shiv) unpacks its site-packages into."""
-    python = environment_with_pip(folder / "venv")
-    site = folder / "cache/app_0123/site-packages"
-    site.mkdir(parents=True)
-    place = Place(python, folder / "cache", site, {"PYTHONPATH": f"{_tools(folder)}:{site}"})
-    return _installed(place, str(python), "-m", "pip", "install", "--target", str(site), index=index)
 
 
 def target_of_a_user(folder: Path, index: str, other: OtherUser) -> Place:
@@ -179,14 +157,3 @@ def target_of_a_user(folder: Path, index: str, other: OtherUser) -> Place:
     done = completed([*installer, "--index-url", index, *_WANTED])
     assert done.returncode == 0, done.stderr
     return place.keep()
-
-
-PLACES = {
-    "venv": venv_of_pip,
-    "venv of uv": venv_of_uv,
-    "user": user_site,
-    "target": target_of_pip,
-    "target of uv": target_of_uv,
-    "prefix": prefix_of_pip,
-    "zipapp": unpacked_zipapp,
-}

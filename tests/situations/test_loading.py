@@ -1,23 +1,29 @@
-"""Libraries that this system, processor or process cannot load, or whose loading kills or never ends."""
+"""Libraries that this process or system cannot load, or whose loading kills, waits or takes all memory."""
 
-import ctypes
 import os
-import platform
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from of_libraries import HIP
 from programs import completed
+from sample_device_code import bundle, library, objects
 from sample_report import install, run_test
-from sample_site import CORE, Site, clean_environment, compile_library
+from sample_site import CORE, LIBRARIES, Site, clean_environment
+from situations import flip
+
+from rocm_sdk.doctor.subjects.process import _symbol_versions
+
+PRELOAD = "initialize_process(preload_shortnames=['amdhip64'])"
+
+# ---- memory
 
 # The address space of the process is limited (`ulimit -v`): the files are intact, and nothing is to be reinstalled.
-
-MEGABYTE = 1 << 20
 CALL = """
 import resource, rocm_sdk
 with open("/proc/self/statm") as file:
@@ -31,16 +37,12 @@ except rocm_sdk.LibraryLoadError as error:
 
 
 def test_the_limit_of_the_address_space_is_named(linked_site: Site) -> None:
-    path = linked_site.library("libamdhip64.so.7", "char large[64 << 20] = {1};")
-    size = path.stat().st_size
-    environment = clean_environment() | {"PYTHONPATH": str(linked_site.path)}
-    done = subprocess.run([sys.executable, "-c", CALL], env=environment, capture_output=True, text=True, check=True)
-    code, message, fix = done.stdout.splitlines()
-    assert code == "E-LIB-025"
+    path = linked_site.library(HIP, "char large[64 << 20] = {1};")
+    code, message, fix = linked_site.output(CALL).splitlines()
+    assert (code, path.stat().st_size > 64 << 20) == ("E-LIB-025", True)
     assert "libamdhip64.so.7 cannot be loaded: there is no memory for it" in message
     assert "the limit of the address space of this process is" in message
     assert "ulimit -v unlimited" in fix
-    assert size > 64 * MEGABYTE
 
 
 def test_an_import_without_memory() -> None:
@@ -48,27 +50,65 @@ def test_an_import_without_memory() -> None:
     said = set()
     for limit in range(8, 20):
 
-        def lower(size: int = limit * MEGABYTE) -> None:
+        def lower(size: int = limit << 20) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
-        command = [sys.executable, "-c", "import rocm_sdk"]
-        done = completed(command, preexec_fn=lower)
+        done = completed([sys.executable, "-c", "import rocm_sdk"], preexec_fn=lower)
         if "no memory for the extension of rocm_sdk" in done.stderr:
             said.add("words")
-        assert "make wheel" not in done.stderr
-        assert "make develop" not in done.stderr
-        assert "apt-get" not in done.stderr
+        assert not [each for each in ("make wheel", "make develop", "apt-get") if each in done.stderr]
     assert said == {"words"}
 
 
-# A library hangs while it is loaded, as rocprofiler-sdk did without /dev/kfd.
+# ---- a file that another process changes
+
+
+def test_symbol_versions(tmp_path: Path) -> None:
+    """Also of names that lie across the pieces in which the file is read, and of a file that ends early."""
+    path = tmp_path / "libLLVM.so.1"
+    data = bytearray(b"x" * ((1 << 22) * 2 + 100))
+    data[5:16] = b"\0LLVM_17.0\0"
+    data[(1 << 22) - 4 : (1 << 22) + 7] = b"\0LLVM_18.1\0"
+    data[(1 << 23) - 11 : (1 << 23)] = b"\0LLVM_19.1\0"
+    path.write_bytes(data)
+    assert _symbol_versions(str(path)) == {b"LLVM_17.0", b"LLVM_18.1", b"LLVM_19.1"}
+    assert _symbol_versions(str(tmp_path / "absent")) == set()
+    os.truncate(path, 0)
+    os.truncate(path, 1 << 40)  # a sparse file without end
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    assert _symbol_versions(str(path)) == set()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 1
+
+
+def test_a_file_that_is_truncated_meanwhile(tmp_path: Path) -> None:
+    """A mapping would end this process with SIGBUS."""
+    path = tmp_path / "libLLVM.so.1"
+    is_over = threading.Event()
+
+    def change() -> None:
+        while not is_over.is_set():
+            os.truncate(path, 1 << 25)
+            os.truncate(path, 0)
+
+    path.write_bytes(b"")
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(200):
+            assert _symbol_versions(str(path)) == set()
+    finally:
+        is_over.set()
+        thread.join()
+
+
+# ---- constructors
 
 
 @pytest.fixture
 def hanging(linked_site: Site) -> Site:
     hang = "#include <unistd.h>\n__attribute__((constructor)) static void wait_for_ever(void) { for (;;) pause(); }"
     linked_site.library("librocprofiler-sdk.so.1", hang)
-    linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount;")
+    linked_site.library(HIP, "int hipGetDeviceCount;")
     install(linked_site)
     return linked_site
 
@@ -95,179 +135,128 @@ def test_the_loader_names_a_hanging_constructor_too(hanging: Site) -> None:
     assert "librocprofiler-sdk.so.1 has been loading for 0.2 s" in line
 
 
-# The SDK was built on a newer system than this one.
-
-
-def test_both_versions_of_glibc_are_named(linked_site: Site, attempt: Callable[..., Any], tmp_path: Path) -> None:
-    """A library that is linked with a C library of the future."""
-    versions = tmp_path / "versions"
-    versions.write_text("GLIBC_2.99 { global: from_the_future; };")
-    libc = compile_library(
-        tmp_path / "libc.so.6",
-        "libc.so.6",
-        "int from_the_future(void) { return 0; }",
-        flags=(f"-Wl,--version-script={versions}",),
-    )
-    source = "int from_the_future(void); int use(void) { return from_the_future(); }"
-    smi = linked_site.library("librocm_smi64.so.1", source, (libc,))
-    linked_site.library("libamdhip64.so.7", needed=(smi,))
-    install(linked_site)
-    present = platform.libc_ver()[1]
-    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
-    assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-005")
-    assert f"librocm_smi64.so.1 needs glibc 2.99: this system has glibc {present}" in outcome.message
-    said = run_test(linked_site.path, "--only", "libraries")
-    (found,) = said.problems
-    assert (found["code"], found["cause"]) == ("E-LIB-005", f"this system has glibc {present}")
-    assert set(found["breaks"]) == {"amdhip64", "rocm_smi64"}
-
-
-# A minimal container lacks a library that the distribution brings: libnuma, libatomic ...
-
-CANDIDATES = {
-    "libnuma.so.1": "libnuma1",
-    "libibverbs.so.1": "libibverbs1",
-    "libva.so.2": "libva2",
-    "libdw.so.1": "libdw1",
-}
-
-
-def is_loadable(name: str) -> bool:
-    try:
-        ctypes.CDLL(name)
-    except OSError:
-        return False
-    return True
-
-
-@pytest.fixture
-def missing() -> str:
-    """Return a library that is not on this system."""
-    name = next((name for name in CANDIDATES if not is_loadable(name)), None)
-    if name is not None:
-        return name
-    pytest.skip(f"all of {', '.join(CANDIDATES)} are installed here")
-
-
-def test_a_missing_library_of_the_system_is_named_with_its_package(
-    linked_site: Site, attempt: Callable[..., Any], tmp_path: Path, missing: str
-) -> None:
-    host = compile_library(tmp_path / missing, missing)
-    smi = linked_site.library("librocm_smi64.so.1", needed=(host,))
-    linked_site.library("libamdhip64.so.7", needed=(smi,))
-    install(linked_site)
-    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
-    assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-002")
-    assert f"librocm_smi64.so.1 needs {missing}, which is in neither the SDK nor the system" in outcome.message
-    assert outcome.fix == f"apt-get install {CANDIDATES[missing]}"
-    said = run_test(linked_site.path, "--only", "libraries")
-    (found,) = said.problems
-    assert found["code"] == "E-LIB-002"
-    assert found["title"] == f"librocm_smi64.so.1 needs {missing}, which is in neither the SDK nor the system"
-    assert set(found["breaks"]) == {"amdhip64", "rocm_smi64"}
-    assert found["fix"] == outcome.fix
-
-
-def test_a_library_of_the_system_that_no_table_knows(linked_site: Site, tmp_path: Path) -> None:
-    host = compile_library(tmp_path / "libnobody_knows.so.3", "libnobody_knows.so.3")
-    linked_site.library("libamdhip64.so.7", needed=(host,))
-    install(linked_site)
-    found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-002")
-    assert "libnobody_knows.so.3" in found["fix"]
-
-
-# A constructor kills the program that loads libraries for the test: what it had in hand does not count as checked.
-
-KILLS = """
-#include <signal.h>
-#include <unistd.h>
-__attribute__((constructor)) static void kill_the_parent(void) { kill(getppid(), SIGKILL); }
-"""
-
-
-@pytest.fixture
-def killing(linked_site: Site) -> Site:
-    linked_site.library("librocprofiler-sdk.so.1", KILLS)
+def test_a_killing_constructor_is_named_and_the_others_are_loaded(linked_site: Site) -> None:
+    """It kills the program that loads libraries for the test: what that had in hand does not count as checked."""
+    kill = "#include <signal.h>\n#include <unistd.h>\n__attribute__((constructor)) static void end(void) {"
+    linked_site.library("librocprofiler-sdk.so.1", f"{kill} kill(getppid(), SIGKILL); }}")
     for number in range(8):
         linked_site.library(f"libother{number}.so.1")
     install(linked_site)
-    return linked_site
+    said = run_test(linked_site.path, "--only", "libraries")
+    assert (said.codes, said.status, said.subject("libraries")["count"]) == ({"E-LIB-021"}, 1, 9)
+    found = {each["title"]: each for each in said.problems}
+    assert len(found) <= len(os.sched_getaffinity(0))  # what was in hand
+    killing = found["librocprofiler-sdk.so.1 could not be checked"]
+    assert "was killed by SIGKILL while it loaded this one and perhaps others" in killing["cause"]
+    assert killing["fix"] == "rocm-sdk test --only libraries"
 
 
-def test_a_killing_constructor_is_named_and_the_others_are_loaded(killing: Site) -> None:
-    said = run_test(killing.path, "--only", "libraries")
-    assert said.codes == {"E-LIB-021"}
-    titles = {found["title"] for found in said.problems}
-    assert "librocprofiler-sdk.so.1 could not be checked" in titles
-    assert len(titles) <= len(os.sched_getaffinity(0))  # what was in hand
-    (found,) = (found for found in said.problems if found["title"].startswith("librocprofiler-sdk"))
-    assert "was killed by SIGKILL while it loaded this one and perhaps others" in found["cause"]
-    assert found["fix"] == "rocm-sdk test --only libraries"
-    assert said.subject("libraries")["count"] == 9
+# ---- which of several is the cause
 
-
-def test_the_exit_status_tells_a_killed_check(killing: Site) -> None:
-    assert run_test(killing.path, "--only", "libraries").status == 1
-
-
-# A platform directory was moved: RPATHs do not lead to what they need.
-
-
-def test_an_rpath_that_leads_nowhere_is_named(linked_site: Site) -> None:
-    hip = linked_site.library("libamdhip64.so.7")
-    moved = linked_site.path / CORE / "other/libhiprtc.so.7"
-    moved.parent.mkdir()
-    compile_library(moved, "libhiprtc.so.7", needed=(hip,), flags=("-Wl,-rpath,$ORIGIN/nowhere",))
-    install(linked_site)
-    found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-004")
-    assert found["title"] == "libhiprtc.so.7 does not find libamdhip64.so.7"
-    assert str(hip) in found["cause"]
+_CRASH = "__attribute__((constructor)) static void begin(void) { __builtin_trap(); }"
+_DATA = "char data[9] = {1};"
 
 
 @pytest.mark.parametrize(
-    ("runpath", "codes"), [("/usr/lib/nowhere", ["W-LIB-011", "N-LIB-019"]), ("$ORIGIN", ["N-LIB-019"])]
+    ("explains_more", "breaks"),
+    [(False, {"MIOpen (by one of: libamdhip64.so.7, librocblas.so.5)"}), (True, {"MIOpen", "hipblas"})],
+    ids=["one of two", "the one that explains more"],
 )
-def test_a_library_that_this_system_lacks_and_the_sdk_has(site: Site, runpath: str, codes: list[str]) -> None:
-    """The loader finds what a RUNPATH does not, as where there is none: Debian's libhsa-runtime64 needs libelf so."""
-    sysdeps = site.path / CORE / "lib/rocm_sysdeps/lib"
-    sysdeps.mkdir(parents=True)
-    elf = compile_library(sysdeps / "libelf-of-the-sdk.so.1", "libelf-of-the-sdk.so.1")
-    site.library("libhsa-runtime64.so.1", needed=(elf,), flags=(f"-Wl,--enable-new-dtags,-rpath,{runpath}",))
-    install(site)
-    report = run_test(site.path, "--only", "libraries")
-    assert [found["code"] for found in report.problems] == codes
-
-
-def test_exhausted_static_tls_is_named(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    """Libraries with initial-exec TLS have used up the reserve of the process."""
-    source = "__thread char big[1 << 20]; char *use(void) { return big; }"
-    linked_site.library("libamdhip64.so.7", source, flags=("-ftls-model=initial-exec",))
+def test_two_files_have_other_contents(linked_site: Site, explains_more: bool, breaks: set[str]) -> None:
+    """What needs both crashes; a library that needs only the first file crashes, too."""
+    hip = linked_site.library(HIP, _DATA)
+    blas = linked_site.library("librocblas.so.5", _DATA, package=LIBRARIES)
+    linked_site.library("libMIOpen.so.1", _CRASH, (hip, blas), LIBRARIES)
+    if explains_more:
+        linked_site.library("libhipblas.so.3", _CRASH, (hip,), LIBRARIES)
     install(linked_site)
-    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
-    assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-018")
-    assert "the library takes 1048576 bytes" in outcome.message
-    assert "glibc.rtld.optional_static_tls" in outcome.fix
-    found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-018")
-    assert "glibc.rtld.optional_static_tls" in found["fix"]
+    for path in (hip, blas):
+        flip(path)
+    problems = run_test(linked_site.path, "--only", "files,libraries").problems
+    found = [each for each in problems if each["code"] == "E-FILE-003"]
+    assert {Path(each["path"]) for each in found} == {hip, blas}
+    assert {name for each in found for name in each["breaks"] if not name.startswith("check ")} == breaks
 
 
-# Packages were copied from a machine with another processor.
+def test_a_fifo_in_the_place_of_a_library(linked_site: Site, attempt: Callable[..., Any]) -> None:
+    """No permission is missing."""
+    hip = linked_site.library(HIP)
+    install(linked_site)
+    hip.unlink()
+    os.mkfifo(hip)
+    outcome = attempt(linked_site, PRELOAD)
+    assert "is a FIFO where a file is expected" in outcome.message
+    assert outcome.fix.startswith(f"Move {hip} away, which is a FIFO, then ")
 
-S390, MACHINE_OFFSET = 22, 18  # e_machine
+
+def test_a_whole_sdk_of_another_machine_may_be_looked_at(linked_site: Site, tmp_path: Path) -> None:
+    path = linked_site.library(HIP)
+    data = bytearray(path.read_bytes())
+    data[18] = 22  # e_machine: S/390
+    path.write_bytes(data)
+    install(linked_site)
+    said = run_test(tmp_path, "--target", str(linked_site.path))
+    assert (said.status, said.codes, said.subject("files")["count"] > 3) == (0, {"N-LIB-021"}, True)
+
+
+# ---- file systems
+
+INIT = "import sys, rocm_sdk.cli; sys.exit(rocm_sdk.cli.main(['init']))"
 
 
 @pytest.fixture
-def foreign(linked_site: Site) -> Path:
-    path = linked_site.library("libamdhip64.so.7")
-    data = bytearray(path.read_bytes())
-    data[MACHINE_OFFSET] = S390
-    path.write_bytes(data)
-    install(linked_site)
-    return path
+def image(tmp_path: Path) -> Iterator[Site]:
+    """Yield an SDK on a read-only file system, with a development package that is not extracted."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount file systems")
+    image, facts = Site(tmp_path / "image"), "rocm_sdk_devel-7.10.0.dist-info"
+    image.library(HIP)
+    for name in ("__init__.py", "_devel.tar"):
+        image.write(f"rocm_sdk_devel/{name}")
+    image.write(f"{facts}/METADATA", "Name: rocm-sdk-devel\nVersion: 7.10.0\n")
+    image.write(f"{facts}/INSTALLER", "pip\n")
+    image.write(f"{facts}/RECORD", f"{facts}/RECORD,,\n")
+    place = str(image.path)
+    for options in (["--bind", place], ["-o", "remount,bind,ro"]):
+        mount = completed(["mount", *options, place])
+        if mount.returncode != 0:
+            pytest.skip(f"no file system can be mounted here: {mount.stderr.strip()}")
+    yield image
+    subprocess.run(["umount", place], check=True)
 
 
-def test_a_whole_sdk_of_another_machine_may_be_looked_at(linked_site: Site, foreign: Path, tmp_path: Path) -> None:
-    said = run_test(tmp_path, "--target", str(linked_site.path))
-    assert (said.status, said.codes) == (0, {"N-LIB-021"})
-    assert said.subject("files")["count"] > 3
-    assert foreign.exists()
+def test_an_image_is_used_and_not_written_to(image: Site, tmp_path: Path) -> None:
+    elsewhere, root = Site(tmp_path / "site-packages"), {"ROCM_SDK_ROOT": str(image.path)}
+    loads = "import rocm_sdk; print(rocm_sdk.preload_libraries('amdhip64')[0].location.path)"
+    assert elsewhere.output(loads, **root) == f"{image.path}/{CORE}/lib/{HIP}"
+    result = elsewhere.run(INIT, check=False, **root)
+    assert (result.returncode, result.stderr.splitlines()) == (1, [
+        f"rocm-sdk: cannot write to {image.path}: it is on a file system that is mounted read-only [E-DEVEL-008]",
+        "  fix: run `rocm-sdk init` before the file system is made of it, or use an SDK in a directory of your own",
+    ])  # fmt: skip
+    said = run_test(elsewhere.path, "--only", "packages,devel", "--init", **root)
+    assert said.document["chosen_by"] == "ROCM_SDK_ROOT"
+
+
+WITHOUT_PROC = """
+mount -t tmpfs none /proc || exit 77
+"$@" && echo unexpected
+fix=$("$@" 2>&1 | sed -n 's/^  fix: //p')
+echo "fix: $fix"
+sh -c "$fix" && "$@"
+"""
+
+
+def test_without_proc(tmp_path: Path) -> None:
+    """Files are listed there, and what cannot be written says why."""
+    path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942"))])
+    code = [sys.executable, "-m", "rocm_sdk", "code", str(path)]
+    words = [*code, "--keep", "gfx942", "--output", str(tmp_path / "new.so")]
+    done = completed(["unshare", "--mount", "sh", "-c", WITHOUT_PROC, "sh", *words], env=clean_environment())
+    if "unshare" in done.stderr or done.returncode == 77:
+        pytest.skip(f"nothing may be mounted here: {done.stderr}")
+    assert "new.so cannot be written without /proc: /proc is not mounted here" in done.stderr
+    assert "[E-CODE-017]" in done.stderr
+    assert "fix: mount -t proc proc /proc" in done.stdout
+    assert "unexpected" not in done.stdout
+    assert (done.returncode, (tmp_path / "new.so").exists()) == (0, True)
