@@ -1,13 +1,11 @@
 """Situations: files that are damaged, gone, or something else."""
 
 import os
-import shutil
 from pathlib import Path
 
 from sample_site import CORE, LIBRARIES
 from sdk_environment import POINTER, Environment
 from situations import (
-    BLAS,
     HIP,
     HSA,
     METADATA,

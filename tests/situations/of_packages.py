@@ -5,7 +5,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from sample_site import CORE, LIBRARIES
+from sample_site import CORE
 from sdk_environment import Environment
 from situations import (
     BLAS,

@@ -87,9 +87,3 @@ def test_a_private_library_that_nothing_else_has(site: Site, call: Call, tmp_pat
     """A tool that was built against the SDK's LLVM has worked, and works."""
     llvm = site.library("libLLVM.so.20.0", "int answer(void) { return 42; }", (), CORE, "lib/llvm/lib")
     assert call("run", program_with(llvm, tmp_path / "program")) == "0 42\n"
-
-
-def test_the_development_tree_is_not_another_package(site: Site, call: Call, tmp_path: Path) -> None:
-    library = site.library("librocthing.so.1", "int answer(void) { return 42; }", (), "_rocm_sdk_devel")
-    assert call("run", program_with(library, tmp_path / "program")).startswith("127 ")
-    assert "_rocm_sdk_devel" not in call("run", "printenv", "LD_LIBRARY_PATH")

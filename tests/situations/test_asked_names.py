@@ -88,7 +88,7 @@ def test_a_package_that_a_program_needs(linked_site: Site, attempt: Callable[...
         ("HSA_OVERRIDE_GFX_VERSION_2", "8.0.3", "11.0.0", "give a version of the GPU's own generation"),
     ],
 )
-def test_a_variable_that_aborts_is_named(
+def test_a_variable_that_aborts_is_named(  # noqa: PLR0917
     linked_site: Site, machine: Machine, variable: str, wrong: str, right: str, fix: str
 ) -> None:
     """A variable at which ROCm aborts each program, as a launcher writes it that joins a list with an empty name."""

@@ -3,16 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from sample_site import LIBRARIES, Site
 
-from rocm_sdk.doctor.causes import looking
 from rocm_sdk.doctor.causes.comparing import Files
-from rocm_sdk.doctor.causes.finding import problems_of
 from rocm_sdk.doctor.causes.trying import Clock, Outcome, tried
-from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings, Suspect
 from rocm_sdk.installed.view import Installed
 
@@ -84,10 +80,6 @@ def test_children_share_what_was_found() -> None:
     assert what.count == 5  # all without any, one with each, the others without B
 
 
-def test_what_was_stuck_does_not_run_again() -> None:
-    assert tried([Child("x", 0.0, None)], [A], Clock()) == {}
-
-
 def test_how_much_is_compared(sdk: Site) -> None:
     """A GiB in all, the smallest files first; with --deep each file."""
     one, other = (sdk.path / LIBRARIES / f"lib/{name}" for name in ("librocsparse.so.1", "libhipsparse.so.1"))
@@ -116,15 +108,3 @@ def test_what_record_does_not_say_is_not_compared(sdk: Site) -> None:
     lines = [f"{one},," if line.startswith(f"{one},") else line for line in record.read_text().splitlines()]
     record.write_text("\n".join(lines))
     assert Files(Installed(str(sdk.path)), deep=False).compare(paths) == ({}, False)
-
-
-def test_a_place_for_temporary_files_that_takes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E-ENV-012: /tmp is full or read-only, and no variable leads elsewhere."""
-    monkeypatch.setattr(looking, "temporary_directory", lambda: "/proc")
-    recorder = Recorder("api", "checks", str(tmp_path), known=lambda *_: {})
-    fails = Tries(lambda _: True)
-    recorder.bad("E-API-005", None, "run-time compilation", Child("hiprtc", 0.0, fails.again), shortname="hiprtc")
-    (found,) = problems_of(Installed(str(tmp_path)), [recorder], Options())
-    assert (found.code, found.path) == ("E-ENV-012", "/proc")
-    assert "no temporary file can be written there" in found.cause
-    assert found.breaks[0] == "run-time compilation"

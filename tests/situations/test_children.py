@@ -105,3 +105,26 @@ def test_processes_of_the_caller_stay(is_before: bool) -> None:
     finally:
         started[0].kill()
         started[0].wait()
+
+
+# ---- the way in which this package is found
+
+
+def test_safe_path_keeps_what_the_user_has_set(tmp_path: Path) -> None:
+    """With PYTHONSAFEPATH, the first entry is not the current directory."""
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first/only_there.py").write_text("print('found')\n")
+    (tmp_path / "os.py").write_text("raise SystemExit('the current directory')\n")
+    code = (
+        "import sys; from rocm_sdk.doctor.children import *; from rocm_sdk.base.starting import own_code\n"
+        "print(run_program(own_code('import os, sys, only_there; sys.exit(0)'), 30))"
+    )
+    for safe in ({}, {"PYTHONSAFEPATH": "1"}):
+        environment = clean_environment() | {"PYTHONPATH": str(tmp_path / "first")} | safe
+        command = [sys.executable, "-c", "import sys\nif sys.path[0] == '': del sys.path[0]\n" + code]
+        run = completed(command, env=environment, cwd=tmp_path)
+        assert run.stdout.startswith("Ended(status=0, output='found\\n'"), (safe, run)
+
+
+def test_a_program_finds_this_package() -> None:
+    assert run_program(own_code("import rocm_sdk"), 30).status == 0

@@ -18,11 +18,9 @@ from xml.etree import ElementTree
 import pytest
 from ended import assert_failed, assert_refused
 from programs import completed
-from sample_machine import Machine, machine_of
-from sample_report import break_library, command, install, run_test
+from sample_report import break_library, command, run_test
 from sample_site import CORE, Site, clean_environment
 
-from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.doctor import run as run_module
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.view import at
@@ -64,12 +62,6 @@ def test_a_problem_has_cause_and_fix(sdk: Site) -> None:
     assert result.stdout.endswith("\n1 problem. Exit status 1.\n")
 
 
-def test_verbose_shows_notes_and_not_each_check(sdk: Site) -> None:
-    result = command(sdk, "--only", "libraries,environment", "--verbose", PYTHONNOUSERSITE="1")
-    assert "\nN-ENV-006  PYTHONNOUSERSITE is set\n" in result.stdout
-    assert "    ok  " not in result.stdout
-
-
 def test_checks_that_passed(sdk: Site) -> None:
     result = command(sdk, "--only", "libraries", "--checks")
     assert re.search(r"^    ok  libraries: libhipsparse\.so\.1 loaded in \d+\.\d ms$", result.stdout, re.MULTILINE)
@@ -104,30 +96,12 @@ def test_only_and_skip(sdk: Site) -> None:
     assert_failed(result, 2, "did you mean files? neither a subject nor a code: filez", "name some of packages, files")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--only", "E-TEST-002"), "--only: no subject reports E-TEST-002"),
-        (("--only", "E-FILE-001,E-PROC-001"), "--only: no subject reports E-PROC-001"),
-        (("--only", "gpus", "--skip", "gpus"), "nothing was tested"),
-        (("--only", "gpus", "--target", "."), "nothing was tested"),
-    ],
-)
-def test_a_test_of_nothing_does_not_pass(sdk: Site, words: tuple[str, ...], said: str) -> None:
-    assert_failed(command(sdk, *words), 2, said)
-
-
 def test_many_missing_files_by_their_own_code(sdk: Site) -> None:
     """Grouping makes this problem of many, which have another code."""
     with (sdk.path / "rocm_sdk_core-7.10.0.dist-info/RECORD").open("a") as record:
         record.writelines(f"{CORE}/include/{number}.h,,\n" for number in range(9))
     said = run_test(sdk.path, "--only", "E-FILE-008")
     assert said.codes == {"E-FILE-008"}
-
-
-@pytest.mark.parametrize("seconds", ["0", "-1", "x", "86401", "1" * 5000])
-def test_wrong_seconds(sdk: Site, seconds: str) -> None:
-    assert_failed(command(sdk, f"--seconds={seconds}"), 2, "not a number of seconds from 1 to 86400")
 
 
 def test_a_subject_that_fails_itself(sdk: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,53 +307,6 @@ def test_colour(sdk: Site, variables: dict[str, str], is_painted: bool) -> None:
     assert ("\x1b" in result.stdout) is is_painted
 
 
-def test_a_crash_is_one_problem(sdk: Site) -> None:
-    """Libraries that need the crashing one crash with it, and so does each preload."""
-    source = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }"
-    hsa = sdk.library("libhsa-runtime64.so.1", source)
-    sdk.library("libamdhip64.so.7", needed=(hsa,))
-    install(sdk)
-    said = run_test(sdk.path, "--skip", "gpus,environment")
-    (found,) = (each for each in said.problems if each["severity"] == "error")
-    assert (found["code"], found["title"]) == ("E-LIB-007", "libhsa-runtime64.so.1 crashes when it is loaded")
-    assert {"hsa-runtime64", "amdhip64", "check api: hsa-runtime64", "check api: amdhip64"} <= set(found["breaks"])
-
-
-def test_an_obstacle_of_all_gpus_is_one_problem(sdk: Site, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine")
-    for node in range(1, 65):
-        machine.gpu(node, "gfx942")
-    for path in (machine.root / "dev/dri").iterdir():
-        path.unlink()
-    said = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root))
-    assert said.subject("gpus")["count"] == 64
-    assert [each["code"] for each in said.problems].count("W-GPU-018") == 1
-    assert said.only("W-GPU-018")["title"] == "a GPU has no render node"
-    assert len(said.only("W-GPU-018")["breaks"]) == 64
-    result = command(sdk, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root))
-    assert "  breaks   the GPU of node 1, the GPU of node 2, " in result.stdout
-    assert " and 58 more      (-v lists them)\n" in result.stdout
-
-
-@pytest.mark.parametrize("count", [1, 8, 64])
-def test_gpus_without_devices_are_not_hidden_by_variables(sdk: Site, tmp_path: Path, count: int) -> None:
-    machine = Machine(tmp_path / "machine")
-    for node in range(1, count + 1):
-        machine.gpu(node, "gfx942")
-    shutil.rmtree(machine.root / "dev")
-    root = {"ROCM_SDK_ROOTFS": str(machine.root)}
-    assert "W-ENV-005" not in run_test(sdk.path, "--only", "environment", **root).codes
-    said = run_test(sdk.path, "--only", "environment", **root, ROCR_VISIBLE_DEVICES="0")
-    assert "W-ENV-005" not in said.codes
-    for node in range(1, count + 1):
-        machine.write(f"dev/dri/renderD{128 + node}")
-    machine.write("dev/kfd")
-    said = run_test(sdk.path, "--only", "environment", **root, ROCR_VISIBLE_DEVICES="0", HIP_VISIBLE_DEVICES="-1")
-    found = said.only("W-ENV-005")
-    assert "HIP_VISIBLE_DEVICES=-1" in found["cause"]
-    assert found["fix"].startswith("unset HIP_VISIBLE_DEVICES  # or")
-
-
 def test_explain_says_what_this_installation_has(sdk: Site) -> None:
     words = [sys.executable, "-m", "rocm_sdk", "explain", "E-LIB-006"]
     environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
@@ -389,16 +316,3 @@ def test_explain_says_what_this_installation_has(sdk: Site) -> None:
     damaged = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
     assert "\nHere:\nE-LIB-006  libamdhip64.so.7 is damaged\n" in damaged
     assert "{" not in damaged
-
-
-def test_the_list_of_names(sdk: Site) -> None:
-    words = [sys.executable, "-m", "rocm_sdk", "list"]
-    environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
-    lines = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["library", *ALL_LIBRARIES]
-    (hip,) = (line for line in lines if line.startswith("amdhip64 "))
-    assert hip.split()[1] == "core"
-    assert hip.endswith(f"{sdk.path}/{CORE}/lib/libamdhip64.so.7")
-    installed = subprocess.run([*words, "--installed"], env=environment, capture_output=True, text=True, check=True)
-    shown = [line.split() for line in installed.stdout.splitlines()[1:]]
-    assert shown == [line.split() for line in lines if "/" in line]

@@ -167,15 +167,6 @@ def test_gfx1033_that_is_presented_as_gfx1030_stays_what_it_is(sdk: Site, tmp_pa
     assert "W-GPU-034" in codes
 
 
-@pytest.mark.parametrize(("version", "codes"), [("7.2.1", {"W-GPU-034"}), ("7.10.0", set()), ("7.1.0", set())])
-def test_a_fault_of_some_releases(version: str, codes: set[str]) -> None:
-    from rocm_sdk.fit.known_faults import known_faults
-
-    assert {each.code for each in known_faults(("gfx1201",), version)} == codes
-    assert known_faults(("gfx1201",), None) == ()
-    assert known_faults(("gfx1100",), version) == ()
-
-
 # ---- products ----
 
 PRODUCTS = {

@@ -60,7 +60,3 @@ def test_what_is_not_a_file(info: Path, name: str) -> None:
     assert read(info).has_metadata is (name == "RECORD")
     os.mkfifo(info / name)
     assert "not a regular file" in str(read(info).fault)
-
-
-def test_no_directory(tmp_path: Path) -> None:
-    assert sdk_distributions(str(tmp_path / "absent")) == []

@@ -3,9 +3,7 @@
 import os
 import platform
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from programs import completed
@@ -30,18 +28,6 @@ def fixed(site: Site) -> str:
     )
     assert "Traceback" not in result.stderr
     return result.stderr
-
-
-def test_it_is_said(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    path = linked_site.library("libamdhip64.so.7", flags=FLAG)
-    install(linked_site)
-    said = run_test(linked_site.path, "--only", "libraries")
-    assert said.only("N-LIB-014")["path"] == str(path)
-    assert said.only("N-LIB-014")["fix"] == "rocm-sdk test --fix"
-    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
-    is_refused = tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 41)
-    assert outcome.code == ("E-LIB-015" if is_refused else "")
-    assert said.codes == ({"N-LIB-014", "E-LIB-015"} if is_refused else {"N-LIB-014"})
 
 
 def test_the_fix(linked_site: Site) -> None:
@@ -85,18 +71,6 @@ def test_a_record_that_does_not_list_it(linked_site: Site) -> None:
     told = f"rocm-sdk-build: {gone}: there is no such file\n  fix: name the RECORD of its distribution\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
     assert path.read_bytes() == before
-
-
-def test_what_is_no_library(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("gone")
-    (tmp_path / "directory").mkdir()
-    command = [sys.executable, "-m", "rocm_sdk_build", "clear-execstack"]
-    done = completed([*command, str(tmp_path / "link")])
-    told = f"rocm-sdk-build: {tmp_path}/link: there is no such file\n  fix: name an installed library\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
-    done = completed([*command, str(tmp_path / "directory")])
-    told = f"{tmp_path}/directory is unchanged: is a directory where a file is expected\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, told, "")
 
 
 def test_a_library_that_asks_for_none_keeps_its_file(linked_site: Site) -> None:

@@ -170,15 +170,21 @@ def check_gpu(environment: Environment, code: str) -> str:
 
 @pytest.mark.parametrize("prepared", ["uv"], indirect=True)
 def test_a_library_without_code_for_a_gpu(environment: Environment) -> None:
-    """The device package has it; where it is there, installing what is installed is not a fix."""
+    """The device package has it."""
     kernels = environment.site / LIBRARIES / "lib/rocsparse/library/kernels_gfx942.co"
     kernels.parent.mkdir(parents=True)
     kernels.write_bytes(code_object(0x54C, size=64))
     environment.run(check_gpu(environment, "E-CODE-001"))
     assert check_gpu(environment, "E-CODE-001") == ""
-    other = environment.site / LIBRARIES / "lib/hipblaslt/library/kernels_gfx942.co"
-    other.parent.mkdir(parents=True)
-    other.write_bytes(code_object(0x54C, size=64))
+
+
+@pytest.mark.parametrize("prepared", ["uv"], indirect=True)
+def test_a_library_that_the_packages_have_no_code_of(environment: Environment) -> None:
+    """Installing what is installed is not a fix."""
+    environment.install("rocm-sdk-device-gfx1100==7.10.0")
+    kernels = environment.site / LIBRARIES / "lib/hipblaslt/library/kernels_gfx942.co"
+    kernels.parent.mkdir(parents=True)
+    kernels.write_bytes(code_object(0x54C, size=64))
     assert check_gpu(environment, "E-CODE-001") == ""
     assert "no package of this one has the code" in check_gpu(environment, "W-CODE-006")
 

@@ -199,17 +199,6 @@ def test_188454_torch_preloads_one_before_rocm_init(lib: Path, first: str, count
     assert done.stdout.split() == counts
 
 
-@pytest.mark.parametrize("order", [SMIS, SMIS[::-1]])
-def test_188454_torch_preloads_libraries_that_bind_themselves(lib: Path, order: tuple[str, str]) -> None:
-    """As newer builds do: nothing is wrong in any order, and nothing is said."""
-    site = site_of(lib)
-    for number, soname, name in ((1, SMIS[0], "smi"), (8, SMIS[1], "amdsmi")):
-        site.library(soname, SMI.format(number=number, name=name), flags=("-Wl,-Bsymbolic",))
-    for code in (f"preload()\n{INIT}", f"{INIT}preload()\n"):
-        done = site.run(f"{torch(lib, *order)}{code}{COUNT}", PYTHONWARNINGS="error")
-        assert (done.stdout.split(), done.stderr) == (["8", "1"], "")
-
-
 def test_188454_torch_has_bound_both_before_rocm_init(lib: Path) -> None:
     """Nothing binds a library a second time.
 

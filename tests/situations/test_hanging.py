@@ -85,15 +85,6 @@ def test_2269_a_process_that_waits_in_a_constructor(
     assert "_dl_" not in found["cause"]
 
 
-def test_2269_a_program_that_has_loaded_its_libraries(site: Site, program: Callable[..., int]) -> None:
-    path = site.library("librocm_smi64.so.7")
-    install(site)
-    assert (
-        run_test(site.path, "--pid", str(program(site.path, f"import ctypes; ctypes.CDLL({str(path)!r})"))).codes
-        == set()
-    )
-
-
 def test_2269_a_load_that_goes_on(site: Site, loading: Callable[..., int]) -> None:
     """A constructor that takes its time is no hang: a second look sees something else."""
     source = "__attribute__((constructor)) static void begin(void) { usleep(200000); }"
@@ -153,12 +144,3 @@ def test_2269_a_library_that_waits_and_asks_nothing(site: Site, name: str, *, is
     assert ("there is no /dev/kfd here, which is the likely reason" in found["cause"]) is is_of_driver
     assert ("the cause is not known" in found["cause"]) is not is_of_driver
     assert ("a machine with a GPU" in found["fix"]) is is_of_driver
-
-
-@without_driver
-def test_2269_a_process_without_the_driver(site: Site, loading: Callable[..., int]) -> None:
-    path = site.library("librocm_smi64.so.7", HEADERS + WAITS["a function with a name"][0])
-    install(site)
-    found = run_test(site.path, "--pid", str(loading(path))).only("E-LIB-008")
-    assert "; there is no /dev/kfd here, which is the likely reason" in found["cause"]
-    assert "the CPU build" in found["fix"]

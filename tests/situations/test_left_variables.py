@@ -72,14 +72,6 @@ def test_a_value_that_leads_out_of_the_sdk(sdk: Site, other: Path, name: str, *,
     assert row[4] in found["cause"]
 
 
-def test_without_an_sdk_nothing_leads_out_of_it(tmp_path: Path) -> None:
-    site = tmp_path / "empty"
-    site.mkdir()
-    for words in (("run", "true"), ("env", "--no-comgr-cache")):
-        done = run_interpreter("-m", "rocm_sdk", *words, check=False, PYTHONPATH=str(site), ROCM_PATH="/opt/rocm")
-        assert "ROCM_PATH" not in done.stdout + done.stderr
-
-
 def test_a_file_that_is_gone(sdk: Site, tmp_path: Path) -> None:
     gone = str(tmp_path / "gone/librocprofiler-sdk.so")
     found = run_test(sdk.path, "--only", "environment", ROCPROFILER_REGISTER_LIBRARY=gone).only("W-ENV-016")
@@ -117,16 +109,6 @@ def test_a_switch_is_named_and_stays(sdk: Site, name: str) -> None:
     said = run_test(sdk.path, "--only", "environment", **{name: "1"})
     (found,) = (each for each in said.problems if each["code"] == "N-ENV-006" and name in each["title"])
     assert "; set by " in found["cause"]
-
-
-def test_each_row_says_who_sets_it_and_what_goes_wrong() -> None:
-    rows = _native.inherited_variables()
-    assert len({row[0] for row in rows}) == len(rows)
-    for name, kind, _, set_by, harm in rows:
-        assert kind in {"file", "directory", "list", "switch"}
-        assert set_by, name
-        assert harm, name
-        assert _native.report_shows_variable(name.rstrip("*")) or name.endswith("*"), name
 
 
 # ---- a profiler that runs now ----

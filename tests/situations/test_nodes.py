@@ -18,7 +18,6 @@ from rocm_sdk._native import report_name
 from rocm_sdk.doctor.nodes import reading
 from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
 from rocm_sdk.doctor.nodes.reading import NodeReport, Unreadable, names_of_reports, read_reports
-from rocm_sdk.doctor.report.complete_file import complete_file
 
 HOST = socket.gethostname()
 
@@ -277,34 +276,6 @@ def test_names_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report_name("%n") == "_.."
     with pytest.raises(ValueError, match="%x stands for nothing"):
         report_name("%x")
-
-
-def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
-    (tmp_path / "r.1.json").symlink_to(tmp_path / "elsewhere")  # written by another user, perhaps
-    for content in (b"one", b"two", b"three"):
-        with complete_file(str(tmp_path / "r.json"), replaces=False) as file:
-            file.write(content)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.is_symlink()} == {
-        "r.json": b"one",
-        "r.2.json": b"two",
-        "r.3.json": b"three",
-    }
-    with pytest.raises(ValueError, match="stop"), complete_file(str(tmp_path / "s.json"), replaces=False):
-        raise ValueError("stop")
-    assert not list(tmp_path.glob("s*")) + list(tmp_path.glob(".rocm*"))
-
-
-MISUSES = {
-    "--expect needs --merge DIR": ("--expect", "a"),
-    "--output needs --json": ("--output", "x"),
-    "--node needs --json": ("--node",),
-    "--output: %q stands for nothing": ("--json", "--output", "%q"),
-}
-
-
-@pytest.mark.parametrize("message", MISUSES)
-def test_options_that_do_not_go_together(message: str) -> None:
-    assert_failed(rocm_sdk("test", *MISUSES[message]), 2, message)
 
 
 def test_a_directory_without_reports(tmp_path: Path) -> None:

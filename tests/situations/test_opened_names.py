@@ -155,16 +155,6 @@ def test_names_that_programs_open(tmp_path: Path, file: str, name: str) -> None:
     assert site.output(program) == "42"
 
 
-def test_a_plan_has_the_names(tmp_path: Path) -> None:
-    site = Site(tmp_path / "site")
-    smi = site.library("libamd_smi.so.26")
-    program = """
-        import rocm_sdk
-        print(rocm_sdk.load_plan("amd_smi").steps[0].names)
-    """
-    assert site.output(program) == f"(('libamd_smi.so', '{smi}'),)"
-
-
 @pytest.mark.parametrize("is_there_before", [False, True])
 def test_preload_for_brings_what_bindings_open(tmp_path: Path, is_there_before: bool) -> None:
     """24: bindings need no library of ROCm: they open one by a name that only preloading answers to."""

@@ -96,6 +96,11 @@ def test_a_profiler_without_core(packages: DevelSite) -> None:
     assert installs(run_test(packages.path, "--only", "packages").only("E-PKG-011")["fix"], "rocm-sdk-core==7.10.0")
 
 
+def test_our_own_extension_is_no_library_of_an_sdk(packages: DevelSite, tmp_path: Path) -> None:
+    packages.install("rocm-sdk-loader", {"rocm_sdk/_native.abi3.so": b"of the loader"})
+    assert "E-TEST-002" not in run_test(tmp_path, "--target", str(packages.path)).codes
+
+
 # ---- the empty packages that the public index has under the names of the SDK
 
 

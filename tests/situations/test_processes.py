@@ -1,176 +1,158 @@
-"""Libraries that a running process has mixed, replaced or loaded twice."""
+"""Libraries that a running process has mixed, replaced or loaded twice, and profilers that LD_PRELOAD brings."""
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from programs import completed
-from sample_report import install, run_test
+from sample_report import Said, install, run_test
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_interpreter
 
-# HIP and HSA of a system-wide ROCm, the math libraries of the SDK: each library is there once, and yet it is a mix.
+Look = Callable[..., Said]
+HIP, PROFILER = "libamdhip64.so.7", "librocprofiler-sdk.so.1"
 
 
-def test_a_foreign_runtime_is_named(linked_site: Site, tmp_path: Path, program: Callable[..., int]) -> None:
-    system = tmp_path / "opt/rocm/lib"
-    system.mkdir(parents=True)
-    hip = compile_library(system / "libamdhip64.so.7", "libamdhip64.so.7")
+@pytest.fixture
+def look(linked_site: Site, program: Callable[..., int]) -> Look:
+    """Return a function that looks at a process which runs some code; it has the SDK's metadata written before."""
+
+    def run(code: str, *words: str, **variables: str) -> Said:
+        if not [*linked_site.path.glob("*.dist-info")]:
+            install(linked_site)
+        preload = {"LD_PRELOAD": words[0]} if words else {}  # of the test
+        return run_test(linked_site.path, "--pid", str(program(linked_site.path, code, **variables)), **preload)
+
+    return run
+
+
+def opens(*paths: object) -> str:
+    return f"import ctypes; [ctypes.CDLL(path) for path in {[str(path) for path in paths]!r}]"
+
+
+def other(tmp_path: Path, soname: str, source: str = "", needed: tuple[Path, ...] = (), directory: str = "lib") -> Path:
+    """Compile a library that finds what it needs beside itself or in ../lib, outside of the SDK."""
+    place = tmp_path / "other" / directory
+    place.mkdir(parents=True, exist_ok=True)
+    flags = ("-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/../lib",)
+    return compile_library(place / soname, soname, source, needed, flags)
+
+
+# ---- mixtures and copies
+
+
+def test_a_foreign_runtime_is_named(linked_site: Site, tmp_path: Path, look: Look) -> None:
+    """Each library is there once, and yet it is a mix: HIP of a system-wide ROCm, the math libraries of the SDK."""
+    hip = other(tmp_path, HIP)
     sparse = linked_site.library("librocsparse.so.1", package=LIBRARIES)
-    install(linked_site)
-    code = f"import ctypes; ctypes.CDLL('libamdhip64.so.7'); ctypes.CDLL({str(sparse)!r})"
-    pid = program(linked_site.path, code, LD_LIBRARY_PATH=str(system))
-    said = run_test(linked_site.path, "--pid", str(pid))
-    assert said.codes == {"W-PROC-002"}
-    assert said.only("W-PROC-002")["path"] == str(hip)
+    said = look(opens(HIP, sparse), LD_LIBRARY_PATH=str(hip.parent))
+    assert (said.codes, said.only("W-PROC-002")["path"]) == ({"W-PROC-002"}, str(hip))
 
 
 def test_the_libraries_of_a_sound_process_are_shown(linked_site: Site, program: Callable[..., int]) -> None:
     path = linked_site.library("librocsparse.so.1", package=LIBRARIES)
     install(linked_site)
-    pid = program(linked_site.path, f"import ctypes; ctypes.CDLL({str(path)!r})")
+    pid = program(linked_site.path, opens(path))
     result = run_interpreter("-m", "rocm_sdk", "test", "--pid", str(pid), check=False, PYTHONPATH=str(linked_site.path))
     assert result.stdout == f"{path}    from the SDK\n\nno problems. Exit status 0.\n"
 
 
-def test_both_copies_of_the_profiler_are_named(
-    linked_site: Site, tmp_path: Path, program: Callable[..., int], attempt: Callable[..., Any]
-) -> None:
-    """rocprofiler-sdk was brought by an external profiler before the SDK's own."""
-    linked_site.library("librocprofiler-sdk.so.1")
-    install(linked_site)
-    other = tmp_path / "profiler"
-    other.mkdir()
-    theirs = compile_library(other / "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.1")
-    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['rocprofiler-sdk'])", LD_PRELOAD=str(theirs))
-    assert outcome.error == ""
-    assert str(theirs) in outcome.message
-    own = linked_site.path / CORE / "lib/librocprofiler-sdk.so.1"
-    code = f"import ctypes; ctypes.CDLL({str(own)!r})"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code, LD_PRELOAD=str(theirs))))
-    found = said.only("E-PROC-001")
-    assert f"{theirs} (LD_PRELOAD)" in found["cause"]
-    assert "Start the program without LD_PRELOAD" in found["fix"]
-
-
-# Two copies of libamd_smi in one process: the SDK's, and one that another package brought.
-
-
-def test_both_copies_of_amd_smi_are_named(linked_site: Site, tmp_path: Path, program: Callable[..., int]) -> None:
+def test_both_copies_of_amd_smi_are_named(linked_site: Site, tmp_path: Path, look: Look) -> None:
+    """The library that brought one by its RPATH is named; nobody has asked for it by its path."""
     ours = linked_site.library("libamd_smi.so.26", "int amdsmi_init;")
-    install(linked_site)
-    other = tmp_path / "amdsmi"
-    other.mkdir()
-    theirs = compile_library(other / "libamd_smi.so", "libamd_smi.so", "int amdsmi_init;")
-    code = f"import ctypes, rocm_sdk; ctypes.CDLL({str(theirs)!r}); rocm_sdk.preload_libraries('amd_smi')"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
-    assert said.status == 1
+    theirs = other(tmp_path, "libamd_smi.so.25", "int amdsmi_init;")
+    monitor = other(tmp_path, "libmonitor.so", needed=(theirs,))
+    said = look(f"{opens(monitor)}; import rocm_sdk; rocm_sdk.preload_libraries('amd_smi')")
     found = said.only("E-PROC-001")
-    assert found["title"] == "the process has two copies of libamd_smi"
+    assert (said.status, found["title"]) == (1, "the process has two copies of libamd_smi")
     assert str(ours) in found["cause"]
-    assert str(theirs) in found["cause"]
+    assert f"{theirs} (the RPATH of libmonitor.so)" in found["cause"]
 
 
-def test_the_library_that_brought_a_copy_is_named(
-    linked_site: Site, tmp_path: Path, program: Callable[..., int]
-) -> None:
-    """By its RPATH: nobody has asked for it by its path."""
-    linked_site.library("libamd_smi.so.26")
+def test_the_variable_that_has_brought_both(linked_site: Site, tmp_path: Path, look: Look) -> None:
+    linked_site.library(HIP)
+    old = other(tmp_path, "libamdhip64.so.6", "int hipGetDeviceCount;")
+    code = "import ctypes, rocm_sdk; ctypes.CDLL('libamdhip64.so.6'); rocm_sdk.preload_libraries('amdhip64')"
+    said = look(code, LD_LIBRARY_PATH=str(old.parent))
+    mixed = said.only("W-PROC-002")
+    assert (mixed["path"], "(LD_LIBRARY_PATH)" in mixed["cause"]) == (str(old), True)
+    assert "Start the program without LD_LIBRARY_PATH" in mixed["fix"]
+    assert said.only("E-PROC-001")["title"] == "the process has two copies of libamdhip64"
+
+
+def test_the_variable_that_leads_to_another_rocm_is_named(linked_site: Site, tmp_path: Path) -> None:
+    linked_site.library(HIP)
+    system = other(tmp_path, "libamdhip64.so.6", "int hipGetDeviceCount;").parent
     install(linked_site)
-    other = tmp_path / "other"
-    other.mkdir()
-    theirs = compile_library(other / "libamd_smi.so.25", "libamd_smi.so.25")
-    monitor = compile_library(
-        tmp_path / "libmonitor.so", "libmonitor.so", needed=(theirs,), flags=(f"-Wl,-rpath,{other}",)
-    )
-    code = f"import ctypes, rocm_sdk; ctypes.CDLL({str(monitor)!r}); rocm_sdk.preload_libraries('amd_smi')"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
-    assert f"{theirs} (the RPATH of libmonitor.so)" in said.only("E-PROC-001")["cause"]
+
+    def test(**variables: str) -> Iterable[dict[str, str]]:
+        said = run_test(linked_site.path, "--only", "environment", **variables)
+        return [each for each in said.problems if each["code"] == "W-ENV-001"]
+
+    for variable, value in (("LD_LIBRARY_PATH", system), ("ROCM_PATH", system.parent)):
+        (found,) = test(**{variable: str(value)})
+        assert found["title"] == f"{variable} leads to another ROCm"
+        assert f"{system} holds libamdhip64.so.6 too" in found["cause"]
+        assert found["fix"].startswith(f"unset {variable}")
+    own = str(linked_site.path / CORE / "lib")
+    assert test(LD_LIBRARY_PATH=own) == []
+    (found,) = test(LD_LIBRARY_PATH=f"{system};{own}")  # the linker takes semicolons, too
+    assert found["fix"] == f"export LD_LIBRARY_PATH={own}"
+    home = str(system.parent.rename(system.parent.with_name("r;m")))  # of other variables no semicolon separates
+    assert test(ROCM_PATH=home) != []
 
 
-def test_one_copy_is_fine(linked_site: Site, program: Callable[..., int]) -> None:
-    linked_site.library("libamd_smi.so.26")
-    linked_site.library("libhiprtc.so.7")
-    linked_site.library("libhiprtc-builtins.so.7")
-    install(linked_site)
-    code = "import rocm_sdk; rocm_sdk.preload_libraries('amd_smi', 'hiprtc', 'hiprtc-builtins')"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
-    assert (said.status, said.codes) == (0, set())
+def test_a_process_with_a_library_below_a_name_with_a_backslash(linked_site: Site, look: Look) -> None:
+    """Of a directory for $ORIGIN: whoever owns the process has chosen it."""
+    path = linked_site.path / r"b\q" / "libown.so"
+    path.parent.mkdir()
+    compile_library(path, "libown.so", flags=("-Wl,-rpath,$ORIGIN/y",))
+    assert look(opens(path, linked_site.library(HIP))).codes == set()
+
+
+# ---- what cannot be looked at
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can drop its capabilities and have a process of another user")
 def test_a_process_that_root_may_not_read(linked_site: Site, program: Callable[..., int]) -> None:
     install(linked_site)
     pid = str(program(linked_site.path, "import os; os.setuid(65534)"))
-    dropped = ["setpriv", "--bounding-set=-all"]
-    command = [*dropped, sys.executable, "-m", "rocm_sdk", "test", "--pid", pid]
+    command = ["setpriv", "--bounding-set=-all", sys.executable, "-m", "rocm_sdk", "test", "--pid", pid]
     result = completed(command, env=clean_environment())
     assert f"E-PROC-004  process {pid} cannot be looked at" in result.stdout, result.stderr
     assert "--cap-add=SYS_PTRACE" in result.stdout
     assert "a process that runs" not in result.stdout
+    absent = run_test(linked_site.path, "--pid", "999999999").only("E-PROC-004")
+    assert absent["cause"] == "No such file or directory"
 
 
-def test_a_process_that_is_not_there(linked_site: Site) -> None:
+# ---- an SDK that was upgraded while a program uses it
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["another file", "the same file, away for a while"])
+def test_replaced_files(linked_site: Site, program: Callable[..., int], is_new: bool) -> None:
+    """On a file server, the client drops names and reads them again: the kernel then says "(deleted)", too."""
+    path = linked_site.library(HIP)
     install(linked_site)
-    found = run_test(linked_site.path, "--pid", "999999999").only("E-PROC-004")
-    assert found["cause"] == "No such file or directory"
+    process = program(linked_site.path, "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64')")
+    assert run_test(linked_site.path, "--pid", str(process)).codes == set()
+    kept, data = linked_site.path.parent / "kept", path.read_bytes()
+    kept.hardlink_to(path)
+    path.unlink()
+    if is_new:
+        path.write_bytes(data)
+    else:
+        path.hardlink_to(kept)
+    assert f"{path} (deleted)\n" in Path(f"/proc/{process}/maps").read_text() or is_new
+    said = run_test(linked_site.path, "--pid", str(process))
+    assert said.codes == ({"E-PROC-003"} if is_new else set())
+    if is_new:
+        assert (said.problems[0]["path"], said.problems[0]["fix"]) == (str(path), "Start the program again")
 
 
-# A system-wide ROCm comes first in LD_LIBRARY_PATH.
-
-
-def test_a_process_with_a_library_below_a_name_with_a_backslash(linked_site: Site, program: Callable[..., int]) -> None:
-    """Of a directory for $ORIGIN: whoever owns the process has chosen it."""
-    path = linked_site.path / r"b\q" / "libown.so"
-    path.parent.mkdir()
-    compile_library(path, "libown.so", flags=("-Wl,-rpath,$ORIGIN/y",))
-    hip = linked_site.library("libamdhip64.so.7")
-    install(linked_site)
-    code = f"import ctypes; [ctypes.CDLL(name) for name in {[str(path), str(hip)]!r}]"
-    assert run_test(linked_site.path, "--pid", str(program(linked_site.path, code))).codes == set()
-
-
-@pytest.fixture
-def system(tmp_path: Path) -> Path:
-    directory = tmp_path / "opt/rocm/lib"
-    directory.mkdir(parents=True)
-    compile_library(directory / "libamdhip64.so.6", "libamdhip64.so.6", "int hipGetDeviceCount;")
-    return directory
-
-
-def test_the_variable_that_leads_to_another_rocm_is_named(linked_site: Site, system: Path) -> None:
-    linked_site.library("libamdhip64.so.7")
-    install(linked_site)
-    for variables in ({"LD_LIBRARY_PATH": str(system)}, {"ROCM_PATH": str(system.parent)}):
-        (variable,) = variables
-        found = run_test(linked_site.path, "--only", "environment", **variables).only("W-ENV-001")
-        assert found["title"] == f"{variable} leads to another ROCm"
-        assert f"{system} holds libamdhip64.so.6 too" in found["cause"]
-        assert found["fix"].startswith(f"unset {variable}")
-    own = str(linked_site.path / CORE / "lib")
-    assert "W-ENV-001" not in run_test(linked_site.path, "--only", "environment", LD_LIBRARY_PATH=own).codes
-    several = {"LD_LIBRARY_PATH": f"{system};{own}"}  # the linker takes semicolons, too
-    found = run_test(linked_site.path, "--only", "environment", **several).only("W-ENV-001")
-    assert found["fix"] == f"export LD_LIBRARY_PATH={own}"
-    home = str(system.parent.rename(system.parent.with_name("r;m")))  # of other variables no semicolon separates
-    assert "W-ENV-001" in run_test(linked_site.path, "--only", "environment", ROCM_PATH=home).codes
-
-
-def test_the_process_that_has_both(linked_site: Site, system: Path, program: Callable[..., int]) -> None:
-    linked_site.library("libamdhip64.so.7")
-    install(linked_site)
-    code = "import ctypes, rocm_sdk; ctypes.CDLL('libamdhip64.so.6'); rocm_sdk.preload_libraries('amdhip64')"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code, LD_LIBRARY_PATH=str(system))))
-    mixed = said.only("W-PROC-002")
-    assert mixed["path"] == f"{system}/libamdhip64.so.6"
-    assert "(LD_LIBRARY_PATH)" in mixed["cause"]
-    assert "Start the program without LD_LIBRARY_PATH" in mixed["fix"]
-    assert said.only("E-PROC-001")["title"] == "the process has two copies of libamdhip64"
-
-
-# A graphics driver's libLLVM and the SDK's in one process.
+# ---- LLVM: a graphics driver's, one that a distribution's comgr needs, and the SDK's
 
 
 def llvm(path: Path, version: str) -> Path:
@@ -183,60 +165,177 @@ def llvm(path: Path, version: str) -> Path:
 
 @pytest.mark.parametrize(("version", "codes"), [("18.1", {"E-PROC-001", "W-PROC-002"}), ("15.0", {"W-PROC-002"})])
 def test_only_symbols_of_one_version_collide(
-    linked_site: Site, tmp_path: Path, program: Callable[..., int], version: str, codes: set[str]
+    linked_site: Site, tmp_path: Path, look: Look, version: str, codes: set[str]
 ) -> None:
-    install(linked_site)
     ours = llvm(linked_site.path / CORE / "lib/llvm/lib/libLLVM.so.18.1", "18.1")
     theirs = llvm(tmp_path / f"driver/libLLVM-{version.partition('.')[0]}.so.1", version)
-    code = f"import ctypes; ctypes.CDLL({str(ours)!r}); ctypes.CDLL({str(theirs)!r})"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
-    assert said.codes == codes
-    assert said.only("W-PROC-002")["path"] == str(theirs)
+    said = look(opens(ours, theirs))
+    assert (said.codes, said.only("W-PROC-002")["path"]) == (codes, str(theirs))
 
 
 @pytest.mark.parametrize("of_sdk", [False, True], ids=["the SDK has none", "the SDK has it"])
 def test_what_a_library_of_the_sdk_needs_is_no_mixture(
-    linked_site: Site, tmp_path: Path, program: Callable[..., int], *, of_sdk: bool
+    linked_site: Site, tmp_path: Path, look: Look, *, of_sdk: bool
 ) -> None:
-    """A distribution's comgr needs the system's libLLVM.
-
-    A libLLVM in the place of the SDK's own is another ROCm's.
-    """
+    """A distribution's comgr needs the system's libLLVM. One in the place of the SDK's own is another ROCm's."""
     theirs = llvm(tmp_path / "system/libLLVM.so.19.1", "19.1")
     comgr = linked_site.library("libamd_comgr.so.3", needed=(theirs,))
     if of_sdk:
         llvm(linked_site.path / CORE / "lib/llvm/lib/libLLVM.so.19.1", "19.1")
+    assert look(opens(theirs, comgr)).codes == ({"W-PROC-002"} if of_sdk else set())
+
+
+@pytest.mark.parametrize("of_sdk", ["libLLVM.so.20.0", None], ids=["another LLVM in the SDK", "none"])
+def test_the_llvm_of_a_second_comgr_is_no_other_rocm(
+    linked_site: Site, tmp_path: Path, look: Look, of_sdk: str | None
+) -> None:
+    """The second comgr is: it is named, and its LLVM is not."""
+    comgr = other(tmp_path, "libamd_comgr.so.2", needed=(other(tmp_path, "libLLVM.so.19.1", "int llvm;"),))
+    needed = (linked_site.library(of_sdk, "int llvm;", directory="lib/llvm/lib"),) if of_sdk else ()
+    own = linked_site.library("libamd_comgr.so.3", needed=needed, flags=("-Wl,-rpath,$ORIGIN/llvm/lib",))
+    said = look(opens(own, comgr))
+    assert [each["path"] for each in said.problems if each["code"] == "W-PROC-002"] == [str(comgr)]
+
+
+# ---- profilers: the text names the tool, and nobody is told not to profile (TheRock 6695)
+
+
+@pytest.fixture
+def profiled(linked_site: Site) -> Site:
+    """Return an SDK with a librocprofiler-sdk and the rocprofv3 that belongs to it."""
+    linked_site.library(PROFILER, "int rocprofiler_start;")
+    for name in (HIP, "libamd_comgr.so.3"):
+        linked_site.library(name)
+    linked_site.write(f"{CORE}/bin/rocprofv3", "#!/bin/sh\n").chmod(0o755)
     install(linked_site)
-    code = f"import ctypes; ctypes.CDLL({str(theirs)!r}); ctypes.CDLL({str(comgr)!r})"
-    said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
-    assert said.codes == ({"W-PROC-002"} if of_sdk else set())
+    return linked_site
 
 
-# The SDK was upgraded while a program runs that uses it.
+def other_profiler(tmp_path: Path) -> tuple[Path, Path]:
+    """Make a profiler of another ROCm: its tool, whose search path leads to its own librocprofiler-sdk."""
+    library = other(tmp_path, PROFILER, "int rocprofiler_start;")
+    return other(tmp_path, "libtool.so", needed=(library,), directory="tools"), library
 
 
-def test_the_replaced_files_are_named(linked_site: Site, program: Callable[..., int]) -> None:
-    path = linked_site.library("libamdhip64.so.7")
+PRELOAD = "import rocm_sdk; rocm_sdk.preload_libraries('rocprofiler-sdk', 'amdhip64')"
+CHECK = "; print(*(f'{each.code} {each.cause} {each.fix}' for each in rocm_sdk.check_process()), sep='\\n')"
+
+
+@pytest.mark.parametrize("how", ["tool", "tool and library", "library path"])
+def test_6695_the_tool_is_named_by_who_preloads_and_by_check_process(profiled: Site, tmp_path: Path, how: str) -> None:
+    """The process's copy is reused, which is right: two providers would be CONFIGURATION_LOCKED."""
+    tool, library = other_profiler(tmp_path)
+    variables = {"LD_PRELOAD": f"{tool}:{library}" if how == "tool and library" else str(tool)}
+    if how == "library path":
+        variables["LD_LIBRARY_PATH"] = str(library.parent)
+    done = profiled.run(PRELOAD + CHECK, **variables)
+    assert f"{PROFILER} is already loaded from " in done.stderr
+    assert f"brought in by the profiler {tool}; " in done.stderr
+    assert "use the rocprofv3 of this SDK" in done.stderr
+    (said,) = done.stdout.splitlines()
+    assert said.startswith("W-PROC-002 ") and f"(the profiler {tool})" in said
+    own = f"{profiled.path}/{CORE}/bin/rocprofv3"
+    assert f"rocm-sdk run rocprofv3 -- PROGRAM  # {own}, the rocprofv3 of this SDK" in said
+    assert "without" not in said + done.stderr
+
+
+def test_6695_two_copies_in_a_process(profiled: Site, tmp_path: Path, look: Look) -> None:
+    tool, _ = other_profiler(tmp_path)
+    (profiled.path / CORE / "bin/rocprofv3").unlink()
+    found = look(opens(profiled.path / CORE / "lib" / PROFILER), LD_PRELOAD=str(tool)).only("E-PROC-001")
+    assert f"(the profiler {tool})" in found["cause"]
+    assert found["fix"].startswith("Use the rocprofv3 of this SDK")
+
+
+def test_6695_a_library_that_is_no_tool(profiled: Site, tmp_path: Path) -> None:
+    """An allocator in LD_PRELOAD has brought nothing; code of the program has."""
+    allocator, library = other(tmp_path, "liballocator.so"), other(tmp_path, PROFILER)
+    done = profiled.run(f"import ctypes; ctypes.CDLL({str(library)!r}); {PRELOAD}{CHECK}", LD_PRELOAD=str(allocator))
+    assert "brought in by code that ran earlier; " in done.stderr
+    assert "(code that ran earlier)" in done.stdout
+    assert "profiler " not in done.stdout.replace("rocprofiler", "")
+
+
+def test_a_profiler_that_is_preloaded_itself(profiled: Site, tmp_path: Path, attempt: Any, look: Look) -> None:
+    theirs = other(tmp_path, PROFILER)
+    outcome = attempt(profiled, "initialize_process(preload_shortnames=['rocprofiler-sdk'])", LD_PRELOAD=str(theirs))
+    assert (outcome.error, str(theirs) in outcome.message) == ("", True)
+    found = look(opens(profiled.path / CORE / "lib" / PROFILER), LD_PRELOAD=str(theirs)).only("E-PROC-001")
+    assert f"{theirs} (LD_PRELOAD)" in found["cause"]
+    assert "Start the program without LD_PRELOAD" in found["fix"]
+
+
+# ---- two libraries that have, and call, functions of the same names
+
+WHO = "int state = %d; int who(void) { return state; } int ask_%s(void) { return who(); }"
+
+
+@pytest.fixture
+def twins(linked_site: Site) -> tuple[str, str]:
+    found = [
+        linked_site.library(name, WHO % (number, name[3:-5]))
+        for name, number in (("libroctx64.so.4", 1), ("libroctracer64.so.4", 2))
+    ]
     install(linked_site)
-    process = program(linked_site.path, "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64')")
-    assert run_test(linked_site.path, "--pid", str(process)).codes == set()
-    data = path.read_bytes()
-    path.unlink()
-    path.write_bytes(data)
-    said = run_test(linked_site.path, "--pid", str(process))
-    found = said.only("E-PROC-003")
-    assert found["path"] == str(path)
-    assert found["fix"] == "Start the program again"
+    return str(found[0]), str(found[1])
 
 
-def test_a_name_that_was_away_for_a_while(linked_site: Site, program: Callable[..., int]) -> None:
-    """As on a file server, whose client drops names and reads them again: the kernel then says "(deleted)"."""
-    path = linked_site.library("libamdhip64.so.7")
-    install(linked_site)
-    process = program(linked_site.path, "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64')")
-    other = linked_site.path.parent / "other"
-    other.hardlink_to(path)
-    path.unlink()
-    path.hardlink_to(other)
-    assert f"{path} (deleted)\n" in Path(f"/proc/{process}/maps").read_text()
-    assert run_test(linked_site.path, "--pid", str(process)).codes == set()
+def opens_global(*paths: object) -> str:
+    return f"import ctypes\nfor path in {[str(each) for each in paths]!r}: ctypes.CDLL(path, ctypes.RTLD_GLOBAL)"
+
+
+def test_the_plan_tells_it_and_the_fix_mends_it(linked_site: Site, twins: tuple[str, str]) -> None:
+    first, second = twins
+    found = run_test(linked_site.path, "--only", "bindings").only("W-BIND-001")
+    assert found["path"] == second
+    assert f"and 1 more binds to {first}, though {second} has it" in found["cause"]
+    assert "ROCM_SDK_ISOLATE=roctx64 " in found["fix"]
+    mended = run_test(linked_site.path, "--only", "bindings", ROCM_SDK_ISOLATE="roctx64")
+    assert (mended.codes, mended.subject("bindings")["count"]) == (set(), 1)
+
+
+def test_a_process_tells_it(twins: tuple[str, str], look: Look, tmp_path: Path) -> None:
+    """ROCM_SDK_ISOLATE decides about the SDK's own files; another one of the same name is opened by others."""
+    assert look(opens_global(*twins)).only("W-BIND-001")["path"] == twins[1]
+    stranger = other(tmp_path, "libroctx64.so.4", WHO % (3, "stranger"))
+    found = look(opens_global(stranger, twins[1])).only("W-BIND-001")
+    assert ("ROCM_SDK_ISOLATE" in found["fix"], str(stranger) in found["fix"]) == (False, True)
+
+
+@pytest.mark.usefixtures("twins")
+def test_the_list_of_a_framework_counts(linked_site: Site) -> None:
+    linked_site.write("torch/__init__.py")
+    call = 'rocm_sdk.initialize_process(preload_shortnames=["roctracer64", "roctx64"], check_version="7.*")'
+    linked_site.write("torch/_rocm_init.py", f"import rocm_sdk\n{call}\n")
+    said = run_test(linked_site.path, "--only", "bindings")
+    assert {Path(each["path"]).name: each["breaks"] for each in said.problems} == {
+        "libroctracer64.so.4": ["all libraries"],
+        "libroctx64.so.4": ["the libraries that torch preloads"],
+    }
+
+
+REFUSE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+int open(const char *path, int flags, ...) {
+    if (strncmp(path, "/proc/", 6) == 0 && strstr(path, "/mem") != NULL) {
+        errno = EACCES;
+        return -1;
+    }
+    va_list rest;
+    va_start(rest, flags);
+    int mode = (flags & O_CREAT) != 0 ? va_arg(rest, int) : 0;
+    va_end(rest);
+    return ((int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open"))(path, flags, mode);
+}
+"""
+
+
+def test_a_kernel_that_refuses_is_told(twins: tuple[str, str], look: Look, tmp_path: Path) -> None:
+    """As with kernel.yama.ptrace_scope=1: the maps can be read, the memory cannot."""
+    refuse = compile_library(tmp_path / "librefuse.so", "librefuse.so", REFUSE)
+    assert "/mem: Permission denied" in look(opens(twins[0]), str(refuse)).only("N-PROC-005")["cause"]

@@ -5,7 +5,6 @@ import pty
 import stat
 import sys
 import threading
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -30,17 +29,6 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert read == [CONTENT]
     assert stat.S_ISFIFO(fifo.lstat().st_mode)
     assert list(tmp_path.iterdir()) == [fifo]
-
-
-def test_a_device_is_written_to(tmp_path: Path) -> None:
-    device = tmp_path / "null"
-    if os.geteuid() == 0:
-        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
-    else:
-        device.symlink_to(os.devnull)
-    before = device.lstat()
-    write(device)
-    assert (device.lstat().st_ino, device.lstat().st_mode) == (before.st_ino, before.st_mode)
 
 
 def test_a_link_to_a_terminal_is_written_through(tmp_path: Path) -> None:
@@ -88,17 +76,6 @@ def test_a_file_is_not_written_through_a_link(tmp_path: Path, target: str | None
     assert (link if replaces else tmp_path / "x.1.json").read_bytes() == CONTENT
     assert link.is_symlink() != replaces
     assert (precious.read_text() if precious.exists() else None) == target
-
-
-def test_an_archive_goes_to_a_pipe(tmp_path: Path) -> None:
-    fifo, copy = tmp_path / "fifo", tmp_path / "copy.zip"
-    os.mkfifo(fifo)
-    reader = threading.Thread(target=lambda: copy.write_bytes(fifo.read_bytes()))
-    reader.start()
-    with complete_file(str(fifo)) as file, zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("name", CONTENT)
-    reader.join(10)
-    assert zipfile.ZipFile(copy).read("name") == CONTENT
 
 
 def test_what_was_planted_is_not_touched(tmp_path: Path) -> None:

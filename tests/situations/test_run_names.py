@@ -15,7 +15,7 @@ from compiled_files import compile_file
 from ended import succeeded
 from other_user import USER, OtherUser
 from programs import completed
-from sample_site import CORE, LIBRARIES, Site, clean_environment
+from sample_site import LIBRARIES, Site, clean_environment
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 Result = subprocess.CompletedProcess[str]
@@ -203,19 +203,6 @@ def test_a_tmpdir_that_cannot_be_used(run: Run, program: Path, tmp_path: Path, k
     assert f":{own}/rocm-sdk-run-" in shown
     assert_emptied(own)
     assert kind in {"absent", "file"} or list(place.iterdir()) == []
-
-
-def test_a_file_of_the_name_needs_no_link(sdk: Site, run: Run, program: Path) -> None:
-    lib = sdk.path / CORE / "lib"
-    for name in ("libamd_smi.so.26", "librocm_smi64.so.1", "libamdhip64.so.7"):
-        (lib / name.partition(".so")[0]).with_suffix(".so").symlink_to(name)
-    (sdk.path / LIBRARIES / "lib/librccl.so").symlink_to("librccl.so.1")
-    assert "rocm-sdk-run" not in run("printenv", "LD_LIBRARY_PATH").stdout
-    assert run(program, "libamd_smi.so").stdout == "42\n"
-
-
-def test_no_names_where_the_user_wants_none(run: Run, program: Path) -> None:
-    assert run(program, "libamd_smi.so", ROCM_SDK_UNVERSIONED_NAMES="0").stdout == "0\n"
 
 
 def test_all_names_where_the_user_wants_all(sdk: Site, run: Run, program: Path) -> None:

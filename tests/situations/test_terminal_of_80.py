@@ -12,11 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs import completed
-from sample_device_code import bundle, library, objects
 from sample_machine import GIB, Machine
 from sample_report import install
-from sample_site import LIBRARIES, Site, clean_environment
+from sample_site import Site, clean_environment
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 COLUMNS = 80
@@ -131,27 +129,6 @@ def test_eight_gpus_are_eight_rows(show: Show, command: str) -> None:
         assert text.count("missing, although the kernel sees the GPU") == 1, "a reason is said once"
 
 
-def test_the_health_of_eight_gpus_says_once_what_they_share(show: Show) -> None:
-    """The report is short: a row for each check of each GPU made 42."""
-    lines = show("gpus", "--health").lines
-    assert len(lines) < 24
-    assert [line.split()[:2] for line in lines if line.startswith("each ")] == [
-        ["each", "power"],
-        ["each", "kernel"],
-        ["each", "BAR"],
-        ["each", "atomics"],
-    ]
-    assert "errors: no uncorrected error; 9 corrected, 0 deferred" in " ".join(" ".join(lines).split())
-    assert any(line.startswith("1,2,4,5,6,7,8  errors") for line in lines)
-
-
-def test_info_says_nothing_twice(show: Show, sdk: Site) -> None:
-    text = "\n".join(show("info").lines)
-    assert text.count(str(sdk.path)) == 1
-    assert text.count("rocm-sdk-loader") == 0
-    assert "  rocm-sdk-core 7.10.0  _rocm_sdk_core\n" in text
-
-
 def test_list_is_no_page_of_dashes(show: Show) -> None:
     lines = show("list").lines
     rows = [line.split()[0] for line in lines if ".so." in line]
@@ -160,15 +137,6 @@ def test_list_is_no_page_of_dashes(show: Show) -> None:
     without = show("list", PYTHONPATH="").lines
     assert without[0] == "no library is installed here: rocm-sdk install installs them"
     assert not any(" - " in line or line.endswith("-") for line in without)
-
-
-def test_what_fails_is_red(show: Show, sdk: Site) -> None:
-    library(sdk.path / LIBRARIES / "lib/librocrand.so.1", [bundle(objects("gfx90a"))])
-    red = "\x1b[1;31mNO CODE for this GPU: "
-    assert red in show("check-gpu").raw
-    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        raw = show("check-gpu", **variables).raw
-        assert ("\x1b[" in raw, "NO CODE for this GPU: " in raw) == (False, True)
 
 
 def test_tree_draws_what_brought_each_file_in(show: Show) -> None:
@@ -195,36 +163,3 @@ def test_only_of_nothing_is_refused(call: Call, value: str) -> None:
     done = call("test", "--only", value)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("rocm-sdk: --only names no subject\n  fix: name some of packages, files, ")
-
-
-def test_a_fix_is_said_once(call: Call, sdk: Site) -> None:
-    """Two libraries for another GPU have one fix."""
-    for name in ("librocrand.so.1", "librccl.so.1"):
-        library(sdk.path / LIBRARIES / "lib" / name, [bundle(objects("gfx90a"))])
-    said = call("check-gpu", "--gpu", "gfx1030,gfx1100").stdout
-    fixes = [line.strip() for line in said.splitlines() if line.strip().startswith("fix: ")]
-    commands = [fix for fix in fixes if not fix.startswith("fix: See the fix of ")]
-    assert len(set(commands)) == len(commands)
-
-
-def test_install_shows_at_once_that_it_works(script: Path) -> None:
-    """Within 0.3 s, or on a slow machine three times what a version takes; the best of some tries."""
-    words = [str(script), "install", "torch", "--gpu", "gfx1100", "--dry-run"]
-    tries = [Terminal(words, ROCM_SDK_INDEX="http://127.0.0.1:9/simple") for _ in range(5)]
-    assert all("looking at the environment" in each.raw for each in tries)
-    version = min(Terminal([str(script), "--version"]).first_after for _ in range(5))
-    assert min(each.first_after for each in tries) < max(0.3, 3 * version)
-
-
-def test_one_example_of_a_gpu(call: Call, tmp_path: Path) -> None:
-    """Without a GPU and an SDK, the overview and `install` name the same command."""
-    variables = {"ROCM_SDK_ROOTFS": str(Machine(tmp_path / "empty").root), "PYTHONPATH": ""}
-    command = "rocm-sdk install torch --gpu gfx1151"
-    assert f"next     {command}  " in call(**variables).stdout
-    assert f"  fix: name it: {command} (" in call("install", "torch", **variables).stderr
-
-
-def test_wrong_usage_is_two_lines(script: Path) -> None:
-    for words in (["rocm-sdk", "nope"], ["rocm-sdk", "code"], ["rocm-sdk", "gpus", "--x"], ["rocm-sdk-build", "nope"]):
-        done = completed([script.with_name(words[0]), *words[1:]])
-        assert (done.returncode, len(done.stderr.splitlines())) == (2, 2)
