@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pytest
 from command_fixtures import call, script
-from other_user import OtherUser
 from sample_device_code import code_object
 from sample_hiprtc import hiprtc
 from sample_prefix import Stage, sound_stage
@@ -121,17 +120,6 @@ def sdk(linked_site: Site) -> Site:
 
 
 @pytest.fixture
-def hsa(linked_site: Site) -> Path:
-    """Return libhsa-runtime64 of an installed SDK: HIP needs it, rocSPARSE needs HIP, and hipSPARSE needs rocSPARSE."""
-    path = linked_site.library("libhsa-runtime64.so.1")
-    hip = linked_site.library("libamdhip64.so.7", needed=(path,))
-    sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
-    linked_site.library("libhipsparse.so.1", needed=(sparse,), package=LIBRARIES)
-    install(linked_site)
-    return path
-
-
-@pytest.fixture
 def stage(tmp_path: Path) -> Stage:
     """Return a sound ROCm below a staging directory."""
     return sound_stage(tmp_path / "stage")
@@ -202,18 +190,6 @@ def c_program() -> Path:
     root, path = Path(__file__).resolve().parents[2], "build/c/gcc/tests/embed/preload_from_c"
     subprocess.run(["make", "-C", str(root), "VARIANT=gcc", path], check=True, capture_output=True)
     return root / path
-
-
-@pytest.fixture
-def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
-    """Return a function whose result is the output of `rocm-sdk test WORDS` as another user."""
-
-    def run(site: Site, *words: str, **environment: str) -> str:
-        result = other_user.run("-m", "rocm_sdk", "test", *words, PYTHONPATH=str(site.path), **environment)
-        assert "Traceback" not in result.stderr, result.stderr
-        return result.stdout
-
-    return run
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ def _second_gpu(machine: Machine) -> None:
 # fmt: off
 ROWS = (
     by_hand("8 GPUs without device files", "W-GPU-016", "", _of(*["gfx1030"] * 8, change=_remove("dev/kfd", *_NODES)), _HERE),
+    by_hand("8 GPUs without device files, and a choice", "W-GPU-016", "", _of(*["gfx1030"] * 8, change=_remove("dev/kfd", *_NODES)), _here("ROCR_VISIBLE_DEVICES", "0")),
     by_hand("8 GPUs without render nodes", "W-GPU-018", "", _of(*["gfx1030"] * 8, change=_remove(*_NODES)), _HERE),
     by_hand("a container was started without --device", "W-GPU-016", "--device", _of("gfx1030", change=_remove("dev/kfd", _NODES[0])), _here("container", "docker")),
     Situation("no code for the GPU", "E-GPU-002", "the GPU gfx1100 has no packages", _of("gfx1100", packages=("gfx1030",)), _HERE),
@@ -80,6 +81,7 @@ ROWS = (
     Situation("HSA_OVERRIDE_GFX_VERSION is not needed", "W-ENV-003", "HSA_OVERRIDE_GFX_VERSION", _of("gfx1030"), _here("HSA_OVERRIDE_GFX_VERSION", "10.3.0")),
     Situation("HSA_OVERRIDE_GFX_VERSION names what no package supports", "E-ENV-004", "gfx1031", _of("gfx1030"), _here("HSA_OVERRIDE_GFX_VERSION", "10.3.1")),
     Situation("an empty entry in ROCR_VISIBLE_DEVICES", "W-GPU-033", "ROCR_VISIBLE_DEVICES", _of("gfx1030"), _here("ROCR_VISIBLE_DEVICES", ",0")),
+    Situation("a version of another generation", "W-GPU-033", "HSA_OVERRIDE_GFX_VERSION_2=8.0.3", _of("gfx1100", "gfx1100"), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=2", *set_variable("HSA_OVERRIDE_GFX_VERSION_2", "8.0.3"))),
     by_hand("HIP sees fewer GPUs than there are", "E-GPU-003", "", _of("gfx1030"), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=0",)),
     Situation("HIP sees fewer GPUs by a variable", "E-ENV-010", "HSA_HIDES_GPUS", _of("gfx1030"), _here("HSA_HIDES_GPUS", "1")),
     by_hand("a kernel is too old", "W-GPU-029", "", _of("gfx1030", "gfx1151", change=lambda m: m.write("proc/sys/kernel/osrelease", "6.14.0\n")), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=2",)),

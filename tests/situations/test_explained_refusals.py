@@ -1,6 +1,7 @@
 """Reports about indexes that lack what a package requires, and about words of installers that say nothing of it."""
 
 import io
+import os
 import subprocess
 import sys
 import tarfile
@@ -129,3 +130,26 @@ def test_a_gpu_that_the_index_does_not_serve(indexes: Indexes, ask: Ask) -> None
     fix = said.stderr.splitlines()[-1]
     command = "env -u ROCM_SDK_INDEX rocm-sdk install sdk --gpu gfx1201 --rocm nightly"
     assert fix.endswith(f"fix: this index has gfx1100 and gfx942; try `{command}`")
+
+
+# ---- the words of `rocm-sdk install` where no index answers, as on a machine behind a firewall
+
+
+SILENT = "http://127.0.0.1:9/simple/"  # nothing listens on the port `discard`
+
+
+def test_print() -> None:
+    """The command, without versions, for a machine that has a network; stderr says what it is not."""
+    words = ("install", "torch", "--gpu", "gfx1100", "--installer", "pip", "--print")
+    environment = {**os.environ, "ROCM_SDK_INDEX": SILENT}
+    done = completed([sys.executable, "-m", "rocm_sdk", *words], env=environment)
+    assert done.returncode == 0, done.stderr
+    assert (
+        """ install --index-url "$ROCM_SDK_INDEX" 'rocm[libraries,device-gfx1100]' 'torch[device-gfx1100]'"""
+        in done.stdout
+    )
+    first, second, fix = done.stderr.splitlines()
+    assert first.endswith("nothing answers at 127.0.0.1:9: Connection refused")
+    assert second.startswith("rocm-sdk: the printed form has no pinned versions: ")
+    assert second.endswith(" packages for gfx1100")
+    assert fix == "  fix: check ROCM_SDK_INDEX; the server may be down"

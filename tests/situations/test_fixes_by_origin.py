@@ -33,6 +33,8 @@ TORCH = "amd-torch-device-gfx1100"
 NO_CONFIGURATION = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 AMD = ("https://repo.amd.com/rocm/whl-multi-arch/", "https://stable.repo.amd.com/rocm/whl-next/")
 PACKAGES = ("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-device-gfx1100")
+DEVICE = f"rocm-sdk-device-gfx1100=={VERSION}"
+AGAIN = ("--force-reinstall", "--ignore-installed", "--reinstall-package")
 
 
 class Wish(NamedTuple):
@@ -47,12 +49,9 @@ class Wish(NamedTuple):
 WISHES = (
     Wish(f"rocm-sdk-core=={VERSION}", ("rocm-sdk-core",), "rocm-sdk-core"),
     Wish(f"rocm-sdk-libraries=={OTHER}", ("rocm-sdk-libraries",), "rocm-sdk-libraries"),
-    Wish(f"rocm-sdk-device-gfx1100=={VERSION}", ("rocm-sdk-device-gfx1100",), "rocm-sdk-device-gfx1100"),
-    Wish(f"rocm[devel]=={VERSION}", ("rocm-sdk-devel",)),
+    Wish(DEVICE, ("rocm-sdk-device-gfx1100",), "rocm-sdk-device-gfx1100"),
     Wish(f"rocm[libraries,devel]=={VERSION}", ("rocm-sdk-devel", "rocm-sdk-libraries")),
-    Wish(
-        f"rocm-sdk-device-gfx1100=={VERSION}", ("rocm-sdk-device-gfx1100",), None, f"rocm[libraries,device]=={VERSION}"
-    ),
+    Wish(DEVICE, ("rocm-sdk-device-gfx1100",), None, f"rocm[libraries,device]=={VERSION}"),
     Wish(f"{TORCH}==2.12.0+rocm{VERSION}", (TORCH,), TORCH),
 )
 
@@ -63,18 +62,16 @@ def write_release(directory: Path, version: str, *, with_selector: bool) -> None
         make_wheel(directory, name, {f"{name.replace('-', '_')}_files/__init__.py": b""}, version, headers)
     if with_selector:
         extras = {"libraries": "libraries", "devel": "devel", "device": "device-gfx1100"}
-        needs = "".join(
-            f"Provides-Extra: {each}\nRequires-Dist: rocm-sdk-{package}=={version}; extra == '{each}'\n"
-            for each, package in extras.items()
-        )
+        need = "Provides-Extra: {0}\nRequires-Dist: rocm-sdk-{1}=={2}; extra == '{0}'\n"
+        needs = "".join(need.format(each, package, version) for each, package in extras.items())
         make_wheel(directory, "rocm", {"rocm_selector/__init__.py": b""}, version, needs)
 
 
 class Places(NamedTuple):
-    """The places of packages: `amd`, `public`, `directory`, `served` and `tree`.
+    """The places of packages: all of AMD's at `amd`, and placeholders at `public`.
 
-    All of AMD's packages are at `amd`, and placeholders at `public`. A release without the packages that build a
-    selector is in `directory` and at `served`. A source tree of core is in `tree`.
+    A release without the packages that build a selector is in `directory` and at `served`. A source tree of core is in
+    `tree`.
     """
 
     directory: Path
@@ -121,28 +118,21 @@ build_editable = build_wheel
     return directory
 
 
-class Origin(NamedTuple):
-    """The way in which core was installed: from the directory, a served file, an index, or a source tree."""
-
-    installer: str
-    source: str
-    keeps_record: bool = True
-
-
+# Name -> installer, the source from which core was installed, and whether the installer's record of it stays.
 ORIGINS = {
-    "a directory of wheels": Origin("pip", "directory"),
-    "uv, a directory of wheels": Origin("uv", "directory"),
-    "an address": Origin("pip", "address"),
-    "uv, an address": Origin("uv", "address"),
-    "AMD's index": Origin("pip", "amd"),
-    "an index of ours": Origin("pip", "configured"),
-    "no record of where": Origin("pip", "directory", keeps_record=False),
-    "uv, AMD's index": Origin("uv", "amd"),
-    "uv, an index of ours": Origin("uv", "configured"),
-    "uv, no record of where": Origin("uv", "directory", keeps_record=False),
-    "a source tree": Origin("pip", "tree"),
-    "an editable source tree": Origin("pip", "editable"),
-    "uv, an editable source tree": Origin("uv", "editable"),
+    "a directory of wheels": ("pip", "directory", True),
+    "uv, a directory of wheels": ("uv", "directory", True),
+    "an address": ("pip", "address", True),
+    "uv, an address": ("uv", "address", True),
+    "AMD's index": ("pip", "amd", True),
+    "an index of ours": ("pip", "configured", True),
+    "no record of where": ("pip", "directory", False),
+    "uv, AMD's index": ("uv", "amd", True),
+    "uv, an index of ours": ("uv", "configured", True),
+    "uv, no record of where": ("uv", "directory", False),
+    "a source tree": ("pip", "tree", True),
+    "an editable source tree": ("pip", "editable", True),
+    "uv, an editable source tree": ("uv", "editable", True),
 }
 
 
@@ -155,22 +145,22 @@ class Environments:
         (self.site,) = (folder / "venv").glob("lib/python*/site-packages")
         self._seen: dict[tuple[str, bool], set[str]] = {}
 
-    def fill(self, origin: Origin) -> None:
+    def fill(self, installer: str, source: str, *, keeps_record: bool) -> None:
         """Install core alone: the rest is lacking."""
         for each in self.site.glob("rocm_sdk*"):
             shutil.rmtree(each)
         name = f"rocm_sdk_core-{VERSION}-py3-none-any.whl"
-        words = {
+        sources = {
             "directory": [str(self.places.directory / name)],
             "address": [self.places.served + name],
             "tree": [str(self.places.tree)],
             "editable": ["--editable", str(self.places.tree)],
         }
-        words = words.get(origin.source, ["--index-url", self.places.amd, f"rocm-sdk-core=={VERSION}"])
-        command = [*installer_command(origin.installer, self.python, "install"), "--no-deps", *words]
+        words = sources.get(source, ["--index-url", self.places.amd, f"rocm-sdk-core=={VERSION}"])
+        command = [*installer_command(installer, self.python, "install"), "--no-deps", *words]
         done = completed(command, env=clean_environment() | NO_CONFIGURATION)
         assert done.returncode == 0, done.stderr
-        if not origin.keeps_record:
+        if not keeps_record:
             (note,) = self.site.glob("*/direct_url.json")
             note.unlink()
 
@@ -196,7 +186,11 @@ def would_install(fix: str, environment: dict[str, str]) -> set[str]:
 
 
 def fixes_of(wish: Wish, site: Path) -> set[str]:
-    """Return every command of an installer that the table can print for a wish."""
+    """Return every command of an installer that the table can print for a wish.
+
+    A package of this version that is there needs no installation: the reports are of commands that replace it. A
+    selector is not installed again in the place of what it brings.
+    """
     facts = {"requirement": wish.requirement, "distribution": wish.distribution, "selector": wish.selector}
     found = set()
     for code, entry in ENTRIES.items():
@@ -207,44 +201,42 @@ def fixes_of(wish: Wish, site: Path) -> set[str]:
     if wish.selector is not None:
         return found
     names = (wish.requirement.partition("==")[0], *wish.brings, TREE)
-    installs = {each for each in found if any(name in each for name in names)}
-    # A package of this version that is there needs no installation: the reports are of commands that replace it.
-    again = ("--force-reinstall", "--ignore-installed", "--reinstall-package")
+    again = {each: any(option in each for option in AGAIN) for each in found if any(name in each for name in names)}
     is_there = wish.brings == ("rocm-sdk-core",)
-    found = {each for each in installs if not is_there or any(option in each for option in again)}
-    # A selector is not installed again in the place of what it brings.
-    return {each for each in found if wish.distribution or not any(option in each for option in again)}
+    return {
+        each for each, is_again in again.items() if (is_again or not is_there) and (wish.distribution or not is_again)
+    }
 
 
 @pytest.fixture(scope="module")
-def environments(tmp_path_factory: pytest.TempPathFactory, places: Places) -> Iterator[Environments]:
-    yield Environments(tmp_path_factory.mktemp("environments"), places)
+def environments(tmp_path_factory: pytest.TempPathFactory, places: Places) -> Environments:
+    return Environments(tmp_path_factory.mktemp("environments"), places)
 
 
 @pytest.mark.parametrize("name", ORIGINS)
 def test_fixes_resolve(name: str, environments: Environments, monkeypatch: pytest.MonkeyPatch) -> None:
-    origin = ORIGINS[name]
+    installer, source, keeps_record = ORIGINS[name]
     for each in [each for each in os.environ if each.startswith(("PIP_", "UV_", "ROCM_SDK_"))]:
         monkeypatch.delenv(each)
     for each, value in NO_CONFIGURATION.items():
         monkeypatch.setenv(each, value)
     monkeypatch.setenv("PATH", str(Path(UV).parent), prepend=os.pathsep)
-    environments.fill(origin)
-    if origin.source == "configured":
-        monkeypatch.setenv("PIP_INDEX_URL", environments.places.amd)
+    environments.fill(installer, source, keeps_record=keeps_record)
+    places, is_configured = environments.places, source == "configured"
+    if is_configured:
+        monkeypatch.setenv("PIP_INDEX_URL", places.amd)
+    option = "--editable " if source == "editable" else ""
+    of_core = {"tree": f" '{places.tree}'", "editable": f" {option}'{places.tree}'"}
+    of_core["address"] = f"'rocm-sdk-core @ {places.served}"
     for wish in WISHES:
         fixes = fixes_of(wish, environments.site)
         assert fixes, wish
-        if origin.source == "directory" and origin.keeps_record and wish.selector is not None:
-            assert all(f"--no-deps --find-links {environments.places.directory} " in each for each in fixes), fixes
-        if origin.source in ("tree", "editable") and wish.distribution == "rocm-sdk-core":
-            option = "--editable " if origin.source == "editable" else ""
-            assert all(each.endswith(f" {option}'{environments.places.tree}'") for each in fixes), fixes
-        if origin.source == "address" and wish.distribution == "rocm-sdk-core":
-            assert all(f"'rocm-sdk-core @ {environments.places.served}" in each for each in fixes), fixes
+        if source == "directory" and keeps_record and wish.selector is not None:
+            assert all(f"--no-deps --find-links {places.directory} " in each for each in fixes), fixes
+        if wish.distribution == "rocm-sdk-core" and source in of_core:
+            assert all(of_core[source] in each for each in fixes), fixes
         for fix in fixes:
-            found = environments.resolved(fix, is_configured=origin.source == "configured")
-            assert found >= set(wish.brings), fix
+            assert environments.resolved(fix, is_configured=is_configured) >= set(wish.brings), fix
 
 
 def test_packages_of_torch_come_from_where_torch_came_from(tmp_path: Path) -> None:

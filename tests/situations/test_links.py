@@ -36,3 +36,17 @@ def test_a_link_leads_to_a_heading(page: Path) -> None:
         if not path.is_file() or (place and place not in anchors(path)):
             lost.append(target)
     assert lost == []
+
+
+# ---- the table of reports, which says what tests of this directory and others are for
+
+
+HERE = Path(__file__).parent
+
+
+def test_each_report_has_its_test() -> None:
+    lines = [line for line in (HERE / "reports.tsv").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+    named = [line.split("\t")[3].partition("::") for line in lines[1:]]
+    assert [
+        each for each in named if not re.search(rf"^def {each[2]}\b", (HERE / each[0]).read_text(), re.MULTILINE)
+    ] == []

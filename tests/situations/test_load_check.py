@@ -35,13 +35,13 @@ DAEMON = """
         _exit(0);
     }
 """
-
 Build = Callable[..., str]
 
 
 @pytest.fixture
-def build(tmp_path: Path) -> Build:
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Return a function that compiles a library whose constructor does something, and returns its path."""
+    monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
 
     def compile_one(code: str, name: str = "libx.so") -> str:
         source = f"{HEADERS}__attribute__((constructor)) static void construct(void) {{ {code} }}"
@@ -54,13 +54,16 @@ def load(*paths: str, seconds: int = 30, parallel: int = 2) -> list[LoadResult]:
     return sorted(load_all(paths, seconds, parallel))
 
 
+def outcomes(*paths: str, **options: int) -> list[str]:
+    return [result.outcome for result in load(*paths, **options)]
+
+
 def is_alive(process: int) -> bool:
     """Return whether a process runs: a zombie does not."""
     try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
-    return state not in "ZX"
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -75,6 +78,9 @@ def pid_in(path: Path) -> int:
     return int(path.read_text())
 
 
+# ---- results
+
+
 def test_loaded_and_refused(build: Build, tmp_path: Path) -> None:
     whole, absent = build('fputs("hello", stderr);'), str(tmp_path / "absent.so")
     refused, loaded = load(whole, absent)
@@ -82,6 +88,11 @@ def test_loaded_and_refused(build: Build, tmp_path: Path) -> None:
     assert 0 < loaded.seconds < 10
     assert (refused.outcome, refused.number) == ("refused", 0)
     assert "absent.so: cannot open shared object file" in refused.dlerror_text
+    assert load() == []
+    assert subprocess.run([PROGRAM, "1", "1", "1", "1"], input=b"", capture_output=True, check=True).stdout == b""
+    odd = tmp_path / "a b"  # a list cannot have the name
+    odd.mkdir()
+    assert outcomes(str(compile_library(odd / "lib\nx.so", "libx.so", ""))) == ["loaded"]
 
 
 def test_a_library_that_kills_load_check(build: Build) -> None:
@@ -92,14 +103,11 @@ def test_a_library_that_kills_load_check(build: Build) -> None:
     assert [result.path for result in results] == paths
     assert [result.outcome for result in results] == ["loaded", "lost", *["loaded"] * 5]
     assert results[1].number == signal.SIGKILL
-    both = load(*paths, parallel=2)
-    assert [result.path for result in both] == paths
-    assert both[1].outcome == "lost"
-    assert {result.outcome for result in both} == {"loaded", "lost"}
+    both = outcomes(*paths, parallel=2)
+    assert (both[1], {*both}) == ("lost", {"loaded", "lost"})
 
 
 def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
-    os.environ["PID_FILE"] = str(tmp_path / "pid")
     waiting = build('FILE *f = fopen(getenv("PID_FILE"), "w"); fprintf(f, "%d", (int)getppid()); fclose(f); pause();')
     with ThreadPoolExecutor(1) as threads:
         loading = threads.submit(load, waiting)
@@ -111,59 +119,44 @@ def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("#!/bin/sh\nexit 0\n", "exit status 0, 0 results for 2 libraries"),
-        ("#!/bin/sh\nexit 3\n", "exit status 3, 0 results for 2 libraries"),
-        ("#!/bin/sh\nprintf '0\\0loaded\\0000\\0001\\000\\000\\000' >/proc/self/fd/$4\n", "a result for /a.so"),
-        ("#!/bin/sh\nprintf '0\\0begun\\0000\\0001\\000\\000\\000' >/proc/self/fd/$4\n", "0 results for 2 libraries"),
-        ("#!/bin/sh\nkill -9 $$\n", "was killed by signal 9 before it loaded anything"),
+        ("exit 0", "exit status 0, 0 results for 2 libraries"),
+        ("exit 3", "exit status 3, 0 results for 2 libraries"),
+        ("printf '0\\0loaded\\0000\\0001\\000\\000\\000' >/proc/self/fd/$4", "a result for /a.so"),
+        ("printf '0\\0begun\\0000\\0001\\000\\000\\000' >/proc/self/fd/$4", "0 results for 2 libraries"),
+        ("kill -9 $$", "was killed by signal 9 before it loaded anything"),
     ],
+    ids=["0", "3", "twice", "begun", "killed"],
 )
 def test_results_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, said: str) -> None:
-    (tmp_path / "load_check").write_text(program)
+    (tmp_path / "load_check").write_text(f"#!/bin/sh\n{program}\n")
     (tmp_path / "load_check").chmod(0o755)
     monkeypatch.setattr("rocm_sdk.doctor.loading.PROGRAM", str(tmp_path / "load_check"))
     with pytest.raises(RuntimeError, match=said):
         load("/a.so", "/b.so")
 
 
-def test_no_path_at_all() -> None:
-    assert load() == []
-    assert subprocess.run([PROGRAM, "1", "1", "1", "1"], input=b"", capture_output=True, check=True).stdout == b""
+WRITES = 'for (int each = 3; each < 64; each++) (void)!write(each, "%s", sizeof "%s" - 1); '
 
 
 @pytest.mark.parametrize(
     "body",
-    [
-        'for (int each = 3; each < 64; each++) (void)!write(each, "+", 1); _exit(0);',
-        'for (int each = 3; each < 64; each++) (void)!write(each, "+", 1); raise(SIGSTOP); _exit(0);',
-        'for (int each = 3; each < 64; each++) (void)!write(each, "-no", 3); _exit(0);',
-    ],
+    [WRITES % ("+", "+"), WRITES % ("+", "+") + "raise(SIGSTOP); ", WRITES % ("-no", "-no")],
     ids=["writes", "writes and stops", "writes a refusal"],
 )
 def test_a_forged_line_is_no_load(build: Build, body: str) -> None:
-    (result,) = load(build(body))
+    (result,) = load(build(f"{body}_exit(0);"))
     assert (result.outcome, result.number) == ("ended", 0)
 
 
-def test_a_library_whose_name_a_list_cannot_have(tmp_path: Path) -> None:
-    directory = tmp_path / "a b"
-    directory.mkdir()
-    (result,) = load(str(compile_library(directory / "lib\nx.so", "libx.so", "")))
-    assert result.outcome == "loaded"
-
-
-def test_a_crash_and_its_last_words(build: Build) -> None:
-    """And those after it are loaded all the same."""
+def test_how_a_constructor_ends(build: Build) -> None:
+    """A crash and its last words, an exit; those after it are loaded all the same."""
     crash = build('fputs("before the end", stderr); *(volatile int *)0 = 1;', "liba.so")
-    first, second = load(crash, build("", "libb.so"), parallel=1)
+    first, *exits, last = load(
+        crash, build("exit(3);", "libb.so"), build("_exit(0);", "libc.so"), build("", "libd.so"), parallel=1
+    )
     assert (first.outcome, first.number, first.output) == ("killed", signal.SIGSEGV, "before the end")
-    assert second.outcome == "loaded"
-
-
-@pytest.mark.parametrize(("call", "status"), [("exit(3)", 3), ("_exit(0)", 0), ("exit(0)", 0)])
-def test_an_exit(build: Build, call: str, status: int) -> None:
-    (result,) = load(build(f"{call};"))
-    assert (result.outcome, result.number) == ("ended", status)
+    assert [(each.outcome, each.number) for each in exits] == [("ended", 3), ("ended", 0)]
+    assert last.outcome == "loaded"
 
 
 def test_a_constructor_that_does_not_return(build: Build) -> None:
@@ -175,35 +168,21 @@ def test_a_constructor_that_does_not_return(build: Build) -> None:
     assert time.monotonic() - begin < 20
 
 
-def test_a_flood_of_output_is_bounded(build: Build) -> None:
-    """The output neither blocks the library nor fills our memory, and an endless output ends at the limit."""
-    ends, endless = load(
+def test_output(build: Build) -> None:
+    """A flood neither blocks the library nor fills our memory, and an endless output ends at the limit."""
+    ends, endless, odd = load(
         build('for (int i = 0; i < 300000; i++) fputs("0123456789", stderr);', "liba.so"),
         build('for (;;) write(1, "x", 1);', "libb.so"),
+        build(r'write(2, "a\0b\377c", 5);', "libc.so"),
         seconds=2,
     )
     assert (ends.outcome, len(ends.output)) == ("loaded", 2048)
     assert (endless.outcome, endless.output) == ("stuck", "x" * 2048)
-
-
-def test_output_of_any_bytes(build: Build) -> None:
-    (result,) = load(build(r'write(2, "a\0b\377c", 5);'))
-    assert (result.outcome, result.output) == ("loaded", "a?b\ufffdc")
-
-
-def test_a_daemon_does_not_outlive_the_test(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daemon has left the session of the library that started it, and holds its output open."""
-    monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
-    wait = 'while (access(getenv("PID_FILE"), R_OK)) usleep(1000);'
-    (result,) = load(build(DAEMON + wait))
-    assert result.outcome == "loaded"
-    assert not is_alive(pid_in(tmp_path / "pid"))
+    assert (odd.outcome, odd.output) == ("loaded", "a?b\ufffdc")
 
 
 def test_many_small_libraries(build: Build) -> None:
-    path = build("")
-    results = load(*[path] * 1000)
-    assert [result.outcome for result in results] == ["loaded"] * 1000
+    assert outcomes(*[build("")] * 1000) == ["loaded"] * 1000
     assert not Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 
 
@@ -221,18 +200,23 @@ def test_never_more_at_a_time_than_asked_for(build: Build, tmp_path: Path, monke
         usleep(5000);
         unlink(name);
     """
-    assert {result.outcome for result in load(*[build(code)] * 30)} == {"loaded"}
+    assert {*outcomes(*[build(code)] * 30)} == {"loaded"}
+
+
+# ---- what is left
+
+
+def test_a_daemon_does_not_outlive_the_test(build: Build, tmp_path: Path) -> None:
+    """The daemon has left the session of the library that started it, and holds its output open."""
+    assert outcomes(build(DAEMON + 'while (access(getenv("PID_FILE"), R_OK)) usleep(1000);')) == ["loaded"]
+    assert not is_alive(pid_in(tmp_path / "pid"))
 
 
 def test_a_daemon_dies_with_whoever_started_the_test(build: Build, tmp_path: Path) -> None:
     """The Python process is killed and can clean up nothing; load_check, its child and a daemon end all the same."""
     path = build(DAEMON + "for (;;) pause();")
-    program = f"""
-        from rocm_sdk.doctor.loading import load_all
-        list(load_all([{path!r}], 600, 1))
-    """
-    environment = {**os.environ, "PID_FILE": str(tmp_path / "pid")}
-    python = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment)
+    program = f"from rocm_sdk.doctor.loading import load_all; list(load_all([{path!r}], 600, 1))"
+    python = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
     daemon = pid_in(tmp_path / "pid")
     (checker,) = map(int, Path(f"/proc/{python.pid}/task/{python.pid}/children").read_text().split())
     children = [int(word) for word in Path(f"/proc/{checker}/task/{checker}/children").read_text().split()]
@@ -243,8 +227,7 @@ def test_a_daemon_dies_with_whoever_started_the_test(build: Build, tmp_path: Pat
         wait_until(lambda process=process: not is_alive(process))
 
 
-def test_a_reader_that_stops_early(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
+def test_a_reader_that_stops_early(build: Build, tmp_path: Path) -> None:
     results = load_all([build("", "liba.so"), build(DAEMON + "for (;;) pause();", "libb.so")], 600, 2)
     assert next(results).outcome == "loaded"
     daemon = pid_in(tmp_path / "pid")
@@ -267,20 +250,20 @@ def test_no_core_dump(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        (["0", "1", "1", "1"], b"", "0: not a number from 1 to 1024"),
-        (["1", "x", "1", "1"], b"", "x: not a number"),
-        (["1", "1", "1"], b"", "usage: load_check"),
-        (["1", "1", "1", "99"], b"", "the descriptor of the results: Bad file descriptor"),
-        (["1", "1", "1", "1"], b"/no/end", "must end in NUL"),
+        ("0 1 1 1", b"", "0: not a number from 1 to 1024"),
+        ("1 x 1 1", b"", "x: not a number"),
+        ("1 1 1", b"", "usage: load_check"),
+        ("1 1 1 99", b"", "the descriptor of the results: Bad file descriptor"),
+        ("1 1 1 1", b"/no/end", "must end in NUL"),
     ],
+    ids=["0", "x", "three", "descriptor", "no end"],
 )
-def test_wrong_usage(arguments: list[str], text: bytes, said: str) -> None:
-    result = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, check=False)
-    assert (result.returncode, result.stdout) == (2, b"")
-    assert said in result.stderr.decode()
+def test_wrong_usage(arguments: str, text: bytes, said: str) -> None:
+    result = subprocess.run([PROGRAM, *arguments.split()], input=text, capture_output=True, check=False)
+    assert (result.returncode, result.stdout, said in result.stderr.decode()) == (2, b"", True)
 
 
-# ---- what hangs before the first library
+# ---- what hangs before the first library, or after it
 
 _HANGS = 'if (strcmp(program_invocation_short_name, "load_check") == 0) { signal(SIGTERM, SIG_IGN); for (;;) pause(); }'
 _MAIN = """
@@ -295,11 +278,9 @@ raise SystemExit(main(sys.argv[1:]))
 @pytest.fixture
 def hanging(tmp_path: Path) -> str:
     """Return a library for LD_PRELOAD that load_check never gets beyond."""
-    source = (
-        f"#include <errno.h>\n#include <string.h>\n{HEADERS}__attribute__((constructor)) static void construct(void)"
-    )
-    flags = ("-D_GNU_SOURCE",)
-    return str(compile_library(tmp_path / "libhang.so", "libhang.so", f"{source} {{ {_HANGS} }}", (), flags))
+    headers = f"#define _GNU_SOURCE\n#include <errno.h>\n#include <string.h>\n{HEADERS}"
+    source = f"{headers}__attribute__((constructor)) static void construct(void) {{ {_HANGS} }}"
+    return str(compile_library(tmp_path / "libhang.so", "libhang.so", source))
 
 
 def test_it_hangs_before_the_first_library(sdk: Site, hanging: str) -> None:

@@ -1,6 +1,8 @@
 """Libraries that this process or system cannot load, or whose loading kills, waits or takes all memory."""
 
 import os
+import platform
+import re
 import resource
 import subprocess
 import sys
@@ -10,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from of_libraries import HIP
+from of_libraries import HIP, ROWS, Fault, chain, section
 from programs import completed
 from sample_device_code import bundle, library, objects
 from sample_report import install, run_test
-from sample_site import CORE, LIBRARIES, Site, clean_environment
+from sample_site import CORE, LIBRARIES, Site, clean_environment, run_interpreter, run_python
 from situations import flip
 
+from rocm_sdk import _native
 from rocm_sdk.doctor.subjects.process import _symbol_versions
+from rocm_sdk.installed.distributions import Distribution
 
 PRELOAD = "initialize_process(preload_shortnames=['amdhip64'])"
 
@@ -102,26 +106,6 @@ def test_a_file_that_is_truncated_meanwhile(tmp_path: Path) -> None:
 
 
 # ---- constructors
-
-
-@pytest.fixture
-def hanging(linked_site: Site) -> Site:
-    hang = "#include <unistd.h>\n__attribute__((constructor)) static void wait_for_ever(void) { for (;;) pause(); }"
-    linked_site.library("librocprofiler-sdk.so.1", hang)
-    linked_site.library(HIP, "int hipGetDeviceCount;")
-    install(linked_site)
-    return linked_site
-
-
-def test_the_loader_names_a_hanging_constructor_too(hanging: Site) -> None:
-    code = "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['rocprofiler-sdk'])"
-    environment = clean_environment() | {"PYTHONPATH": str(hanging.path), "ROCM_SDK_LOAD_WATCH": "0.2"}
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    line = process.stderr.readline()
-    process.kill()
-    process.communicate()
-    assert "librocprofiler-sdk.so.1 has been loading for 0.2 s" in line
 
 
 def test_a_killing_constructor_is_named_and_the_others_are_loaded(linked_site: Site) -> None:
@@ -249,3 +233,183 @@ def test_without_proc(tmp_path: Path) -> None:
     assert "fix: mount -t proc proc /proc" in done.stdout
     assert "unexpected" not in done.stdout
     assert (done.returncode, (tmp_path / "new.so").exists()) == (0, True)
+
+
+# ---- each fault of libraries has its problem, and the test, an exception and a C program say the same of it
+
+
+_WORST = "EWN"
+
+
+@pytest.mark.parametrize("fault", ROWS, ids=lambda each: each.name)
+def test_a_fault(tmp_path: Path, attempt: Callable[..., Any], c_program: Path, fault: Fault) -> None:
+    site = Site(tmp_path / "a library for tests/site-packages", rpath=fault.rpath)
+    fault.make(site)
+    if not [*site.path.glob("*.dist-info")]:
+        install(site)
+    said = run_test(site.path, "--only", fault.subjects)
+    assert (said.codes, len(said.problems)) == ({*fault.codes.split()}, len(fault.codes.split())), said.problems
+    assert said.status == int(any(each["severity"] == "error" for each in said.problems))
+    assert fault.untried in str([each["not_tried"] for each in said.document["subjects"]])
+    found = min(said.problems, key=lambda each: _WORST.index(each["code"][0]), default=None)
+    told = " ".join(str(found[name]) for name in ("title", "cause", "fix", "path")) if found is not None else ""
+    assert [each for each in fault.says if each not in told] == [], told
+    if found is not None:
+        assert {each.replace("check_api:_", "check api: ") for each in fault.breaks.split()} <= {*found["breaks"]}
+    if not fault.loads:
+        return
+    outcome = attempt(site, f"initialize_process(preload_shortnames=[{fault.loads!r}])")
+    done = completed([c_program, site.path, fault.loads])
+    if found is None:
+        assert (outcome.code, done.returncode) == ("", 0), done.stderr
+    else:
+        assert (outcome.code, outcome.fix) == (found["code"], found["fix"])
+        (line,) = re.findall(r"^(?:[EW]-[A-Z]+-\d+ .*)$", done.stderr, re.MULTILINE)
+        assert (done.returncode, line) == (1, f"{found['code']} {found['title']}")
+
+
+def test_each_length(tmp_path: Path, attempt: Callable[..., Any]) -> None:
+    """A file that ends early is refused, or loads: only tables that the linker does not read were lost."""
+    site = Site(tmp_path / "site", rpath="rpath")
+    hsa = chain(site, "int number = 8; int hsa_init(void) { return number; }")
+    data, end_of_data = hsa.read_bytes(), sum(section(hsa, ".data"))
+    for size in range(0, len(data), len(data) // 12):
+        hsa.write_bytes(data[:size])
+        outcome = attempt(site, "initialize_process(preload_shortnames=['amdhip64'])")
+        assert outcome.code == ("E-LIB-006" if size < end_of_data else ""), (size, outcome)
+
+
+def test_c_names_the_command(linked_site: Site, c_program: Path) -> None:
+    chain(linked_site).unlink()
+    said = completed([c_program, linked_site.path, "hipsparse"]).stderr
+    index = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
+    assert said.endswith(f"pip install --force-reinstall --no-deps {index} rocm-sdk-core==7.10.0\n")
+
+
+# ---- a library asks for an executable stack, which glibc refuses from 2.41 on: `test --fix` clears the flag
+
+
+FLAG = ("-Wl,-z,execstack",)
+CLEAR = [sys.executable, "-m", "rocm_sdk_build", "clear-execstack"]
+# A nested function whose address is taken: gcc writes a trampoline to the stack.
+NESTED = """
+int apply(int (*f)(int), int x) { return f(x); }
+int hipGetDeviceCount(int *n) { int add(int x) { return x + *n; } return *n = apply(add, 0); }
+"""
+
+
+@pytest.fixture
+def path(linked_site: Site) -> Path:
+    """Return a library of an SDK that asks for one, and does not need it."""
+    path = linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }", flags=FLAG)
+    install(linked_site)
+    return path
+
+
+def fixed(site: Site) -> str:
+    """Return the report of `rocm-sdk test --fix` about its changes."""
+    words = ("test", "--only", "libraries,files", "--deep", "--fix")
+    result = run_interpreter("-m", "rocm_sdk", *words, check=False, PYTHONPATH=str(site.path))
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def test_the_fix(linked_site: Site, path: Path) -> None:
+    """The flag is gone, RECORD is right, and what shares the file, as the cache of uv does, is as it was."""
+    path.chmod(0o755)
+    cached = linked_site.path.parent / "cached"
+    os.link(path, cached)
+    before = path.read_bytes()
+    assert f"cleared the flag for an executable stack of {path}\n" in fixed(linked_site)
+    assert cached.read_bytes() == before
+    assert not _native.inspect_library(str(path)).executable_stack
+    assert path.stat().st_mode & 0o777 == 0o755
+    assert sum(one != other for one, other in zip(before, path.read_bytes(), strict=True)) == 1
+    assert run_test(linked_site.path, "--only", "libraries,files", "--deep").codes == set()
+    assert not [name for name in path.parent.iterdir() if name.name.startswith(".rocm-sdk-")]
+    (record,) = linked_site.path.glob("rocm_sdk_core-*.dist-info/RECORD")
+    (row,) = (each for each in Distribution(str(record.parent)).files if each.path.endswith("libamdhip64.so.7"))
+    assert row.size == len(before)
+
+
+def test_what_is_not_changed(linked_site: Site, path: Path) -> None:
+    """What RECORD does not list, what is no library, and a library that asks for none."""
+    other = linked_site.path / "other-1.dist-info"
+    linked_site.write("other-1.dist-info/RECORD", "other.py,,\n")
+    os.mkfifo(linked_site.path / "fifo")
+    (linked_site.path / "link").symlink_to("gone")
+    plain = linked_site.library("libplain.so.1")
+    before = path.read_bytes(), plain.stat().st_ino, plain.stat().st_mtime_ns
+    for words, told in (
+        ([path, "--record", other / "RECORD"], f"{path} is unchanged: {other}/RECORD does not list it\n"),
+        ([path, "--record", other], f"{path} is unchanged: {other}: it is not a regular file; name one"),
+        ([path, "--record", linked_site.path / "fifo"], f"{path} is unchanged: {linked_site.path}/fifo: it is not a"),
+        ([other], f"{other} is unchanged: is a directory where a file is expected\n"),
+        ([plain], f"{plain} is unchanged: it asks for none\n"),
+    ):
+        done = completed([*CLEAR, *words])
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.startswith(told)
+    for words, fix in (
+        ([path, "--record", linked_site.path / "gone"], "name the RECORD of its distribution"),
+        ([linked_site.path / "link"], "name an installed library"),
+    ):
+        done = completed([*CLEAR, *words])
+        told = f"rocm-sdk-build: {words[-1]}: there is no such file\n  fix: {fix}\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    assert (path.read_bytes(), plain.stat().st_ino, plain.stat().st_mtime_ns) == before
+
+
+def test_the_fix_without_what_writes_libraries(linked_site: Site, path: Path, tmp_path: Path) -> None:
+    """The report says how to install rocm-sdk-build, and nothing is changed."""
+    before = path.read_bytes()
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages/rocm_sdk").symlink_to(Path(_native.__file__).parent)
+    program = f"import sys; sys.path[:0] = {[str(tmp_path / 'packages'), str(linked_site.path)]!r}\n"
+    program += "from rocm_sdk.cli import main; sys.exit(main(['test', '--only', 'libraries', '--fix']))"
+    done = completed([sys.executable, "-I", "-S", "-c", program])
+    assert f"{path} is unchanged: rocm-sdk-build is not installed: make wheel && " in done.stderr
+    assert path.read_bytes() == before
+
+
+# Refuses to make memory executable that was not, as SELinux does (prctl(2): PR_SET_MDWE, Linux 6.3).
+REFUSING = """
+import ctypes, sys
+import rocm_sdk
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:
+    sys.exit(77)
+rocm_sdk.preload_libraries("amdhip64")
+"""
+
+
+@pytest.mark.usefixtures("path")
+def test_a_system_that_refuses(linked_site: Site) -> None:
+    refused = run_python(REFUSING, check=False, PYTHONPATH=str(linked_site.path))
+    if refused.returncode == 77:
+        pytest.skip("this kernel has no PR_SET_MDWE")
+    assert "libamdhip64.so.7 asks for an executable stack, which this system refuses" in refused.stderr
+    assert "fix: rocm-sdk test --fix" in refused.stderr
+    fixed(linked_site)
+    run_python(REFUSING, PYTHONPATH=str(linked_site.path))
+
+
+def test_code_that_needs_it_keeps_it(linked_site: Site) -> None:
+    path = linked_site.library("libamdhip64.so.7", NESTED)
+    assert _native.inspect_library(str(path)).executable_stack, "gcc sets the flag by itself"
+    install(linked_site)
+    before = path.read_bytes()
+    said = fixed(linked_site)
+    is_told = platform.machine() == "x86_64"  # what needs it is recognised there alone
+    assert (f"{path} is unchanged: its code writes to the stack what it executes there" in said) == is_told
+    assert (path.read_bytes() == before) == is_told
+
+
+def test_a_link_becomes_a_file(linked_site: Site, path: Path, tmp_path: Path) -> None:
+    """The target of the link, such as a file in uv's cache, stays as it was."""
+    elsewhere = tmp_path / "elsewhere.so"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    fixed(linked_site)
+    assert (elsewhere.read_bytes(), path.is_symlink()) == (before, False)
+    assert not _native.inspect_library(str(path)).executable_stack

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_fixtures import Call
+from compiled_files import compile_file
 from environments import empty_environment, installer_command
 from programs import completed
 from sample_devel import DevelSite, core_files, device_files, libraries_files, make_wheel
 from sample_machine import Machine
-from sample_report import install, installs, reinstalls, run_test
+from sample_report import install, reinstalls, run_test
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library
 
 from rocm_sdk.base.starting import PACKAGE_PARENT
@@ -47,15 +49,6 @@ def test_versions(linked_site: Site, version: str, facts: str, codes: set[str]) 
     assert run_test(linked_site.path, "--only", "packages,files").codes == codes
 
 
-def test_loading_warns_of_another_version(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    linked_site.library("librocsparse.so.1", package=LIBRARIES)
-    call = "initialize_process(preload_shortnames=['rocsparse'])"
-    facts = linked_site.write("rocm_sdk_libraries/_dist_info.py", "__version__ = '7.10.0.post1'\n")
-    assert "version" not in attempt(linked_site, call).message
-    facts.write_text("__version__ = '7.9.1'\n")
-    assert "rocm_sdk_libraries has version 7.9.1, rocm_sdk_core version 7.10.0" in attempt(linked_site, call).message
-
-
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
@@ -74,26 +67,11 @@ def test_damaged_metadata(sdk: Site, name: str, text: str, words: str) -> None:
     assert "rocm-sdk-core==7.10.0" in found["fix"]
 
 
-def test_damaged_facts(sdk: Site) -> None:
-    """The test itself does not need them; the loader says which line it is."""
-    path = sdk.write("rocm_sdk_core/_dist_info.py", "__version__ = '7.10.0'\nPY_PACKAGE_SUFFIX_NONCE = open('x')\n")
-    said = run_test(sdk.path, "--skip", "gpus")
-    found = said.only("E-PKG-013")
-    assert f"{path}, line 2" in found["cause"]
-    assert any(each.startswith("check E-FILE-002: ") for each in found["breaks"])
-    assert said.subject("libraries")["count"] == 3
-
-
 def test_what_is_in_the_way_goes_to_a_free_name(tmp_path: Path) -> None:
     """A file that an earlier fix has put aside stays."""
     path, taken = tmp_path / "lib.so", tmp_path / "lib.so.rocm-sdk-old"
     taken.symlink_to("/nowhere")
     assert put_aside(str(path)) == {"aside": f"mv {path} {taken}2", "removal": f"rm {taken}2"}
-
-
-def test_a_profiler_without_core(packages: DevelSite) -> None:
-    packages.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
-    assert installs(run_test(packages.path, "--only", "packages").only("E-PKG-011")["fix"], "rocm-sdk-core==7.10.0")
 
 
 def test_our_own_extension_is_no_library_of_an_sdk(packages: DevelSite, tmp_path: Path) -> None:
@@ -301,16 +279,6 @@ def test_what_a_second_target_installation_lost_is_named(tmp_path: Path, upgrade
     assert run_test(target, "--only", "files", "--skip", "E-FILE-005").codes == set()
 
 
-def test_two_sdks(linked_site: Site, tmp_path: Path) -> None:
-    """The user's site-packages has one, the environment the other."""
-    install(linked_site)
-    other = Site(tmp_path / "other")
-    install(other, "6.4.0")
-    said = run_test(linked_site.path, "--only", "packages", PYTHONPATH=f"{linked_site.path}:{other.path}")
-    title = said.only("W-PKG-005")["title"]
-    assert "7.10.0" in title and f"6.4.0 in {other.path}" in title
-
-
 def test_a_fix_for_the_site_of_the_user(tmp_path: Path) -> None:
     """Without --user, pip installs into the interpreter's own directory wherever that can be written."""
     interpreter = Path(sys._base_executable)  # type: ignore[attr-defined]  # an environment has no site of the user
@@ -325,3 +293,83 @@ def test_a_fix_for_the_site_of_the_user(tmp_path: Path) -> None:
     done = completed([interpreter, "-m", "rocm_sdk", "test", "--only", "files"], env=environment, cwd="/")
     assert "-m pip install --user --force-reinstall --no-deps " in done.stdout, done.stdout + done.stderr
     assert Path("/", done.stdout.partition("fix ")[2].split()[0]).resolve() == interpreter.resolve()
+
+
+# ---- reports about torch and others for CUDA, which the public index has under their plain names, beside an SDK
+
+
+FOR_CUDA = b"__version__ = '2.14.1'\ndebug = False\ncuda: str | None = '13.0'\nhip: str | None = None\n"
+FOR_HIP = FOR_CUDA.replace(b"'13.0'", b"None").replace(b"hip: str | None = None", b"hip: str | None = '7.10'")
+FOR_CPU = FOR_CUDA.replace(b"'13.0'", b"None")
+NEEDS = 'Requires-Dist: nvidia-cudnn-cu13==9.15; platform_system == "Linux"\n'
+
+
+def put(site: Site, name: str, version: str, text: bytes = b"", requires: str = "") -> None:
+    """Install a package without compiled files."""
+    packages = DevelSite(site.path)
+    packages.install(name, {f"{name}/version.py": text, f"{name}/__init__.py": b""}, version)
+    metadata = packages.record(name, version).with_name("METADATA")
+    metadata.write_text(metadata.read_text().replace("\nVersion:", f"\n{requires}Version:", 1))
+
+
+# Version, version.py, further lines of METADATA -> what tells that it is for CUDA; None: it is not.
+SIGNS = [
+    ("2.14.1", FOR_CUDA, "", "its version.py says CUDA 13.0"),
+    ("2.14.1+cu130", b"", "", "its version says it: 2.14.1+cu130"),
+    ("2.14.1", b"", NEEDS, "it requires nvidia-cudnn-cu13"),
+    ("2.14.1", FOR_CPU, NEEDS, None),
+    ("2.14.1", FOR_HIP, NEEDS, None),
+    ("2.14.1+rocm7.10.0", b"", NEEDS, None),
+    ("2.14.1", b"", NEEDS.replace('platform_system == "Linux"', 'platform_machine == "other"'), None),
+    ("2.14.1", b"", "Requires-Dist: nvidia-ml-py\n", None),
+]
+
+
+@pytest.mark.parametrize("row", SIGNS)
+def test_torch(sdk: Site, call: Call, row: tuple[str, bytes, str, str | None]) -> None:
+    version, text, requires, sign = row
+    install(sdk)
+    put(sdk, "torch", version, text, requires)
+    checked = call("check", "torch")
+    found = [each for each in run_test(sdk.path, "--only", "packages").problems if each["code"] == "E-PKG-026"]
+    if sign is None:
+        assert "CUDA" not in checked.stdout
+        assert found == []
+        return
+    assert checked.returncode == 1
+    assert checked.stdout.startswith(f"torch: torch {version} is built for CUDA\n")
+    assert "nothing to check" not in checked.stdout
+    assert "E-PKG-026: it is built for CUDA: " in checked.stdout
+    assert "rocm-sdk install torch" in checked.stdout
+    (problem,) = found
+    assert problem["title"] == f"torch {version} is built for CUDA"
+    assert problem["cause"].startswith(sign)
+    assert problem["fix"].startswith("rocm-sdk install torch ")
+
+
+def test_another_package_by_its_libraries(sdk: Site, call: Call, tmp_path: Path) -> None:
+    """An installed one, and a wheel: that libraries of CUDA are missing follows, and is no problem of its own."""
+    runtime = compile_file(
+        ["cc", "-shared", "-x", "c", "-", "-Wl,-soname,libcudart.so.13"], tmp_path / "libcudart.so.13", ""
+    )
+    library = compile_file(
+        ["cc", "-shared", "-x", "c", "-", "-Wl,--no-as-needed", "-x", "none", runtime], tmp_path / "_C.so", "int c;"
+    )
+    files = {"vllm/_C.abi3.so": library.read_bytes(), "vllm/__init__.py": b""}
+    DevelSite(sdk.path).install("vllm", files, "0.20")
+    wheel = make_wheel(tmp_path, "vllm", files, "0.20")
+    for word in ("vllm", str(wheel)):
+        checked = call("check", "--json", word)
+        (verdict,) = json.loads(checked.stdout)["verdicts"]
+        assert [each["code"] for each in verdict["problems"] if each["severity"] == "error"] == ["E-PKG-026"]
+        assert verdict["verdict"] == "vllm 0.20 is built for CUDA"
+        assert "Install a build of vllm for ROCm" in verdict["problems"][0]["fix"]
+        assert verdict["works"] is False
+
+
+def test_what_requires_it(sdk: Site, call: Call) -> None:
+    put(sdk, "torch", "2.14.1", FOR_CUDA)
+    put(sdk, "vllm", "0.20", b"", "Requires-Dist: torch==2.14.1\n")
+    checked = call("check", "vllm")
+    assert checked.returncode == 1
+    assert "torch 2.14.1 is built for CUDA" in checked.stdout

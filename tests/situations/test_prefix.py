@@ -1,6 +1,7 @@
 """`rocm-sdk test --sdk PREFIX`: a ROCm that is to be packaged, in its forms and surroundings."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import pytest
 from compiled_files import compile_file
 from ended import assert_failed, succeeded
 from installed_rocm import Prefix as Made
+from of_prefixes import BY_NAME, ROWS, Fault
 from other_user import become_possible, open_directory
-from programs import completed
 from sample_prefix import CLANG, Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment, run_interpreter
 
@@ -279,14 +280,6 @@ def test_a_user_without_rights_on_a_prefix_that_nobody_may_write() -> None:
         assert (status, "E-PREFIX-001" in said, "this user cannot read it" in said) == (1, True, True)
 
 
-def test_without_a_network(stage: Stage) -> None:
-    words = ["-m", "rocm_sdk", "test", "--sdk", stage.root, "--destdir", stage.destdir]
-    done = completed(["unshare", "-rn", sys.executable, *words], env=clean_environment())
-    if "unshare failed" in done.stderr:
-        pytest.skip(f"this machine makes no network namespace: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_a_program_whose_library_is_nowhere(stage: Stage) -> None:
     gone = stage.library("lib/librocgone.so.1.0")
     stage.program("bin/rocminfo", "-no-pie", "-Wl,--no-as-needed", "-x", "none", str(gone))
@@ -332,3 +325,43 @@ def test_a_variable_is_the_cause(stage: Stage, name: str, value: str, broken: st
     assert stage.test().status == 0
     said = stage.test(**{name: value})
     assert (said.only("E-ENV-010")["fix"], broken in said.codes, said.status) == (f"unset {name}", False, 1)
+
+
+# ---- the report of `rocm-sdk test --sdk` about a prefix with one fault
+
+
+OF_INSTALLERS = ("pip install", "rocm-sdk init", "--fix", "apt-get")
+
+
+@pytest.mark.parametrize("fault", ROWS, ids=lambda each: each.name)
+def test_a_fault(stage: Stage, fault: Fault) -> None:
+    fault.make(stage)
+    said = stage.test()
+    found = [each for each in said.problems if each["severity"] != "note"]
+    assert sorted(each["code"] for each in found) == sorted(fault.codes.split()), said.problems
+    first = min(found, key=lambda each: each["code"])
+    assert fault.says in first["title"] + first["cause"]
+    assert said.status == int(any(each["severity"] == "error" for each in found))
+    assert not [each for each in found if not each["fix"] or any(word in each["fix"] for word in OF_INSTALLERS)]
+    if fault.is_run:
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"], "/usr/sbin", "/sbin"))
+        words = shlex.split(first["fix"], comments=True)
+        subprocess.run(words, env=clean_environment() | {"PATH": path}, check=True, capture_output=True)
+        assert stage.test().status == 0
+
+
+def test_the_linkers_configuration_of_the_package_counts(stage: Stage) -> None:
+    BY_NAME["no search path"].make(stage)
+    conf = stage.destdir / "etc/ld.so.conf.d/rocm.conf"
+    conf.parent.mkdir(parents=True)
+    conf.write_text("/opt/rocm-7.1/lib\n")
+    said = stage.test()
+    assert (said.status, "W-PREFIX-006" in said.codes) == (0, False)
+
+
+def test_a_code_alone_is_asked_for(stage: Stage) -> None:
+    for name in ("need", "link by SONAME", "version of ROCm"):
+        BY_NAME[name].make(stage)
+        code = BY_NAME[name].codes
+        assert stage.test("--only", code).codes == {code}
+        assert code not in stage.test("--skip", code).codes

@@ -1,8 +1,10 @@
 """Libraries that a running process has mixed, replaced or loaded twice, and profilers that LD_PRELOAD brings."""
 
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,11 @@ import pytest
 from programs import completed
 from sample_report import Said, install, run_test
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_interpreter
+
+from rocm_sdk import _native
+from rocm_sdk.doctor.hanging import hanging_libraries
+from rocm_sdk.doctor.waiting import waiting
+from rocm_sdk.installed.view import current
 
 Look = Callable[..., Said]
 HIP, PROFILER = "libamdhip64.so.7", "librocprofiler-sdk.so.1"
@@ -91,11 +98,6 @@ def test_the_variable_that_leads_to_another_rocm_is_named(linked_site: Site, tmp
         said = run_test(linked_site.path, "--only", "environment", **variables)
         return [each for each in said.problems if each["code"] == "W-ENV-001"]
 
-    for variable, value in (("LD_LIBRARY_PATH", system), ("ROCM_PATH", system.parent)):
-        (found,) = test(**{variable: str(value)})
-        assert found["title"] == f"{variable} leads to another ROCm"
-        assert f"{system} holds libamdhip64.so.6 too" in found["cause"]
-        assert found["fix"].startswith(f"unset {variable}")
     own = str(linked_site.path / CORE / "lib")
     assert test(LD_LIBRARY_PATH=own) == []
     (found,) = test(LD_LIBRARY_PATH=f"{system};{own}")  # the linker takes semicolons, too
@@ -195,6 +197,15 @@ def test_the_llvm_of_a_second_comgr_is_no_other_rocm(
     own = linked_site.library("libamd_comgr.so.3", needed=needed, flags=("-Wl,-rpath,$ORIGIN/llvm/lib",))
     said = look(opens(own, comgr))
     assert [each["path"] for each in said.problems if each["code"] == "W-PROC-002"] == [str(comgr)]
+
+
+def test_an_llvm_in_the_place_of_the_sdks_own_is_another(linked_site: Site, tmp_path: Path, look: Look) -> None:
+    """Under the SDK's SONAME, loaded before: the SDK's comgr gets its functions."""
+    theirs = other(tmp_path, "libLLVM.so.20.0", "int llvm;")
+    driver = other(tmp_path, "libdriver.so", needed=(theirs,))
+    ours = linked_site.library("libLLVM.so.20.0", "int llvm;", directory="lib/llvm/lib")
+    own = linked_site.library("libamd_comgr.so.3", needed=(ours,), flags=("-Wl,-rpath,$ORIGIN/llvm/lib",))
+    assert look(opens(driver, own)).only("W-PROC-002")["path"] == str(theirs)
 
 
 # ---- profilers: the text names the tool, and nobody is told not to profile (TheRock 6695)
@@ -339,3 +350,122 @@ def test_a_kernel_that_refuses_is_told(twins: tuple[str, str], look: Look, tmp_p
     """As with kernel.yama.ptrace_scope=1: the maps can be read, the memory cannot."""
     refuse = compile_library(tmp_path / "librefuse.so", "librefuse.so", REFUSE)
     assert "/mem: Permission denied" in look(opens(twins[0]), str(refuse)).only("N-PROC-005")["cause"]
+
+
+# ---- reports about libraries that do not finish loading: who waits, where, and what for (TheRock 2269)
+
+
+SMI = "librocm_smi64.so.7"
+CONSTRUCTOR = """
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <time.h>
+void wait_for_driver(void) {{ for (;;) pause(); }}
+__attribute__((constructor)) static void begin(void) {{ {} }}
+"""
+WAITS = "for (;;) pause();"
+
+
+@pytest.fixture
+def loading() -> Iterator[Callable[..., int]]:
+    """Yield a function that starts a program which loads a library for ever, and returns it once it waits there."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(path: Path, code: str = "import ctypes; ctypes.CDLL({!r})") -> int:
+        started.append(subprocess.Popen([sys.executable, "-c", code.format(str(path))], env=clean_environment()))
+        pid = started[-1].pid
+        deadline = time.monotonic() + 20
+        while not any(waits_in(thread, path) for thread in Path(f"/proc/{pid}/task").iterdir()):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return pid
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def waits_in(thread: Path, path: Path) -> bool:
+    try:
+        return any(file == str(path) for file, _ in _native.stack_of_process(int(thread.name)))
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("thread", [False, True], ids=["first thread", "another thread"])
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (
+            "wait_for_driver();",
+            "a constructor of {0} waits in pause (libc.so.6), called by wait_for_driver (" + SMI + ")",
+        ),
+        (WAITS, "{0} waits in its constructor"),
+        ("for (;;) usleep(100000);", "{0} waits in its constructor"),
+    ],
+    ids=["a function with a name", "no name", "between tries"],
+)
+def test_2269_a_process_that_waits_in_a_constructor(
+    site: Site, loading: Callable[..., int], work: str, said: str, *, thread: bool
+) -> None:
+    """As `rocm-sdk run --watch` tells it. Frames of libc alone are no answer."""
+    path = site.library(SMI, CONSTRUCTOR.format(work))
+    install(site)
+    code = "import ctypes, threading; t = threading.Thread(target=ctypes.CDLL, args=({!r},)); t.start(); t.join()"
+    pid = loading(path, code) if thread else loading(path)
+    found = run_test(site.path, "--pid", str(pid)).only("E-LIB-008")
+    assert (found["path"], found["title"]) == (str(path), f"{SMI} does not finish loading")
+    assert found["cause"].startswith(said.format(path)) and "_dl_" not in found["cause"]
+
+
+def test_2269_a_load_that_goes_on(site: Site, loading: Callable[..., int]) -> None:
+    """A constructor that takes its time is no hang: a second look sees something else."""
+    path = site.library(SMI, CONSTRUCTOR.format("usleep(200000);"))
+    pid = loading(path, "import ctypes, time; ctypes.CDLL({!r}); time.sleep(60)")
+    assert list(hanging_libraries(current(), pid)) == []
+
+
+LIBC, LINKER, APP = "/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/opt/libapp.so"
+
+
+def test_2269_an_address_of_the_linker_that_was_left_on_the_stack() -> None:
+    """Nobody has called dlopen(), and the program has started long ago."""
+    calls = [(LIBC, "select"), (APP, "serve"), (LINKER, None), (LIBC, "__libc_start_main")]
+    assert waiting(calls) is None
+    assert waiting([*calls[:3], (LIBC, "dlopen"), calls[3]]) is not None
+    assert waiting(calls[:3], is_first=False) is None
+    caller = ("/usr/bin/python3.11", "PyRun_Main")
+    left = [(LIBC, "select"), caller, (APP, None), (LINKER, None), (LIBC, "dlopen"), caller]
+    assert waiting(left) is None, "the interpreter waits for itself; the calls of an earlier import are left over"
+    assert waiting([left[0], *left[2:]]) is not None
+
+
+# ---- what it waits for ----
+
+OPENS = 'while (open("/dev/kfd", O_RDWR) < 0) usleep(50000);'
+LOOKS = 'struct timespec t = {.tv_nsec = 300000000}; while (access("/dev/kfd", F_OK) != 0) nanosleep(&t, 0);'
+ASKS, LIKELY = "it waits for /dev/kfd, which is not there", "there is no /dev/kfd here, which is the likely reason"
+
+
+@pytest.mark.skipif(Path("/dev/kfd").exists(), reason="this machine has the driver")
+@pytest.mark.parametrize(
+    ("name", "work", "cause"),
+    [
+        (SMI, OPENS, ASKS),
+        ("librccl.so.1", LOOKS, ASKS),
+        (SMI, WAITS, LIKELY),
+        ("librocfft.so.0", WAITS, "the cause is not known"),
+    ],
+    ids=["opens", "looks", "of the driver", "another"],
+)
+def test_2269_a_library_that_waits_for_the_driver(site: Site, name: str, work: str, cause: str) -> None:
+    """The calls of the library are observed. The absence of /dev/kfd is the likely reason of what uses the driver."""
+    site.library(name, CONSTRUCTOR.format(work))
+    install(site)
+    found = run_test(site.path, "--only", "libraries", "--seconds", "1").only("E-LIB-008")
+    assert found["cause"].startswith("constructors of the library ran for more than 1 s; ") and cause in found["cause"]
+    is_of_driver = cause in {ASKS, LIKELY}
+    assert (LIKELY in found["cause"], "a machine with a GPU" in found["fix"]) == (cause == LIKELY, is_of_driver)
+    assert cause != ASKS or ("the CPU build" in found["fix"] and "there is no /dev/kfd here" in found["fix"])

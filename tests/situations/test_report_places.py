@@ -1,15 +1,19 @@
 """The places of reports: a file gets its name when it is complete; a pipe, terminal or device is written to."""
 
 import os
-import pty
+import re
 import stat
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+from programs import completed
 
 from rocm_sdk.doctor.report.complete_file import complete_file
+from rocm_sdk.problems import ALIASES, ENTRIES, problem
+from rocm_sdk.problems.subject_table import SUBJECTS
 
 CONTENT = b"a report\n"
 
@@ -31,18 +35,6 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [fifo]
 
 
-def test_a_link_to_a_terminal_is_written_through(tmp_path: Path) -> None:
-    controller, terminal = pty.openpty()
-    (tmp_path / "link").symlink_to(os.ttyname(terminal))
-    write(tmp_path / "link")
-    shown = CONTENT.replace(b"\n", b"\r\n")
-    with os.fdopen(controller, "rb", closefd=False) as screen:  # the kernel may pass a line on in pieces
-        assert screen.read(len(shown)) == shown
-    assert (tmp_path / "link").is_symlink()
-    os.close(controller)
-    os.close(terminal)
-
-
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
 def test_a_standard_stream(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Earlier output of the stream comes first, also if the stream is a file; pytest's is one."""
@@ -55,12 +47,6 @@ def test_a_standard_stream(tmp_path: Path, name: str, capfd: pytest.CaptureFixtu
     assert getattr(capfd.readouterr(), name[3:]) == f"before, {CONTENT.decode()}after\n"
     assert (tmp_path / "link").is_symlink()
     assert Path(f"/dev/{name}").is_symlink()
-
-
-def test_a_descriptor_that_is_a_file(tmp_path: Path) -> None:
-    with (tmp_path / "file").open("wb") as file:
-        write(Path(f"/dev/fd/{file.fileno()}"))
-    assert (tmp_path / "file").read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("replaces", [True, False])
@@ -95,3 +81,58 @@ def test_nothing_stays_of_one_that_fails(tmp_path: Path) -> None:
         file.write(CONTENT)
         raise ZeroDivisionError
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+# ---- the table of problems: every code that is used is in it, every entry is used, and each can be filled in
+
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
+TABLES = {"code_table.c", "code.h", "_native.pyi"}
+
+
+def test_codes_that_are_used_and_entries_are_the_same() -> None:
+    sources = [*(ROOT / "rocm_sdk").rglob("*.py"), *(ROOT / "builder").rglob("*.py"), *(ROOT / "csrc").rglob("*.[ch]")]
+    sources = [path for path in sources if path.name not in TABLES]
+    used = {"-".join(found) for path in sources for found in CODE.findall(path.read_text(encoding="utf-8"))}
+    assert used - set(ALIASES) == set(ENTRIES)
+
+
+def test_a_problem_can_be_made_again_of_its_facts() -> None:
+    """Also where a fact is joined to the words before it."""
+    first = problem("E-FILE-009", "/a/b", detail="a link", distribution="x", more=" (and 4 more)")
+    assert first.title == "/a/b is not a file (and 4 more)"
+    assert problem("E-FILE-009", "/a/b", **first.facts).title == first.title
+
+
+def test_a_subject_runs_for_the_codes_in_its_module() -> None:
+    """`rocm-sdk test --only CODE` would pass without a look, and `explain CODE` say that all is well."""
+    modules = {name: ROOT / f"rocm_sdk/doctor/subjects/{name}.py" for name in SUBJECTS}
+    codes = {name: {"-".join(each) for each in CODE.findall(path.read_text())} for name, path in modules.items()}
+    faults = (ROOT / "rocm_sdk/doctor/file_faults.py").read_text()
+    codes["files"].update("-".join(each) for each in CODE.findall(faults))
+    for code in set().union(*codes.values()):
+        rows = [SUBJECTS[name] for name in SUBJECTS if code in codes[name]]
+        assert any(row.may_report(code) or row.may_report(code, of_prefix=True) for row in rows), code
+
+
+def explain(*words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "rocm_sdk", "explain", *words]
+    return completed(command)
+
+
+def test_explain() -> None:
+    page = explain("e-lib-002").stdout
+    assert page.startswith("E-LIB-002: a library needs another library, which is in neither the SDK nor the system\n")
+    assert "**" not in page
+    assert "W-GPU-010" in explain("W-GPU-001").stdout
+    listed = explain().stdout.splitlines()
+    assert [line.split()[0] for line in listed] == list(ENTRIES)
+    unknown = explain("E-LIB-0002")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "there is no code E-LIB-0002; did you mean " in unknown.stderr
+
+
+def test_a_value_that_no_file_has() -> None:
+    assert problem("E-TEST-001", subject="files", detail="a\0b\ud800").cause == r"a\x00b\ud800"
+    assert problem("E-TEST-001", subject="files", detail="a\0b").cause == r"a\x00b"

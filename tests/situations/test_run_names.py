@@ -15,11 +15,11 @@ from compiled_files import compile_file
 from ended import succeeded
 from other_user import USER, OtherUser
 from programs import completed
-from sample_site import LIBRARIES, Site, clean_environment
+from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
-Result = subprocess.CompletedProcess[str]
-Run = Callable[..., Result]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+SYSDEPS = "-Wl,-rpath,$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
 PROGRAM = """
 #include <dlfcn.h>
 #include <stdio.h>
@@ -45,14 +45,12 @@ def sdk(site: Site) -> Site:
     The library libamd_smi needs a private library by its RPATH, and RCCL needs HIP.
     """
     drm = site.library("librocm_sysdeps_drm.so.2", "int drm(void) { return 2; }", directory="lib/rocm_sysdeps/lib")
-    flags = ("-Wl,-rpath,$ORIGIN/rocm_sysdeps/lib",)
-    site.library("libamd_smi.so.26", "int drm(void); int answer(void) { return 40 + drm(); }", (drm,), flags=flags)
+    smi = "int drm(void); int answer(void) { return 40 + drm(); }"
+    site.library("libamd_smi.so.26", smi, (drm,), flags=(SYSDEPS,))
     site.library("librocm_smi64.so.1", "int answer(void) { return 64; }")
     hip = site.library("libamdhip64.so.7", "int answer(void) { return 7; }")
-    flags = ("-Wl,-rpath,$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib",)
-    site.library(
-        "librccl.so.1", "int drm(void); int answer(void) { return 10 + drm(); }", (hip, drm), LIBRARIES, flags=flags
-    )
+    rccl = "int drm(void); int answer(void) { return 10 + drm(); }"
+    site.library("librccl.so.1", rccl, (hip, drm), LIBRARIES, flags=(SYSDEPS,))
     return site
 
 
@@ -74,23 +72,15 @@ def place(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def run(sdk: Site, place: Path) -> Run:
     """Return a function that runs `rocm-sdk run` with the words; keywords are environment variables."""
-
-    def call(*words: str | Path, **environment: str) -> Result:
-        return completed([SCRIPT, "run", *words], env=variables(sdk, place) | environment)
-
-    return call
+    return lambda *words, **environment: completed([SCRIPT, "run", *words], env=variables(sdk, place) | environment)
 
 
 def variables(sdk: Site, place: Path) -> dict[str, str]:
-    """Return the environment of a run."""
     return clean_environment() | {"PYTHONPATH": str(sdk.path), "TMPDIR": str(place)}
 
 
 def assert_emptied(directory: Path) -> None:
-    """Check that a directory becomes empty.
-
-    The process that removes the links has a moment after the program's end.
-    """
+    """Check that a directory becomes empty: what removes the links has a moment after the program's end."""
     end = time.monotonic() + 20
     while list(directory.iterdir()) and time.monotonic() < end:
         time.sleep(0.01)
@@ -98,14 +88,11 @@ def assert_emptied(directory: Path) -> None:
 
 
 def test_names_are_found(run: Run, program: Path) -> None:
+    """One library under both names, in either order; a name of what is loaded is found without loading."""
     names = ("libamd_smi.so", "librocm_smi64.so", "libamdhip64.so", "librccl.so")
     result = run(program, *names)
     assert (result.returncode, result.stdout, result.stderr) == (0, "42\n64\n7\n12\n", "")
     assert run("--watch", "20", program, *names).stdout == "42\n64\n7\n12\n"
-
-
-def test_one_library_under_both_names(run: Run, program: Path) -> None:
-    """In either order; a name of what is loaded is found without loading, as Triton's Proton and its kernels ask."""
     assert run(program, "libamdhip64.so.7", "noload:libamdhip64.so").stdout == "7\n7\n"
     assert run(program, "libamdhip64.so", "noload:libamdhip64.so.7").stdout == "7\n7\n"
     assert run(program, "noload:libamdhip64.so").stdout == "0\n"
@@ -126,11 +113,11 @@ with open("/proc/self/maps") as maps:
 
 
 def test_the_packages_stay_as_they_are(sdk: Site, run: Run, program: Path) -> None:
-    before = {path: path.lstat().st_mtime_ns for path in sdk.path.rglob("*")}
-    assert run(program, "libamd_smi.so").stdout == "42\n"
-    assert {path: path.lstat().st_mtime_ns for path in sdk.path.rglob("*") if "__pycache__" not in str(path)} == {
-        path: time for path, time in before.items() if "__pycache__" not in str(path)
-    }
+    def times() -> dict[Path, int]:
+        return {path: path.lstat().st_mtime_ns for path in sdk.path.rglob("*") if "__pycache__" not in str(path)}
+
+    before = times()
+    assert (run(program, "libamd_smi.so").stdout, times() == before) == ("42\n", True)
 
 
 def test_another_user_who_may_not_write(sdk: Site, program: Path, other_user: OtherUser, open_directory: Path) -> None:
@@ -157,8 +144,7 @@ def test_removed_however_it_ends(sdk: Site, place: Path) -> None:
         with subprocess.Popen(command, env=variables(sdk, place), stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             links = [Path(each) for each in process.stdout.readline().strip().split(":") if str(place) in each]
-            assert links
-            assert all((each.stat().st_mode & 0o077) == 0 for each in links)
+            assert links and all((each.stat().st_mode & 0o077) == 0 for each in links)
             process.send_signal(ending)
         assert_emptied(place)
 
@@ -169,17 +155,12 @@ def test_the_process_that_removes_is_killed(sdk: Site, place: Path) -> None:
     with subprocess.Popen(command, env=variables(sdk, place), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        os.kill(keeper_of(place), signal.SIGKILL)
+        lock = next(place.glob("rocm-sdk-run-*/lock")).stat().st_ino
+        held = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
+        os.kill(next(int(words[4]) for words in held if words[5].endswith(f":{lock}")), signal.SIGKILL)
         process.kill()
     assert list(place.iterdir())
     succeeded([SCRIPT, "run", "true"], env=variables(sdk, place))
-
-
-def keeper_of(place: Path) -> int:
-    """Return the process that has locked the directory of links."""
-    lock = next(place.glob("rocm-sdk-run-*/lock")).stat().st_ino
-    lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[4]) for line in lines if line.split()[5].endswith(f":{lock}"))
 
 
 @pytest.mark.parametrize("kind", ["colon", "open to all", "relative", "absent", "file", "foreign"])
@@ -196,19 +177,23 @@ def test_a_tmpdir_that_cannot_be_used(run: Run, program: Path, tmp_path: Path, k
         os.chown(place, 12345, 12345)
     own = tmp_path / "runtime"
     own.mkdir()
-    named = "odd" if kind == "relative" else str(place)
-    result = run(program, "libamd_smi.so", TMPDIR=named, XDG_RUNTIME_DIR=str(own))
+    where = {"TMPDIR": "odd" if kind == "relative" else str(place), "XDG_RUNTIME_DIR": str(own)}
+    result = run(program, "libamd_smi.so", **where)
     assert (result.stdout, result.stderr) == ("42\n", "")
-    shown = run("printenv", "LD_LIBRARY_PATH", TMPDIR=named, XDG_RUNTIME_DIR=str(own)).stdout
-    assert f":{own}/rocm-sdk-run-" in shown
+    assert f":{own}/rocm-sdk-run-" in run("printenv", "LD_LIBRARY_PATH", **where).stdout
     assert_emptied(own)
     assert kind in {"absent", "file"} or list(place.iterdir()) == []
 
 
-def test_all_names_where_the_user_wants_all(sdk: Site, run: Run, program: Path) -> None:
+def test_the_names_that_a_user_wants(sdk: Site, run: Run, program: Path) -> None:
+    """None, all, or what a file has already."""
+    assert run(program, "libamd_smi.so", ROCM_SDK_UNVERSIONED_NAMES="0").stdout == "0\n"
     sdk.library("librocjpeg.so.0", "int answer(void) { return 9; }")
     assert run(program, "librocjpeg.so").stdout == "0\n"
     assert run(program, "librocjpeg.so", "libamd_smi.so", ROCM_SDK_UNVERSIONED_NAMES="1").stdout == "9\n42\n"
+    for path in [*sdk.path.glob("_rocm_sdk_*/lib/*.so.*")]:
+        path.with_name(path.name.partition(".so")[0] + ".so").symlink_to(path.name)
+    assert "rocm-sdk-run" not in run("printenv", "LD_LIBRARY_PATH").stdout
 
 
 def test_a_filter_of_system_calls_or_an_old_kernel(sdk: Site, place: Path, program: Path) -> None:
@@ -217,3 +202,85 @@ def test_a_filter_of_system_calls_or_an_old_kernel(sdk: Site, place: Path, progr
     environment = variables(sdk, place) | {"WORDS": f"{program} libamd_smi.so"}
     python = Path(sysconfig.get_path("scripts"), "python")
     assert succeeded([python, "-c", code], env=environment).stdout == "42\n"
+
+
+# ---- each library directory of each package counts, last, and none with copies of what a system has
+
+
+@pytest.fixture
+def call(site: Site) -> Callable[..., str]:
+    """Return a function that runs the command, and returns its status and the text of both streams."""
+    site.library("libamdhip64.so.7", "int hip(void) { return 7; }")
+
+    def run(*words: str | Path, **environment: str) -> str:
+        result = completed([SCRIPT, *words], env=clean_environment() | {"PYTHONPATH": str(site.path)} | environment)
+        return f"{result.returncode} {result.stdout}{result.stderr}"
+
+    return run
+
+
+PROFILER = "_rocm_profiler"
+PRINTS = '#include <stdio.h>\nint answer(void);\nint main(void) { printf("%d\\n", answer()); }'
+
+
+def needing(library: Path, path: Path, *flags: str) -> Path:
+    """Compile a program that needs a library."""
+    words = ["cc", "-x", "c", "-", "-x", "none", "-Wl,--allow-shlib-undefined", library, *flags]
+    return compile_file(words, path, PRINTS)
+
+
+def gives(number: int) -> str:
+    return f"int answer(void) {{ return {number}; }}"
+
+
+@pytest.mark.parametrize(
+    ("package", "directory"),
+    [
+        (PROFILER, "lib"),
+        (PROFILER, "lib/rocprofiler-systems"),
+        ("_rocm_sdk_device_gfx1100", "lib"),
+        (CORE, "lib/host-math/lib"),
+        (LIBRARIES, "lib/hipdnn_plugins/engines"),
+    ],
+)
+def test_a_library_of_another_package(
+    site: Site, call: Callable[..., str], tmp_path: Path, package: str, directory: str
+) -> None:
+    library = site.library("librocthing.so.1", gives(42), (), package, directory)
+    program = needing(library, tmp_path / "program")
+    assert call("run", program) == "0 42\n"
+    assert "loads in `rocm-sdk run`; alone it does not find librocthing.so.1" in call("check", program)
+    source = "int answer(void); int own(void) { return answer(); }"
+    extension = str(compile_library(tmp_path / "extension.so", None, source, (library,)))
+    code = f"import ctypes, rocm_sdk; rocm_sdk.preload_for({extension!r}); print(ctypes.CDLL({extension!r}).own())"
+    assert site.output(code) == "42", "in a process that calls rocm_sdk"
+    second = site.library("librocuser.so.1", gives(43), (library,), PROFILER)
+    assert call("run", needing(second, tmp_path / "user")) == "0 43\n", "what that needs, in turn"
+
+
+def test_which_package_counts(site: Site, call: Callable[..., str], tmp_path: Path) -> None:
+    """Core's library is not hidden by another package's, nor by a copy among the tools of one.
+
+    A private library that nothing else has was built against, and works; the development tree is no other package.
+    """
+    library = site.library("librocthing.so.1", gives(42))
+    site.library("librocthing.so.1", gives(1), (), PROFILER)
+    site.library("librocthing.so.1", gives(2), (), PROFILER, "lib/rocprofiler-systems")
+    assert call("run", needing(library, tmp_path / "program")) == "0 42\n"
+    llvm = site.library("libLLVM.so.20.0", gives(43), (), CORE, "lib/llvm/lib")
+    assert call("run", needing(llvm, tmp_path / "tool")) == "0 43\n"
+    devel = site.library("librocdevel.so.1", gives(44), (), "_rocm_sdk_devel")
+    assert call("run", needing(devel, tmp_path / "other")).startswith("127 ")
+
+
+@pytest.mark.parametrize("place", ["lib/llvm/lib", "lib/rocm_sysdeps/lib"])
+def test_copies_of_what_a_system_has_are_for_the_sdk(
+    site: Site, call: Callable[..., str], tmp_path: Path, place: str
+) -> None:
+    """No program gets another libLLVM, libomp or libelf than it would by itself."""
+    for name in ("libLLVM.so.20.0", "libomp.so", "librocm_sysdeps_liblzma.so.5"):
+        site.library(name, gives(1), (), CORE, place)
+    assert place not in call("run", "printenv", "LD_LIBRARY_PATH")
+    own = compile_library(tmp_path / "libomp.so", "libomp.so", gives(42))
+    assert call("run", needing(own, tmp_path / "program"), LD_LIBRARY_PATH=str(tmp_path)) == "0 42\n"
+    assert call("run", needing(own, tmp_path / "with-runpath", "-Wl,-rpath,$ORIGIN")) == "0 42\n"

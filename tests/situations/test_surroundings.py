@@ -1,19 +1,20 @@
 """What a check finds in the surroundings of an SDK: OpenCL, tools, places of comgr, variables, a topology."""
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from other_user import OtherUser, open_directory
 from sample_device_code import bundle, library, objects
-from sample_machine import Machine, machine_of
-from sample_report import command, install, run_test
-from sample_site import CORE, Site, compile_library
+from sample_machine import Machine
+from sample_report import install, run_test
+from sample_site import CORE, LIBRARIES, Site, compile_library
 
 import rocm_sdk
+from rocm_sdk import errors
 from rocm_sdk.cli import main
 from rocm_sdk.fit.comgr_places import place_problems
 from rocm_sdk.installed.view import current
@@ -121,36 +122,6 @@ def test_a_topology_with_too_many_nodes(sdk: Site, tmp_path: Path) -> None:
     assert refused.value.code == "E-GPU-007"
 
 
-def test_an_obstacle_of_all_gpus_is_one_problem(sdk: Site, tmp_path: Path) -> None:
-    machine = machine_of(tmp_path / "machine", *["gfx942"] * 64)
-    for path in (machine.root / "dev/dri").iterdir():
-        path.unlink()
-    said = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root))
-    assert said.subject("gpus")["count"] == 64
-    found = said.only("W-GPU-018")
-    assert (found["title"], len(found["breaks"])) == ("a GPU has no render node", 64)
-    result = command(sdk, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root))
-    assert "  breaks   the GPU of node 1, the GPU of node 2, " in result.stdout
-    assert " and 58 more      (-v lists them)\n" in result.stdout
-
-
-def test_gpus_without_devices_are_not_hidden_by_variables(sdk: Site, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine")
-    for node in range(1, 9):
-        machine.gpu(node, "gfx942")
-    shutil.rmtree(machine.root / "dev")
-    root = {"ROCM_SDK_ROOTFS": str(machine.root)}
-    for variables in ({}, {"ROCR_VISIBLE_DEVICES": "0"}):
-        assert "W-ENV-005" not in run_test(sdk.path, "--only", "environment", **root, **variables).codes
-    for node in range(1, 9):
-        machine.write(f"dev/dri/renderD{128 + node}")
-    machine.write("dev/kfd")
-    said = run_test(sdk.path, "--only", "environment", **root, ROCR_VISIBLE_DEVICES="0", HIP_VISIBLE_DEVICES="-1")
-    found = said.only("W-ENV-005")
-    assert "HIP_VISIBLE_DEVICES=-1" in found["cause"]
-    assert found["fix"].startswith("unset HIP_VISIBLE_DEVICES  # or")
-
-
 # ---- comgr writes temporary files and a cache while a program runs: in a container with a read-only root it cannot
 
 TEMPORARY, CACHE = "W-ENV-014", "W-ENV-015"
@@ -184,26 +155,14 @@ def test_the_usual_places(comgr: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert found_places() == {}, "nothing compiles"
 
 
-def test_the_cache(comgr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not/made/yet"))
-    assert found_places() == {}
-    (tmp_path / "file").touch()
-    place = str(tmp_path / "file/cache")
-    monkeypatch.setenv("AMD_COMGR_CACHE_DIR", place)
-    assert found_places() == {CACHE: (place, f"{place}: {tmp_path}/file is no directory")}
-    monkeypatch.setenv("AMD_COMGR_CACHE", "0")
-    assert found_places() == {}
-    monkeypatch.delenv("AMD_COMGR_CACHE")
-    comgr.rename(comgr.with_name("libamd_comgr.so.2"))
-    assert found_places() == {}, "this one has no cache"
-
-
-def test_directories_of_others(report_of_other_user: Callable[..., str]) -> None:
+def test_directories_of_others(other_user: OtherUser) -> None:
     with open_directory() as directory:
         site = Site(directory / "site-packages")
         site.library("libamd_comgr.so.3")
         install(site)
-        output = report_of_other_user(site, "--only", "environment", TMPDIR="/usr", AMD_COMGR_CACHE_DIR="/usr/comgr")
+        places = {"TMPDIR": "/usr", "AMD_COMGR_CACHE_DIR": "/usr/comgr"}
+        words = ("-m", "rocm_sdk", "test", "--only", "environment")
+        output = other_user.run(*words, PYTHONPATH=str(site.path), **places).stdout
     assert TEMPORARY in output and CACHE in output
     assert "/usr/comgr: this user may not write to /usr" in output
 
@@ -223,3 +182,119 @@ def test_check_and_test_say_it(
     problem = run_test(site.path, "--only", "environment", TMPDIR=gone).only(TEMPORARY)
     assert problem["fix"] == "Set TMPDIR to a directory that this user may write to"
     assert (site.path / CORE / "lib").is_dir()
+
+
+# ---- names that are asked for: of libraries, of releases, of families, in a program or in a variable
+
+
+OPEN = "; import ctypes; print(ctypes.CDLL('libamd_smi.so').answer())"
+
+
+def test_a_bare_name_is_found_unless_that_is_switched_off(linked_site: Site) -> None:
+    """A program opens libamd_smi.so by its bare name, which wheels do not have on the linker's path."""
+    linked_site.library("libamd_smi.so.26", "int answer(void) { return 42; }")
+    prepare = "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['amd_smi']{})"
+    assert linked_site.output(prepare.format("") + OPEN) == "42"
+    result = linked_site.run(prepare.format(", unversioned_names=False") + OPEN, check=False)
+    assert "libamd_smi.so: cannot open shared object file" in result.stderr
+
+
+def test_lib64_and_lib_are_one_place(linked_site: Site, attempt: Callable[..., Any]) -> None:
+    """lib64 of a virtual environment is a link to lib, and sys.path has both."""
+    linked_site.library("libamdhip64.so.7")
+    install(linked_site)
+    link = linked_site.path.with_name("lib64")
+    link.symlink_to(linked_site.path)
+    both = f"{linked_site.path}:{link}"
+    outcome = attempt(linked_site, "find_libraries('amdhip64')", PYTHONPATH=both)
+    assert (outcome.error, outcome.message) == ("", "")
+    said = run_test(linked_site.path, "--only", "packages", PYTHONPATH=both)
+    assert (said.status, said.only("N-PKG-009")["path"], "W-PKG-005" in said.codes) == (0, str(link), False)
+
+
+@pytest.mark.parametrize("pattern", ["'6.*'", "__import__('re').compile(r'6[.]')", "'7.10'"], ids=["6", "re", "7.10"])
+def test_a_program_for_another_release_says_both_versions(
+    linked_site: Site, attempt: Callable[..., Any], pattern: str
+) -> None:
+    call = f"initialize_process(check_version={pattern}, fail_on_version_mismatch=True)"
+    outcome = attempt(linked_site, call)
+    assert (outcome.error, outcome.code) == ("VersionMismatchError", "E-PKG-015")
+    words = outcome.message.partition(", and ")
+    assert words[0].startswith("The program was compiled against a ROCm version matching '")
+    assert words[2] == "the installed SDK has version 7.10.0"
+    warned = attempt(linked_site, call.replace("True", "False"))
+    assert warned.message == f"{outcome.message}; {outcome.fix}"
+
+
+def test_a_family_that_does_not_exist(linked_site: Site, attempt: Callable[..., Any]) -> None:
+    """The family is not a package that could be installed."""
+    linked_site.write("rocm_sdk_core/_dist_info.py", "__version__ = '7.10.0'\nAVAILABLE_TARGET_FAMILIES = ['gfx942']\n")
+    (linked_site.path / LIBRARIES).rename(linked_site.path / f"{LIBRARIES}_gfx942")
+    call = "initialize_process(preload_shortnames=['rccl'])"
+    outcome = attempt(linked_site, call, ROCM_SDK_TARGET_FAMILY="bogus")
+    assert (outcome.error, outcome.code) == ("PackageNotInstalledError", "E-ENV-008")
+    assert outcome.fix.startswith("unset ROCM_SDK_TARGET_FAMILY  # or set it as documented: ")
+    assert "gfx942" in outcome.fix
+    outcome = attempt(linked_site, call, ROCM_SDK_TARGET_FAMILY="gfx1100")
+    assert outcome.code == "E-PKG-014"
+    assert "rocm-sdk-libraries-gfx1100==7.10.0  # or unset ROCM_SDK_TARGET_FAMILY" in outcome.fix
+
+
+def test_a_frozen_program_works_and_is_told(linked_site: Site) -> None:
+    """A program was frozen: it carries the SDK, and pip does not know of it."""
+    linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount;")
+    install(linked_site)
+    code = """
+        import sys
+        sys.frozen = True
+        import rocm_sdk
+        from rocm_sdk.cli import main
+        rocm_sdk.initialize_process(preload_shortnames=["amdhip64"])
+        sys.exit(main(["test", "--skip", "gpus"]))
+    """
+    output = linked_site.output(code)
+    assert "W-PKG-012  this program is frozen" in output
+    assert "--collect-all rocm_sdk" in output
+
+
+# ---- what torch does: it asks find_libraries, and goes on with the library in the process where it knows the error
+
+ASK = """
+import ctypes, os, rocm_sdk
+rocm_sdk.preload_libraries("amdhip64")
+os.environ.update({variables!r})
+try:
+    print("asked", rocm_sdk.find_libraries({name!r})[0].name)
+except (ImportError, IndexError) as error:
+    print(type(error).__name__, ctypes.CDLL("libamdhip64.so").answer())
+except Exception as error:
+    print("ends with", type(error).__name__)
+"""
+FILE = "ROCM_SDK_LIBRARY_hiprtc"
+
+
+@pytest.mark.parametrize(
+    ("removed", "name", "override", "answer"),
+    [
+        ("", "hiprtc", "", "asked libhiprtc.so.7"),
+        (f"{CORE}/lib/libhiprtc.so.7", "hiprtc", "", "LibraryNotFoundError 7"),
+        (LIBRARIES, "rccl", "", "PackageNotInstalledError 7"),
+        ("", "nothing", "", "UnknownLibraryError 7"),
+        ("", "hiprtc", "rocm_sdk_core/__init__.py", "BadLibraryError 7"),
+        ("", "hiprtc", "gone", "LibraryNotFoundError 7"),
+    ],
+    ids=["there", "absent", "not installed", "unknown", "damaged override", "absent override"],
+)
+def test_what_torch_does(site: Site, removed: str, name: str, override: str, answer: str) -> None:
+    site.library("libamdhip64.so.7", "int answer(void) { return 7; }")
+    site.library("libhiprtc.so.7")
+    if removed:
+        (site.path / removed).rename(site.path.with_name("removed"))
+    variables = {FILE: str(site.path / override)} if override else {}
+    assert site.output(ASK.format(variables=variables, name=name)) == answer
+
+
+def test_the_types_of_the_established_loader_stay() -> None:
+    assert issubclass(errors.LibraryNotFoundError, FileNotFoundError)
+    assert issubclass(errors.BadLibraryError, OSError)
+    assert issubclass(errors.PackageNotInstalledError, ModuleNotFoundError)

@@ -4,7 +4,6 @@ import json
 import shlex
 import shutil
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,9 @@ from sample_devel import DevelSite, core_files, device_files, libraries_files, s
 from stored_builds import stored
 
 BITCODE = "lib/llvm/amdgcn/bitcode/ocml.bc"
-ARCHIVE = ".kpack/rand_lib_gfx942.kpack"
+ARCHIVE = "_rocm_sdk_libraries/.kpack/rand_lib_gfx942.kpack"
+DEVICE = device_files("gfx942")
+Members = dict[str, tuple[zipfile.ZipInfo, bytes]]
 
 
 @pytest.fixture
@@ -23,9 +24,17 @@ def site(tmp_path: Path) -> DevelSite:
     return DevelSite(tmp_path / "site-packages")
 
 
-def problems(site: DevelSite, *words: str) -> list[tuple[str, str, str]]:
+def install(site: DevelSite, core: dict[str, bytes] | None = None, libraries: dict[str, bytes] | None = None) -> str:
+    """Install an SDK with more files, and return what the extraction of its tree says."""
+    site.install("rocm-sdk-core", core_files() | (core or {}))
+    site.install("rocm-sdk-libraries", libraries_files() | (libraries or {}))
+    site.install_devel(sample_members())
+    return str(site.command("init").stderr)
+
+
+def problems(site: DevelSite) -> list[tuple[str, str, str]]:
     """Return code, cause and fix of the problems that `test` finds in the tree, notes left out."""
-    done = site.command("test", "--only", "devel", "--json", *words, check=False)
+    done = site.command("test", "--only", "devel", "--json", check=False)
     found = json.loads(done.stdout)["problems"]
     return [(each["code"], each["cause"], each["fix"]) for each in found if each["severity"] != "note"]
 
@@ -38,60 +47,48 @@ def checked(site: DevelSite) -> tuple[int, str]:
 
 @pytest.mark.parametrize("path", [BITCODE, "lib/libnew.so.1", ".kpack/core.kpack"])
 def test_an_archive_without_a_file_of_core(site: DevelSite, path: str) -> None:
-    site.install("rocm-sdk-core", core_files() | {f"_rocm_sdk_core/{path}": b"a file"})
-    site.install("rocm-sdk-libraries", libraries_files())
-    site.install_devel(sample_members())
     told = f"_rocm_sdk_core/{path} is installed, and not in the tree"
-    assert f"{told} [E-DEVEL-014]; " in site.command("init").stderr
+    assert f"{told} [E-DEVEL-014]; " in install(site, {f"_rocm_sdk_core/{path}": b"a file"})
     status, said = checked(site)
-    assert status == 1
-    assert told in said
-    assert "whose `rocm-sdk-build check` names the files" in said
+    assert (status, told in said, "whose `rocm-sdk-build check` names the files" in said) == (1, True, True)
     ((code, cause, fix),) = problems(site)
-    assert (code, cause) == ("E-DEVEL-014", told)
-    assert "rocm-sdk-devel" in fix
+    assert (code, cause, "rocm-sdk-devel" in fix) == ("E-DEVEL-014", told, True)
 
 
 def test_many_files_are_one_problem(site: DevelSite) -> None:
-    more = {f"_rocm_sdk_libraries/lib/rocblas/library/{i}.dat": b"kernels" for i in range(9)}
-    site.install("rocm-sdk-core", core_files())
-    site.install("rocm-sdk-libraries", libraries_files() | more)
-    site.install_devel(sample_members())
-    site.command("init", "--quiet")
+    install(site, None, {f"_rocm_sdk_libraries/lib/rocblas/library/{i}.dat": b"kernels" for i in range(9)})
     ((code, cause, _),) = problems(site)
     assert code == "E-DEVEL-014"
     assert cause.endswith("/rocblas/library/3.dat and 5 more are installed, and not in the tree")
 
 
-def test_a_device_package_without_its_list_of_links(site: DevelSite) -> None:
-    files = {name: data for name, data in device_files("gfx942").items() if not name.endswith(".json")}
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (
+            {name: data for name, data in DEVICE.items() if not name.endswith(".json")},
+            "gfx942_0.co, _rocm_sdk_libraries/lib/rocblas/library/gfx942_1.co are installed, and not in the tree",
+        ),
+        (DEVICE | {ARCHIVE: b"KPAK"}, f"{ARCHIVE} is installed, and not in the tree"),
+    ],
+    ids=["no list", "an archive is not listed"],
+)
+def test_a_device_package_without_links(site: DevelSite, files: dict[str, bytes], said: str) -> None:
     site.install_sdk()
     site.install("rocm-sdk-device-gfx942", files)
-    status, said = checked(site)
-    assert status == 1
-    assert "gfx942_0.co, _rocm_sdk_libraries/lib/rocblas/library/gfx942_1.co are installed, and not in the tree" in said
-    ((code, _, fix),) = problems(site)
-    assert code == "E-DEVEL-014"
-    assert "rocm-sdk-device-gfx942" in fix
-
-
-def test_a_list_of_links_without_an_archive_of_kernels(site: DevelSite) -> None:
-    site.install_sdk()
-    site.install("rocm-sdk-device-gfx942", device_files("gfx942") | {f"_rocm_sdk_libraries/{ARCHIVE}": b"KPAK"})
-    assert checked(site)[0] == 1
-    ((code, cause, _),) = problems(site)
-    assert (code, cause) == ("E-DEVEL-014", f"_rocm_sdk_libraries/{ARCHIVE} is installed, and not in the tree")
+    status, told = checked(site)
+    assert (status, said in told) == (1, True)
+    ((code, cause, fix),) = problems(site)
+    assert (code, cause.endswith(said), "rocm-sdk-device-gfx942" in fix) == ("E-DEVEL-014", True, True)
 
 
 def test_what_is_outside_by_design(site: DevelSite) -> None:
     """The profiler, modules, and packages of other releases; a device package that came later is told of otherwise."""
-    site.install("rocm-sdk-core", core_files() | {"_rocm_sdk_core/lib/__init__.py": b""})
-    site.install("rocm-sdk-libraries", libraries_files())
-    site.install_devel(sample_members())
+    install(site, {"_rocm_sdk_core/lib/__init__.py": b""})
     site.install("rocm-profiler", {"_rocm_profiler/lib/libprofiler.so.1": b"", "_rocm_sdk_profiler/x.so": b""})
     site.install("rocm-sdk-device-gfx90a", {"_rocm_sdk_libraries/lib/old.co": b"old"}, "0.0.1")
     assert checked(site)[0] == 0
-    site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    site.install("rocm-sdk-device-gfx942", DEVICE)
     assert [code for code, _, _ in problems(site)] == ["W-DEVEL-007"]
     (site.tree / "lib/libamdhip64.so.7").unlink()
     assert [code for code, _, _ in problems(site)] == ["E-DEVEL-002"]
@@ -100,16 +97,12 @@ def test_what_is_outside_by_design(site: DevelSite) -> None:
 def test_copies_where_links_belong(site: DevelSite) -> None:
     """As `cp -a` and the layers of an image leave them; `init` makes one file of two."""
     site.install_sdk()
-    site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    site.install("rocm-sdk-device-gfx942", DEVICE)
     site.command("init", "--quiet")
-    names = ("lib/libamdhip64.so.7", "lib/libhiprand.so.1", "bin/hipcc", "lib/rocblas/library/gfx942_0.co")
-    for name in names:
-        path, copy = site.tree / name, site.path / "copy"
-        shutil.copy2(path, copy)
-        copy.replace(path)
+    for name in ("lib/libamdhip64.so.7", "lib/libhiprand.so.1", "bin/hipcc", "lib/rocblas/library/gfx942_0.co"):
+        shutil.copy2(site.tree / name, site.path / "copy").replace(site.tree / name)
     ((code, cause, fix),) = problems(site)
-    assert code == "W-DEVEL-015"
-    assert "has copies where links belong, as " in cause
+    assert (code, "has copies where links belong, as " in cause) == ("W-DEVEL-015", True)
     program, *words = shlex.split(fix, comments=True)
     assert program == "rocm-sdk"
     done = site.command("test", "--only", "devel", check=False)
@@ -119,12 +112,14 @@ def test_copies_where_links_belong(site: DevelSite) -> None:
     assert (site.tree / "lib/libamdhip64.so.7").samefile(site.core / "lib/libamdhip64.so.7")
 
 
+# ---- before anyone installs them
+
+
 @pytest.fixture
 def dist(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return all packages of an SDK for two targets."""
     made = stored(tmp_path_factory.mktemp("whole") / "whole", "packages of whole trees", make_packages)
-    shutil.copytree(made / "dist", tmp_path / "dist")
-    return tmp_path / "dist"
+    return Path(shutil.copytree(made / "dist", tmp_path / "dist"))
 
 
 def make_packages(directory: Path) -> None:
@@ -133,36 +128,30 @@ def make_packages(directory: Path) -> None:
 
 
 def test_check_of_packages_whose_tree_lacks_bitcode(dist: Path) -> None:
-    """The builder learns it before anyone installs them."""
     assert packaging_problems(dist) == []
-    core = path_of(dist, "rocm_sdk_core")
-    rewritten(core, added(f"_rocm_sdk_core/{BITCODE}"))
+    name = f"_rocm_sdk_core/{BITCODE}"
+
+    def add(members: Members) -> None:
+        members[name] = zipfile.ZipInfo(name), b"a file"
+
+    rewritten(path_of(dist, "rocm_sdk_core"), add)
     ((file, what, fix),) = packaging_problems(dist)
     assert file == path_of(dist, "rocm_sdk_devel").name
-    assert what.endswith(f"compilers look for in it: _rocm_sdk_core/{BITCODE} is not there")
+    assert what.endswith(f"compilers look for in it: {name} is not there")
     assert fix == "make it again from the artifacts of the others, with the same rules"
 
 
-@pytest.mark.parametrize("change", ["lists nothing", "has no list"])
-def test_check_of_a_device_package_that_does_not_list_its_files(dist: Path, change: str) -> None:
-    wheel = path_of(dist, "rocm_sdk_device_gfx942")
-    name = "_rocm_sdk_libraries/.devel_links/gfx942.json"
+@pytest.mark.parametrize("lists", [True, False], ids=["lists nothing", "has no list"])
+def test_check_of_a_device_package_that_does_not_list_its_files(dist: Path, *, lists: bool) -> None:
+    wheel, name = path_of(dist, "rocm_sdk_device_gfx942"), "_rocm_sdk_libraries/.devel_links/gfx942.json"
 
-    def changed(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
+    def change(members: Members) -> None:
         info, _ = members.pop(name)
-        if change == "lists nothing":
+        if lists:
             members[name] = info, b'{"version": "7.10.0", "links": []}'
 
-    rewritten(wheel, changed)
+    rewritten(wheel, change)
     ((file, what, _),) = packaging_problems(dist)
     assert file == wheel.name
-    assert what.startswith(
-        "lacks files in its list for the development tree (.devel_links): _rocm_sdk_libraries/.kpack"
-    )
-
-
-def added(name: str) -> Callable[[dict[str, tuple[zipfile.ZipInfo, bytes]]], None]:
-    def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
-        members[name] = zipfile.ZipInfo(name), b"a file"
-
-    return change
+    lack = "lacks files in its list for the development tree (.devel_links): _rocm_sdk_libraries/.kpack"
+    assert what.startswith(lack)
