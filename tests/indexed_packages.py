@@ -1,12 +1,9 @@
-"""An index of wheels as PyPI serves it, for tests: pages as JSON or HTML, range requests, attestations."""
+"""An index of wheels as PyPI serves it, for tests: pages as JSON or HTML, range requests."""
 
-import base64
 import hashlib
 import html
 import json
-import os
 import re
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from programs import completed
-from sample_report import Said, run_test
-from sample_site import clean_environment
 from web_server import serving
 
 CORE, LIBRARIES = "rocm_sdk_core-7.10.0-py3-none-any.whl", "rocm_sdk_libraries-7.10.0-py3-none-any.whl"
@@ -64,8 +58,7 @@ class Index:
             return "application/vnd.pypi.simple.v1+json", json.dumps(page).encode()
         lines = []
         for row in rows:
-            more = f' data-provenance="{row["provenance"]}"' if row.get("provenance") else ""
-            more += f' data-core-metadata="sha256={row["core-metadata"]["sha256"]}"' if row["core-metadata"] else ""
+            more = f' data-core-metadata="sha256={row["core-metadata"]["sha256"]}"' if row["core-metadata"] else ""
             more += ' data-yanked=""' if row.get("yanked") else ""
             link = f"{row['url']}#sha256={row['hashes']['sha256']}" if row["hashes"] else row["url"]
             lines.append(f'<a href="{html.escape(link)}"{more}>{html.escape(row["filename"])}</a><br>')
@@ -80,20 +73,6 @@ def member(wheel: Path, name: str) -> bytes:
     with zipfile.ZipFile(wheel) as archive:
         (found,) = (each for each in archive.namelist() if each.endswith(f".dist-info/{name}"))
         return archive.read(found)
-
-
-def attestations(name: str, digest: str) -> bytes:
-    """Return a provenance document (PEP 740), whose signature is none."""
-    statement = {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": name, "digest": {"sha256": digest}}],
-        "predicateType": "https://docs.pypi.org/attestations/publish/v1",
-        "predicate": None,
-    }
-    envelope = {"statement": base64.b64encode(json.dumps(statement).encode()).decode(), "signature": "AAAA"}
-    publisher = {"kind": "GitHub", "repository": "ROCm/TheRock", "workflow": "release.yml", "environment": "pypi"}
-    bundle = {"publisher": publisher, "attestations": [{"version": 1, "envelope": envelope}]}
-    return json.dumps({"version": 1, "attestation_bundles": [bundle]}).encode()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -148,21 +127,3 @@ def indexed(wheels: Path) -> Iterator[Index]:
     handler.index = index = Index(wheels, server)  # type: ignore[attr-defined]
     with serving(server):
         yield index
-
-
-def install(target: Path, *words: str) -> None:
-    """Install wheels by pip, from nowhere else than from where the words say."""
-    options = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check", "--no-cache-dir"]
-    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *words]
-    environment = clean_environment() | {"PIP_CONFIG_FILE": os.devnull}
-    environment = {name: value for name, value in environment.items() if name not in {"PIP_FIND_LINKS", "PIP_NO_INDEX"}}
-    result = completed(command, env=environment)
-    assert result.returncode == 0, result.stderr
-    for path in target.glob("_rocm_sdk_*/bin/*"):
-        path.chmod(0o755)  # make_wheel keeps no modes
-
-
-def ask_about(site: Path, index: Index | str, *words: str, **environment: str) -> Said:
-    """Return the answer of `rocm-sdk test --index-digests`, of the subject `index` alone."""
-    address = index if isinstance(index, str) else index.address
-    return run_test(site, "--index-digests", address, "--only", "index", *words, NETRC=os.devnull, **environment)

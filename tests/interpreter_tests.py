@@ -41,7 +41,7 @@ INTERPRETER = (
     # of the rest, what the smoke has
     "installation/test_places.py::test_user_prefix_and_target",
     "cli/test_command.py::test_answers_are_one_line_on_stdout",
-    "selftest/test_children.py",
+    "situations/test_children.py",
     "test_hostile_directory.py::test_the_ways_to_start_a_python",
     "devel/test_extraction.py::test_extraction",
     # a proof of root and of an ordinary user in user namespaces, which a bare system in a chroot does not have
@@ -70,7 +70,7 @@ SMOKE = (
     "test_named_tuple.py",
     "installation/test_places.py::test_user_prefix_and_target",
     "cli/test_command.py::test_answers_are_one_line_on_stdout",
-    "selftest/test_children.py",
+    "situations/test_children.py",
     "test_hostile_directory.py::test_the_ways_to_start_a_python",
     "devel/test_extraction.py::test_extraction",
 )

@@ -1,13 +1,11 @@
 """Situations: files that are damaged, gone, or something else."""
 
 import os
-import shutil
 from pathlib import Path
 
 from sample_site import CORE, LIBRARIES
 from sdk_environment import POINTER, Environment
 from situations import (
-    BLAS,
     HIP,
     HSA,
     METADATA,
@@ -59,132 +57,40 @@ def _cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size * 2 // 3)
 
 
+# fmt: off
 ROWS = (
-    Situation(
-        "zeros in the header of HIP", "E-LIB-006", "libamdhip64.so.7 is damaged", lambda e: _zeros(e, HIP, 0, 64)
-    ),
-    Situation(
-        "zeros in the tables of HIP", "E-LIB-006", "libamdhip64.so.7 is damaged", lambda e: _zeros(e, HIP, 64, 600)
-    ),
+    Situation("zeros in the tables of HIP", "E-LIB-006", "libamdhip64.so.7 is damaged", lambda e: _zeros(e, HIP, 64, 600)),
     Situation("a byte of code of HIP", "E-FILE-003", "libamdhip64.so.7", on(HIP, flip), words="--deep"),
-    Situation(
-        "a constructor of HIP was changed",
-        "E-FILE-002",
-        "libamdhip64.so.7",
-        lambda e: compile_to(
-            e.site / HIP, "__attribute__((constructor)) static void f(void) { __builtin_trap(); }", "libamdhip64.so.7"
-        ),
-    ),
-    Situation(
-        "a library of the package needs what no library has",
-        "E-LIB-020",
-        "does not fit what it needs",
-        lambda e: compile_to(
-            e.site / _RAND, "extern int nowhere(void); int f(void) { return nowhere(); }", "librocrand.so.1"
-        ),
-    ),
+    Situation("a constructor of HIP was changed", "E-FILE-002", "libamdhip64.so.7", lambda e: compile_to(e.site / HIP, "__attribute__((constructor)) static void f(void) { __builtin_trap(); }", "libamdhip64.so.7")),
+    Situation("a library of the package needs what no library has", "E-LIB-020", "does not fit what it needs", lambda e: compile_to(e.site / _RAND, "extern int nowhere(void); int f(void) { return nowhere(); }", "librocrand.so.1")),
     Situation("HIP is shorter", "E-LIB-006", "libamdhip64.so.7", on(HIP, os.truncate, 1000)),
-    Situation("HIP is empty", "E-LIB-006", "libamdhip64.so.7", on(HIP, os.truncate, 0)),
     Situation("HSA is gone", "E-FILE-001", "libhsa-runtime64.so.1", on(HSA, remove)),
     Situation("comgr is gone", "E-FILE-001", "libamd_comgr.so.3", on(_COMGR, remove)),
-    Situation(
-        "comgr is a link to /dev/null",
-        "E-FILE-009",
-        "a device",
-        on(_COMGR, link_to, "/dev/null"),
-    ),
-    Situation(
-        "the directory lib of core was renamed",
-        "E-FILE-008",
-        "/lib64 has them all",
-        renamed(f"{CORE}/lib", f"{CORE}/lib64"),
-    ),
-    Situation(
-        "the directory of libraries was renamed",
-        "E-FILE-008",
-        "_rocm_sdk_librarie has them all",
-        renamed(LIBRARIES, LIBRARIES[:-1]),
-    ),
-    Situation(
-        "the directory lib of core is a link to nothing",
-        "E-FILE-009",
-        "a link to /nowhere/lib, which is not there, and RECORD lists files in it",
-        on(f"{CORE}/lib", link_to, "/nowhere/lib"),
-    ),
-    Situation(
-        "the directory of core was renamed",
-        "E-FILE-008",
-        "_rocm_sdk_core.old has them all",
-        renamed(CORE, f"{CORE}.old"),
-    ),
+    Situation("comgr is a link to /dev/null", "E-FILE-009", "a device", on(_COMGR, link_to, "/dev/null")),
+    Situation("the directory lib of core was renamed", "E-FILE-008", "/lib64 has them all", renamed(f"{CORE}/lib", f"{CORE}/lib64")),
+    Situation("the directory of libraries was renamed", "E-FILE-008", "_rocm_sdk_librarie has them all", renamed(LIBRARIES, LIBRARIES[:-1])),
+    Situation("the directory lib of core is a link to nothing", "E-FILE-009", "a link to /nowhere/lib, which is not there, and RECORD lists files in it", on(f"{CORE}/lib", link_to, "/nowhere/lib")),
+    Situation("the directory of core was renamed", "E-FILE-008", "_rocm_sdk_core.old has them all", renamed(CORE, f"{CORE}.old")),
     Situation("the facts of core are empty", "E-FILE-002", "rocm_sdk_core/_dist_info.py", on(_FACTS, os.truncate, 0)),
     Situation("the facts of core say another version", "E-FILE-003", "rocm_sdk_core/_dist_info.py", _another_version),
     Situation("HSA is a FIFO", "E-FILE-009", "FIFO", on(HSA, replace_by, os.mkfifo)),
-    Situation("rocm_smi64 is a FIFO", "E-FILE-009", "FIFO", on(_UNUSED, replace_by, os.mkfifo)),
-    Situation(
-        "rocm_smi64 is a link to /dev/null, and the tree has a link to it",
-        "E-FILE-009",
-        "a device",
-        lambda e: (extracted_tree(e), link_to(e.site / _UNUSED, "/dev/null")),
-    ),
+    Situation("rocm_smi64 is a link to /dev/null, and the tree has a link to it", "E-FILE-009", "a device", lambda e: (extracted_tree(e), link_to(e.site / _UNUSED, "/dev/null"))),
     Situation("HSA is a directory", "E-FILE-009", "a directory", on(HSA, replace_by, os.mkdir)),
-    by_hand(
-        "RECORD lists a directory of another package as a file",
-        "E-FILE-009",
-        "RECORD does not say whose the files in it are",
-        _record_of_others,
-    ),
-    Situation(
-        "HSA is a link to nothing",
-        "E-FILE-009",
-        "which is not there",
-        on(HSA, link_to, "nowhere"),
-    ),
-    Situation(
-        "HSA is a link to itself",
-        "E-FILE-009",
-        "leads back",
-        on(HSA, replace_by, lambda path: path.symlink_to(path.name)),
-    ),
-    Situation("two files are gone", "E-FILE-008", "2 files", lambda e: [remove(e.site / each) for each in (HSA, HIP)]),
-    Situation(
-        "three files are gone",
-        "E-FILE-008",
-        "3 files",
-        lambda e: [(e.site / LIBRARIES / f"lib/rocblas/library/kernels_{n}.co").unlink() for n in range(3)],
-    ),
+    by_hand("RECORD lists a directory of another package as a file", "E-FILE-009", "RECORD does not say whose the files in it are", _record_of_others),
+    Situation("HSA is a link to nothing", "E-FILE-009", "which is not there", on(HSA, link_to, "nowhere")),
+    Situation("HSA is a link to itself", "E-FILE-009", "leads back", on(HSA, replace_by, lambda path: path.symlink_to(path.name))),
+    Situation("three files are gone", "E-FILE-008", "3 files", lambda e: [(e.site / LIBRARIES / f"lib/rocblas/library/kernels_{n}.co").unlink() for n in range(3)]),
     Situation("a directory is gone", "E-FILE-008", "files", on(f"{LIBRARIES}/lib", remove)),
     Situation("two libraries were exchanged", "E-FILE-002", "and 1 more", _exchange),
     Situation("two libraries are cut off", "E-LIB-006", "and 1 more", lambda e: [_cut(e.site / n) for n in (HSA, HIP)]),
     Situation("a library has no rights", "E-FILE-004", "libamdhip64", on(HIP, Path.chmod, 0)),
-    Situation(
-        "rocblas was copied over HIP", "E-FILE-002", "libamdhip64", lambda e: shutil.copy(e.site / BLAS, e.site / HIP)
-    ),
     Situation("a program may not be executed", "E-FILE-005", "rocm-smi", on(f"{CORE}/bin/rocm-smi", Path.chmod, 0o644)),
     Situation("a program is gone", "E-FILE-001", "rocm-smi", on(f"{CORE}/bin/rocm-smi", remove)),
     Situation("a script is gone", "E-FILE-001", "rocm-smi", lambda e: (e.root / "bin/rocm-smi").unlink()),
-    Situation(
-        "a program was changed",
-        "E-FILE-002",
-        "rocm-smi",
-        on(f"{CORE}/bin/rocm-smi", Path.write_text, "#!/bin/sh\nexit 3\n"),
-    ),
     Situation("HSA is a pointer of Git LFS", "E-FILE-006", "Git LFS", on(HSA, Path.write_text, POINTER)),
     Situation("HSA is for another machine", "E-LIB-012", "libhsa", lambda e: _zeros(e, HSA, 18, 1)),
-    Situation("HSA is a script of the linker", "E-LIB-006", "libhsa", on(HSA, Path.write_text, "INPUT(-lm)")),
-    Situation("data is a pointer of Git LFS", "E-FILE-006", "kernels_1", on(_DATA, Path.write_text, POINTER)),
-    Situation("data is a FIFO", "E-FILE-009", "FIFO", on(_DATA, replace_by, os.mkfifo)),
-    Situation("data is a directory", "E-FILE-009", "a directory", on(_DATA, replace_by, os.mkdir)),
-    Situation(
-        "data is a link to nothing",
-        "E-FILE-009",
-        "a link to nowhere",
-        on(_DATA, link_to, "nowhere"),
-    ),
     Situation("data has another size", "E-FILE-002", "kernels_1", on(_DATA, Path.write_text, "other")),
     Situation("data has other contents", "E-FILE-003", "kernels_1", on(_DATA, flip), words="--deep"),
-    Situation("data has no rights", "E-FILE-004", "kernels_1", on(_DATA, Path.chmod, 0)),
-    by_hand(
-        "a file of the user lies among the SDK's", "W-PKG-019", "rm ", lambda e: (e.site / CORE / "lib/mine").touch()
-    ),
+    by_hand("a file of the user lies among the SDK's", "W-PKG-019", "rm ", lambda e: (e.site / CORE / "lib/mine").touch()),
 )
+# fmt: on

@@ -5,7 +5,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from sample_site import CORE, LIBRARIES
+from sample_site import CORE
 from sdk_environment import Environment
 from situations import (
     BLAS,
@@ -102,178 +102,47 @@ def _copied_core(environment: Environment) -> None:
         shutil.copytree(environment.site / name, environment.root / "other" / name)
 
 
+# fmt: off
 ROWS = (
     Situation("an older dist-info of core", "E-PKG-023", "7.9.1", lambda e: second_metadata(e, "7.9.1")),
-    Situation("a newer dist-info of core", "E-PKG-023", "7.11.0", lambda e: second_metadata(e, "7.11.0")),
-    Situation(
-        "a newer dist-info of core, and the tree",
-        "E-PKG-023",
-        "7.11.0",
-        lambda e: (extracted_tree(e), second_metadata(e, "7.11.0")),
-    ),
-    Situation(
-        "a killed upgrade of libraries", "E-PKG-025", "ocm_sdk_libraries", lambda e: killed_upgrade(e, "libraries")
-    ),
+    Situation("a newer dist-info of core, and the tree", "E-PKG-023", "7.11.0", lambda e: (extracted_tree(e), second_metadata(e, "7.11.0"))),
     Situation("a killed upgrade of core", "E-PKG-025", "core", lambda e: killed_upgrade(e, "core")),
-    Situation("the metadata of libraries is lost", "E-PKG-024", "libraries", on(METADATA["libraries"], remove)),
     Situation("METADATA of core is gone", "E-PKG-013", "METADATA", on(f"{METADATA['core']}/METADATA", remove)),
     Situation("RECORD of core is gone", "E-PKG-013", "RECORD", on(f"{METADATA['core']}/RECORD", remove)),
     Situation("the module of core is gone", "E-FILE-008", "rocm-sdk-core", on("rocm_sdk_core", remove)),
     Situation("the directory of core has no __init__.py", "E-PKG-003", CORE, on(f"{CORE}/__init__.py", remove)),
-    Situation(
-        "libraries were installed of another release",
-        "E-PKG-002",
-        "rocm-sdk-libraries is 7.9.1, rocm-sdk-core 7.10.0",
-        lambda e: e.install("rocm-sdk-libraries==7.9.1"),
-    ),
+    Situation("libraries were installed of another release", "E-PKG-002", "rocm-sdk-libraries is 7.9.1, rocm-sdk-core 7.10.0", lambda e: e.install("rocm-sdk-libraries==7.9.1")),
     Situation("libraries were uninstalled", "E-LIB-003", "libraries", lambda e: e.uninstall("rocm-sdk-libraries")),
-    Situation("libraries were removed by hand", "E-FILE-008", "rocm-sdk-libraries", on(LIBRARIES, remove)),
-    Situation("the module of libraries is gone", "E-FILE-008", "libraries", on("rocm_sdk_libraries", remove)),
-    Situation("METADATA of core is empty", "E-PKG-013", "METADATA", on(f"{METADATA['core']}/METADATA", os.truncate, 0)),
-    Situation(
-        "RECORD of core is no text",
-        "E-PKG-013",
-        "RECORD",
-        lambda e: (e.site / METADATA["core"] / "RECORD").write_bytes(b"\xff\xfe\x00"),
-    ),
-    Situation(
-        "the facts of core are no Python",
-        "E-PKG-013",
-        "_dist_info.py",
-        on("rocm_sdk_core/_dist_info.py", Path.write_text, "__version__ = open(1)"),
-    ),
-    Situation(
-        "a module of core has a syntax error",
-        "E-FILE-002",
-        "rocm_sdk_core/__init__.py",
-        on("rocm_sdk_core/__init__.py", Path.write_text, "def ("),
-    ),
-    Situation(
-        "a module of core was changed, and has the same size",
-        "E-FILE-003",
-        "rocm_sdk_core/_cli.py",
-        on("rocm_sdk_core/_cli.py", flip, 0),
-    ),
-    Situation(
-        "another core, which no installer knows, comes first in PYTHONPATH",
-        "E-PKG-004",
-        "rocm-sdk-libraries is in ",
-        _copied_core,
-        ("export PYTHONPATH={root}/other:$PYTHONPATH",),
-    ),
+    Situation("the facts of core are no Python", "E-PKG-013", "_dist_info.py", on("rocm_sdk_core/_dist_info.py", Path.write_text, "__version__ = open(1)")),
+    Situation("a module of core has a syntax error", "E-FILE-002", "rocm_sdk_core/__init__.py", on("rocm_sdk_core/__init__.py", Path.write_text, "def (")),
+    Situation("a module of core was changed, and has the same size", "E-FILE-003", "rocm_sdk_core/_cli.py", on("rocm_sdk_core/_cli.py", flip, 0)),
+    Situation("another core, which no installer knows, comes first in PYTHONPATH", "E-PKG-004", "rocm-sdk-libraries is in ", _copied_core, ("export PYTHONPATH={root}/other:$PYTHONPATH",)),
     Situation("core was uninstalled", "E-PKG-001", "core", lambda e: e.uninstall("rocm-sdk-core")),
     Situation("placeholders are installed", "E-PKG-017", "0.1.0", _placeholders),
     Situation("a directory is left over", "W-PKG-007", "gfx90a", _leftover),
-    Situation(
-        "one renamed directory is left over", "W-PKG-007", "ocm_sdk", lambda e: (e.site / "~ocm_sdk_core").mkdir()
-    ),
-    Situation(
-        "renamed directories of an upgrade that ended are left over",
-        "W-PKG-007",
-        "ocm_sdk_libraries",
-        lambda e: [
-            (e.site / name).mkdir()
-            for name in ("~ocm_sdk_libraries", "~rocm_sdk_libraries", "~ocm_sdk_libraries-7.9.1.dist-info")
-        ],
-    ),
+    Situation("renamed directories of an upgrade that ended are left over", "W-PKG-007", "ocm_sdk_libraries", lambda e: [(e.site / name).mkdir() for name in ("~ocm_sdk_libraries", "~rocm_sdk_libraries", "~ocm_sdk_libraries-7.9.1.dist-info")]),
     Situation("the metadata of core is lost", "E-PKG-024", "rocm-sdk-core", on(METADATA["core"], remove)),
     Situation("site-packages is a link", None, "", _linked_site),
-    Situation(
-        "the tree was removed by hand", "E-DEVEL-002", "rocm_sdk_devel", lambda e: shutil.rmtree(extracted_tree(e))
-    ),
-    Situation(
-        "a file of the tree is gone",
-        "E-DEVEL-002",
-        "hip_version.h is missing",
-        lambda e: (extracted_tree(e) / "include/hip/hip_version.h").unlink(),
-    ),
-    Situation(
-        "a file of the tree was changed",
-        "E-DEVEL-002",
-        "hip_version.h",
-        lambda e: (extracted_tree(e) / "include/hip/hip_version.h").write_text("x"),
-    ),
+    Situation("the tree was removed by hand", "E-DEVEL-002", "rocm_sdk_devel", lambda e: shutil.rmtree(extracted_tree(e))),
+    Situation("a file of the tree was changed", "E-DEVEL-002", "hip_version.h", lambda e: (extracted_tree(e) / "include/hip/hip_version.h").write_text("x")),
     Situation("the metadata of devel is lost, and its tree is left", "W-PKG-007", "_rocm_sdk_devel", _lost_devel),
     Situation("the archive of devel is gone", "E-DEVEL-002", "rocm_sdk_devel", on("rocm_sdk_devel/_devel.tar", remove)),
-    Situation(
-        "RECORD of core ends in the middle", "E-PKG-013", "RECORD", on(f"{METADATA['core']}/RECORD", os.truncate, 300)
-    ),
+    Situation("RECORD of core ends in the middle", "E-PKG-013", "RECORD", on(f"{METADATA['core']}/RECORD", os.truncate, 300)),
     Situation("INSTALLER of core is gone", "E-FILE-001", "INSTALLER", on(f"{METADATA['core']}/INSTALLER", remove)),
-    Situation(
-        "INSTALLER of core is gone, and a library",
-        "E-FILE-008",
-        "2 files",
-        lambda e: ((e.site / METADATA["core"] / "INSTALLER").unlink(), (e.site / HSA).unlink()),
-    ),
-    Situation("WHEEL of core is gone", "E-FILE-001", "WHEEL", on(f"{METADATA['core']}/WHEEL", remove)),
-    Situation(
-        "code for a GPU was installed after the tree",
-        "W-DEVEL-007",
-        "tree",
-        lambda e: (extracted_tree(e), e.install("rocm-sdk-device-gfx1100==7.10.0")),
-    ),
+    Situation("INSTALLER of core is gone, and a library", "E-FILE-008", "2 files", lambda e: ((e.site / METADATA["core"] / "INSTALLER").unlink(), (e.site / HSA).unlink())),
+    Situation("code for a GPU was installed after the tree", "W-DEVEL-007", "tree", lambda e: (extracted_tree(e), e.install("rocm-sdk-device-gfx1100==7.10.0"))),
     Situation("the extraction of the tree was killed", "W-DEVEL-001", "", _killed_extraction),
-    Situation(
-        "the archive of devel ends in the middle",
-        "E-FILE-002",
-        "_devel.tar",
-        on("rocm_sdk_devel/_devel.tar", os.truncate, 5000),
-    ),
-    Situation(
-        "a CMake package of the tree is empty",
-        "E-DEVEL-003",
-        "hip-config",
-        lambda e: (extracted_tree(e) / "lib/cmake/hip/hip-config.cmake").write_text(""),
-    ),
-    Situation(
-        "the entry points of core are gone",
-        "E-FILE-001",
-        "entry_points",
-        on(f"{METADATA['core']}/entry_points.txt", remove),
-    ),
-    Situation(
-        "a script may not be executed", "E-FILE-005", "rocm-smi", lambda e: (e.root / "bin/rocm-smi").chmod(0o644)
-    ),
-    Situation("core was copied without its metadata", "E-PKG-024", "core", on(METADATA["core"], remove)),
-    Situation(
-        "the metadata of core were renamed to another version",
-        "E-FILE-008",
-        "rocm_sdk_core-7.9.0.dist-info has them all",
-        renamed(METADATA["core"], "rocm_sdk_core-7.9.0.dist-info"),
-    ),
-    Situation(
-        "the metadata of the libraries were renamed to another version",
-        "E-FILE-008",
-        "rocm_sdk_libraries-7.9.0.dist-info has them all",
-        renamed(METADATA["libraries"], "rocm_sdk_libraries-7.9.0.dist-info"),
-    ),
+    Situation("the archive of devel ends in the middle", "E-FILE-002", "_devel.tar", on("rocm_sdk_devel/_devel.tar", os.truncate, 5000)),
+    Situation("a CMake package of the tree is empty", "E-DEVEL-003", "hip-config", lambda e: (extracted_tree(e) / "lib/cmake/hip/hip-config.cmake").write_text("")),
+    Situation("the metadata of core were renamed to another version", "E-FILE-008", "rocm_sdk_core-7.9.0.dist-info has them all", renamed(METADATA["core"], "rocm_sdk_core-7.9.0.dist-info")),
     Situation("HIP was renamed", "W-LIB-010", "mv", renamed(HIP, f"{HIP}.1")),
-    by_hand(
-        "HIP was copied beside itself",
-        "W-PKG-019",
-        "copy",
-        lambda e: shutil.copy(e.site / HIP, e.site / CORE / "lib/libcopy.so.7"),
-    ),
+    by_hand("HIP was copied beside itself", "W-PKG-019", "copy", lambda e: shutil.copy(e.site / HIP, e.site / CORE / "lib/libcopy.so.7")),
     Situation("the SDK is in a zip", "E-PKG-001", "zip", _zipped, ("export PYTHONPATH=$PYTHONPATH:{root}/sdk.zip",)),
     Situation("core was moved, and a link put in its place", "E-PKG-004", "elsewhere", _moved_behind_a_link),
-    Situation(
-        "metadata of one version is there twice", "E-PKG-023", "rocm-sdk-core-7.10.0.dist-info", _second_spelling
-    ),
+    Situation("metadata of one version is there twice", "E-PKG-023", "rocm-sdk-core-7.10.0.dist-info", _second_spelling),
     Situation("a file is in the place of core's directory", "E-FILE-009", "is not a directory", _file_in_place),
-    Situation(
-        "a file is in the place of the libraries' directory",
-        "E-FILE-009",
-        "is not a directory",
-        on(f"{LIBRARIES}/lib", replace_by, Path.touch),
-    ),
     Situation("core was removed by hand", "E-FILE-008", "rocm-sdk-core", on(CORE, remove)),
-    Situation(
-        "the metadata of core is a file", "E-PKG-013", "Not a directory", on(METADATA["core"], replace_by, Path.touch)
-    ),
-    Situation(
-        "RECORD of libraries is gone, and rocblas",
-        "E-PKG-013",
-        "rocm-sdk-libraries",
-        lambda e: ((e.site / METADATA["libraries"] / "RECORD").unlink(), (e.site / BLAS).unlink()),
-    ),
+    Situation("the metadata of core is a file", "E-PKG-013", "Not a directory", on(METADATA["core"], replace_by, Path.touch)),
+    Situation("RECORD of libraries is gone, and rocblas", "E-PKG-013", "rocm-sdk-libraries", lambda e: ((e.site / METADATA["libraries"] / "RECORD").unlink(), (e.site / BLAS).unlink())),
 )
+# fmt: on

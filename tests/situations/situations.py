@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,6 @@ class Situation(NamedTuple):
     is_mended: bool = True  # a machine can carry out the fix
     is_tried: bool = True  # this machine, too
     words: str = ""  # of the command
-    options: str = ""  # of the interpreter
     has_rpaths: bool = True  # of the libraries
     shell: tuple[str, ...] = ("bash", "-c")  # that takes the lines
 
@@ -96,7 +96,6 @@ class Asked(NamedTuple):
 
     status: int
     problems: list[dict[str, Any]]  # errors and warnings, except problems of this machine
-    stderr: str
 
 
 class User:
@@ -127,18 +126,25 @@ class User:
         self._variables["HOME"] = str(root / "home")  # where comgr may make its cache; in /tmp anybody has made one
         self._variables["PYTHONPATH"] = str(root / "tools")
 
-    def ask(self, situation: Situation, *fixes: str) -> Asked:
-        """Ask about a situation; `fixes` are lines that the user types before."""
-        root = self.environment.root
-        names = {"root": root, "site": self.environment.site, "folder": root.parent, "index": self.environment.index}
-        words = situation.words.format(**names)
-        test = f"exec {self.environment.python} {situation.options} -m rocm_sdk test --json {words}"
-        lines = [*(line.format(**names) for line in situation.lines), *fixes, test]
-        result = completed([*situation.shell, "\n".join(lines)], env=self._variables, timeout=120)
-        if any(refusal in result.stderr for refusal in ("unshare:", "mount:", "setpriv:", "no filter:")):
-            pytest.skip(f"this machine does not allow it: {result.stderr[-500:]}")
+    def ask(self, situation: Situation) -> Asked:
+        result = self._run(situation, "--json")
         said = re.search(r"^.*?(\{\n.*^\})", result.stdout, re.DOTALL | re.MULTILINE)  # LD_PRELOAD may talk
         assert said is not None, f"{result.stdout[-2000:]}{result.stderr[-2000:]}"
         found = json.loads(said[1])["problems"]
         problems = [each for each in found if each["severity"] != "note" and each["code"] not in OF_THIS_MACHINE]
-        return Asked(result.returncode, problems, result.stderr)
+        return Asked(result.returncode, problems)
+
+    def text_after(self, situation: Situation, fix: str) -> str:
+        """Return the text of the report once the user has typed a fix."""
+        result = self._run(situation, f"--skip {','.join(OF_THIS_MACHINE)}", fix)
+        return result.stdout or result.stderr
+
+    def _run(self, situation: Situation, words: str, *fixes: str) -> subprocess.CompletedProcess[str]:
+        root = self.environment.root
+        names = {"root": root, "site": self.environment.site, "folder": root.parent}
+        test = f"exec {self.environment.python} -m rocm_sdk test {words} {situation.words}"
+        lines = [*(line.format(**names) for line in situation.lines), *fixes, test]
+        result = completed([*situation.shell, "\n".join(lines)], env=self._variables, timeout=120)
+        if any(refusal in result.stderr for refusal in ("unshare:", "mount:", "setpriv:", "no filter:")):
+            pytest.skip(f"this machine does not allow it: {result.stderr[-500:]}")
+        return result

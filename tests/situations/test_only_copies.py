@@ -1,18 +1,169 @@
 """Places of packages times damages: a fix that is printed loses nothing where it fails, and mends where it works."""
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
-from installed_places import LIBRARIES, NOWHERE, PLACES, Place, target_of_a_user
+from environments import empty_environment, environment_with_pip
 from of_packages import killed_upgrade
-from other_user import OtherUser, open_directory
-from sdk_environment import served
+from other_user import USER, OtherUser, open_directory
+from programs import completed
+from sample_site import clean_environment
+from sdk_environment import OF_THIS_MACHINE, served
 from situations import BLAS, HIP, METADATA, link_to, remove, replace_by
 
+import rocm_sdk
 from rocm_sdk.base.value_text import is_words
+
+_WANTED = ("rocm-sdk-core==7.10.0", "rocm-sdk-libraries==7.10.0", "rocm-profiler==7.10.0")
+LIBRARIES = 4  # of these packages
+_MINOR = f"python3.{sys.version_info.minor}"
+_PIP = ("-m", "pip", "install")
+NOWHERE = "http://127.0.0.1:9/simple/"  # no server listens there
+
+
+class Asked(NamedTuple):
+    """The answer of `rocm-sdk test`: errors and warnings, and the number of libraries that load."""
+
+    problems: list[dict[str, Any]]
+    loaded: int
+
+
+class Place:
+    """A directory that has the packages of an SDK, and the interpreter that imports them."""
+
+    def __init__(self, python: Path, top: Path, site: Path, variables: dict[str, str], user: int | None = None) -> None:
+        """Take the place of an installation; `top` is the directory that an installer changes.
+
+        `user` owns the place and runs everything; None is the user who runs the tests.
+        """
+        self.python, self.top, self.site = python, top, site
+        self._user = user
+        self._variables = clean_environment() | {
+            "PATH": os.pathsep.join((str(python.parent), str(Path(sys.executable).parent), os.environ["PATH"])),
+            "HOME": str(top.parent / "home"),
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_RETRIES": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "UV_NO_CONFIG": "1",
+            "UV_HTTP_RETRIES": "0",
+            "UV_CACHE_DIR": str(top.parent / "uv-cache"),
+            **variables,
+        }
+        (top.parent / "home").mkdir()
+        self._kept = top.parent / "kept"
+
+    def keep(self) -> "Place":
+        """Keep a copy of the place, which is set back to it."""
+        for path in self.site.glob("_rocm_sdk_*/bin/*"):
+            path.chmod(0o755)  # make_wheel keeps no modes
+        self.be_owned()
+        subprocess.run(["cp", "-a", self.top, self._kept], check=True)
+        return self
+
+    def be_owned(self) -> None:
+        """Give all of the place to its user."""
+        if self._user is not None:
+            places = [self.top.parent / "home", self.top]
+            subprocess.run(["chown", "-Rh", f"{self._user}:{self._user}", *places], check=True)
+            os.chown(self.top.parent, self._user, self._user)
+
+    def set_back(self) -> None:
+        shutil.rmtree(self.top)
+        subprocess.run(["cp", "-a", self._kept, self.top], check=True)
+
+    def run(self, command: str | list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        words = command if isinstance(command, list) else ["sh", "-c", command]
+        become = {} if self._user is None else {"user": self._user, "group": self._user, "extra_groups": []}
+        return completed(words, env=self._variables | variables, cwd=self.top.parent, timeout=120, **become)
+
+    def test(self) -> Asked:
+        """Ask `rocm-sdk test` about the place; an index is not reached, as packages would come from nowhere."""
+        words = [str(self.python), "-m", "rocm_sdk", "test", "--json", "--only", "packages,files,libraries"]
+        words += ["--skip", "E-PKG-006"]  # of where this package itself is installed
+        done = self.run(words, ROCM_SDK_INDEX=NOWHERE)
+        assert done.stdout, done.stderr
+        document = json.loads(done.stdout)
+        problems = [each for each in document["problems"] if each["severity"] != "note"]
+        counts = (each["count"] - each["failed"] for each in document["subjects"] if each["subject"] == "libraries")
+        return Asked([each for each in problems if each["code"] not in OF_THIS_MACHINE], sum(counts))
+
+    def contents(self) -> set[str]:
+        """Return the digests of all files."""
+        files = (path for path in self.top.rglob("*") if path.is_file() and not path.is_symlink())
+        return {sha256(path.read_bytes()).hexdigest() for path in files if path.suffix != ".pyc"}
+
+
+def _tools(folder: Path) -> str:
+    """Make a directory with this package alone, and return its path."""
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "rocm_sdk").symlink_to(Path(rocm_sdk.__file__).parent)
+    return str(tools)
+
+
+class Kind(NamedTuple):
+    """A kind of place, and how packages come into it."""
+
+    installer: str = "pip"
+    top: str = "venv"  # below the folder
+    site: str = ""  # below `top`
+    option: str = ""  # --target, --prefix or --user
+
+
+_SITE = f"lib/{_MINOR}/site-packages"
+PLACES = {
+    "venv": Kind(site=_SITE),
+    "venv of uv": Kind("uv", site=_SITE),
+    "user": Kind("pip", "base", _SITE, "--user"),
+    "target": Kind("pip", "target", "", "--target"),
+    "target of uv": Kind("uv", "target", "", "--target"),
+    "prefix": Kind("pip", "prefix", _SITE, "--prefix"),
+    "zipapp": Kind("pip", "cache", "app_0123/site-packages", "--target"),  # as shiv unpacks one
+}
+
+
+def made(folder: Path, index: str, kind: Kind) -> Place:
+    """Make a place of a kind, with the packages."""
+    top = folder / kind.top
+    site = top / kind.site
+    variables = {"PYTHONPATH": _tools(folder) + (f":{site}" if kind.option in {"--target", "--prefix"} else "")}
+    if kind.option == "--user":  # of the interpreter itself, which is no virtual environment
+        python = Path(sys.base_prefix, "bin", _MINOR)
+        if completed([python, "-c", "import pip"]).returncode != 0:
+            pytest.skip(f"{python} has no pip, with which packages are installed for a user")
+        variables |= {"PYTHONUSERBASE": str(top), "PIP_BREAK_SYSTEM_PACKAGES": "1"}
+    else:
+        python = (empty_environment if kind.installer == "uv" else environment_with_pip)(folder / "venv")
+    if kind.option:
+        (site if kind.option == "--target" else top).mkdir(parents=True)
+    words = {"--target": [str(site)], "--prefix": [str(top)]}.get(kind.option, [])
+    command = ["uv", "pip", "install", "--python", str(python)] if kind.installer == "uv" else [str(python), *_PIP]
+    place = Place(python, top, site, variables)
+    option = [kind.option] if kind.option else []
+    done = place.run([*command, *option, *words, "--index-url", index, "--no-deps", *_WANTED])
+    assert done.returncode == 0, done.stderr
+    return place.keep()
+
+
+def target_of_a_user(folder: Path, index: str, other: OtherUser) -> Place:
+    (folder / "target").mkdir()
+    place = Place(other.python, folder / "target", folder / "target", {"PYTHONPATH": f"{folder}/target"}, user=USER)
+    installer = [sys.executable, "-m", "pip", "install", "--target", str(place.site), "--no-deps"]
+    done = completed([*installer, "--index-url", index, *_WANTED])
+    assert done.returncode == 0, done.stderr
+    return place.keep()
+
+
+# ---- places times damages
 
 Damage = Callable[[Place], object]
 
@@ -39,16 +190,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def places(index: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Place]]:
-    made: dict[str, Place] = {}
+    kept: dict[str, Place] = {}
 
     def place(name: str) -> Place:
-        if name not in made:
-            made[name] = PLACES[name](tmp_path_factory.mktemp("place"), index)
-        made[name].set_back()
-        return made[name]
+        if name not in kept:
+            kept[name] = made(tmp_path_factory.mktemp("place"), index, PLACES[name])
+        kept[name].set_back()
+        return kept[name]
 
     yield place
-    for each in made.values():
+    for each in kept.values():
         shutil.rmtree(each.top.parent)
 
 
@@ -72,8 +223,13 @@ def fail_and_mend(place: Place, index: str, damage: Damage) -> None:
     assert mended.loaded == LIBRARIES >= damaged.loaded
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", PLACES)
+# Each damage where packages lie in a directory of their own, and of each form of fix one elsewhere.
+OF_EACH = ("core was interrupted", "the metadata of core is lost", "HIP is a FIFO", "the libraries are missing")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"), [(name, damage) for name in PLACES for damage in (DAMAGES if name == "target" else OF_EACH)]
+)
 def test_a_fix_loses_nothing(places: Callable[[str], Place], index: str, name: str, damage: str) -> None:
     fail_and_mend(places(name), index, DAMAGES[damage])
 
@@ -108,7 +264,7 @@ def of_a_user(index: str) -> Iterator[Callable[[OtherUser], Place]]:
         yield place
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", OF_EACH)
 def test_a_fix_of_an_ordinary_user(
     of_a_user: Callable[[OtherUser], Place], other_user: OtherUser, index: str, damage: str
 ) -> None:

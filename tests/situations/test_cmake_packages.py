@@ -1,0 +1,274 @@
+"""Reports of find_package and links that fail: what the CMake packages of a tree require, and the tree lacks.
+
+CMake is the judge of what a package requires.
+"""
+
+import json
+import shutil
+import sysconfig
+from pathlib import Path
+
+import pytest
+from artifact_tree import usual_tree
+from checked_packages import built, path_of, problems
+from installed_rocm import Prefix as Made
+from programs import completed
+from sample_devel import DevelSite, member, sample_members
+from sample_prefix import run_on_prefix
+
+from rocm_sdk.devel.cmake.packages import check_packages
+
+CMAKE = Path(sysconfig.get_path("scripts"), "cmake")  # of PyPI, a requirement of the tests
+CODE = "E-PREFIX-009"
+DEPENDENCY = "include(CMakeFindDependencyMacro)\n"
+PREFIX = 'get_filename_component(PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)\n'
+# The beginning of what CMake writes for install(EXPORT), and its end.
+EXPORT = """\
+set(_cmake_targets_defined "")
+set(_cmake_expected_targets "")
+foreach(_cmake_expected_target IN ITEMS hip::hip)
+  list(APPEND _cmake_expected_targets "${_cmake_expected_target}")
+  if(TARGET "${_cmake_expected_target}")
+    list(APPEND _cmake_targets_defined "${_cmake_expected_target}")
+  endif()
+endforeach()
+if(_cmake_targets_defined STREQUAL _cmake_expected_targets)
+  return()
+endif()
+get_filename_component(_IMPORT_PREFIX "${CMAKE_CURRENT_LIST_FILE}" PATH)
+get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+if(_IMPORT_PREFIX STREQUAL "/")
+  set(_IMPORT_PREFIX "")
+endif()
+add_library(hip::hip SHARED IMPORTED)
+file(GLOB _cmake_config_files "${CMAKE_CURRENT_LIST_DIR}/hip-targets-*.cmake")
+foreach(_cmake_config_file IN LISTS _cmake_config_files)
+  include("${_cmake_config_file}")
+endforeach()
+set(_IMPORT_PREFIX)
+foreach(_cmake_file IN LISTS _cmake_import_check_files)
+  if(NOT EXISTS "${_cmake_file}")
+    message(FATAL_ERROR "${_cmake_file}: there is no such file")
+  endif()
+endforeach()
+"""
+RELEASE = """\
+set_property(TARGET hip::hip APPEND PROPERTY IMPORTED_CONFIGURATIONS RELEASE)
+set_target_properties(hip::hip PROPERTIES
+  IMPORTED_LOCATION_RELEASE "${_IMPORT_PREFIX}/lib/%s")
+list(APPEND _cmake_import_check_files "${_IMPORT_PREFIX}/lib/%s")
+"""
+INCLUDE = 'include("${CMAKE_CURRENT_LIST_DIR}/hip-%s.cmake")\n'
+TARGET = f"""\
+{PREFIX}add_library(hip::hip SHARED IMPORTED)
+set_target_properties(hip::hip PROPERTIES IMPORTED_LOCATION "${{PREFIX}}/lib/libhip.so" """
+
+# Texts of the packages -> the names that are missing. A project asks for hip, and links hip::hip if that is a target.
+# fmt: off
+CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    "all is there": ({"hip": DEPENDENCY + "find_dependency(hsa-runtime64)", "hsa-runtime64": "set(x 1)"}, set()),
+    "find_dependency": ({"hip": DEPENDENCY + "find_dependency(hsa-runtime64 1.0)"}, {"hsa-runtime64"}),
+    "find_package REQUIRED": ({"hip": "find_package(amd_comgr CONFIG REQUIRED)"}, {"amd_comgr"}),
+    "find_package that need not find it": ({"hip": "find_package(amd_comgr CONFIG QUIET)"}, set()),
+    "in a comment": ({"hip": "# find_dependency(hsakmt)\n#[[ find_dependency(hsakmt) ]]"}, set()),
+    "in a text": ({"hip": "set(text [[find_dependency(hsakmt)]])\nset(other \"find_dependency(hsakmt)\")"}, set()),
+    "only for Windows": ({"hip": DEPENDENCY + "if(WIN32)\nfind_dependency(hsakmt)\nendif()"}, set()),
+    "not for Windows": ({"hip": DEPENDENCY + "if(NOT WIN32)\nfind_dependency(hsakmt)\nendif()"}, {"hsakmt"}),
+    "only if static": (
+        {"hip": DEPENDENCY + "set(is_dynamic ON)\nif(NOT is_dynamic)\nfind_dependency(hsakmt)\nendif()"}, set()),
+    "else": (
+        {"hip": DEPENDENCY + "if(OFF)\nset(x 1)\nelseif(gone)\nelse()\nfind_dependency(hsakmt)\nendif()"}, {"hsakmt"}),
+    "a variable": ({"hip": DEPENDENCY + "set(what hsakmt)\nfind_dependency(${what})"}, {"hsakmt"}),
+    "each of a list": (
+        {"hip": DEPENDENCY + "set(l hsakmt;amd_comgr)\nforeach(d IN LISTS l)\nfind_dependency(${d})\nendforeach()",
+         "amd_comgr": ""}, {"hsakmt"}),
+    "after return": ({"hip": DEPENDENCY + "return()\nfind_dependency(hsakmt)"}, set()),
+    "in a macro that is not called": (
+        {"hip": "macro(require name)\nfind_package(hsakmt REQUIRED)\nendmacro()"}, set()),
+    "of a text that it includes": (
+        {"hip": INCLUDE % "more", "hip/hip-more.cmake": "find_package(hsakmt REQUIRED)"}, {"hsakmt"}),
+    "a text that is not there": ({"hip": INCLUDE % "more"}, {"lib/cmake/hip/hip-more.cmake"}),
+    "a text that need not be there": (
+        {"hip": 'include("${CMAKE_CURRENT_LIST_DIR}/hip-more.cmake" OPTIONAL)'}, set()),
+    "a directory for includes": (
+        {"hip": TARGET + 'INTERFACE_INCLUDE_DIRECTORIES "${PREFIX}/include;${PREFIX}/gone")'}, {"gone"}),
+    "a target of another package": (
+        {"hip": "find_package(hsa REQUIRED)\n" + TARGET
+         + 'INTERFACE_LINK_LIBRARIES "hsa::hsa;$<LINK_ONLY:hsa::image>")',
+         "hsa": "add_library(hsa::hsa INTERFACE IMPORTED)"}, {"hsa::image"}),
+    "a library": ({"hip": INCLUDE % "targets", "hip/hip-targets.cmake": EXPORT,
+                   "hip/hip-targets-release.cmake": RELEASE % (("libhip.so.2",) * 2)}, {"lib/libhip.so.2"}),
+    "a library that is there": (
+        {"hip": DEPENDENCY + "find_dependency(hsa)\n" + INCLUDE % "targets", "hsa": "",
+         "hip/hip-targets.cmake": EXPORT, "hip/hip-targets-release.cmake": RELEASE % (("libhip.so",) * 2)}, set()),
+    "what find_path has not found": (
+        {"hip": DEPENDENCY + "find_path(header stdio.h)\nif(NOT header)\nmessage(FATAL_ERROR no)\nendif()\n"
+         "find_dependency(hsakmt)"}, {"hsakmt"}),
+}
+# fmt: on
+ROWS = pytest.mark.parametrize(("texts", "missing"), CASES.values(), ids=[*CASES])
+
+
+class Tree:
+    """CMake files below a directory."""
+
+    def __init__(self, root: Path, texts: dict[str, str]) -> None:
+        self.root = root
+        (root / "include").mkdir(parents=True)
+        (root / "lib").mkdir()
+        (root / "lib/libhip.so").write_bytes(b"")
+        for name, text in texts.items():
+            path = root / "lib/cmake" / (name if name.endswith(".cmake") else f"{name}/{name}-config.cmake")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{text}\n")
+        self.texts = [str(path) for path in root.rglob("*.cmake")]
+
+    def text(self, path: str) -> str:
+        return Path(path).read_text()
+
+    def exists(self, path: str) -> bool:
+        return Path(path).exists()
+
+    def has_package(self, _name: str) -> bool:
+        return False
+
+    def missing(self) -> set[str]:
+        return {each.name.removeprefix(f"{self.root}/") for each in check_packages(self).faults}
+
+
+@ROWS
+def test_as_cmake_says(tmp_path: Path, texts: dict[str, str], missing: set[str]) -> None:
+    """A project that asks for the package is configured if and only if nothing is missing."""
+    tree = Tree(tmp_path / "tree", texts)
+    assert tree.missing() == missing
+    (tmp_path / "x.c").write_text("int main(void) { return 0; }\n")
+    lines = ["cmake_minimum_required(VERSION 3.20)", "project(user LANGUAGES C)", "find_package(hip CONFIG REQUIRED)"]
+    lines += ["add_executable(x x.c)", "if(TARGET hip::hip)", "target_link_libraries(x hip::hip)", "endif()"]
+    (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
+    done = completed([CMAKE, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tree.root}"], timeout=120)
+    assert (done.returncode == 0) == (not missing), done.stdout + done.stderr
+
+
+HOSTILE = {
+    "if": "if(" * 5000,
+    "variables": "set(x ${" * 5000,
+    "comments": "#[[" * 100_000,
+    "brackets": "[[" * 100_000,
+    "escapes": '"\\' * 100_000,
+    "itself": 'include("${CMAKE_CURRENT_LIST_FILE}")\n' * 3,
+    "loops": "set(x a;b;c;d;e;f;g;h)\n" + "foreach(i IN LISTS x)\n" * 20 + "set(y 1)\n" + "endforeach()\n" * 20,
+    "growth": "set(x ab)\n" + 'set(x "${x}${x}")\n' * 64,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_take_no_time(tmp_path: Path, name: str) -> None:
+    assert Tree(tmp_path / "tree", {"hip": HOSTILE[name]}).missing() == set()
+
+
+# ---- installed trees
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> DevelSite:
+    return DevelSite(tmp_path / "site-packages")
+
+
+def install(site: DevelSite, texts: dict[str, str]) -> None:
+    own = [each for each in sample_members() if not each[0].name.endswith(".cmake")]
+    place = "_rocm_sdk_devel/lib/cmake/{0}/{0}-config.cmake"
+    files = [member(place.format(name), text.encode()) for name, text in texts.items()]
+    site.install_sdk(members=[*own, *files])
+    site.command("init", "--quiet")
+
+
+def told(site: DevelSite) -> list[tuple[str, str, str]]:
+    """Return code, cause and fix of the problems that `test` finds in the tree, notes left out."""
+    done = site.command("test", "--only", "devel", "--json", check=False)
+    found = json.loads(done.stdout)["problems"]
+    assert done.returncode == int(any(each["severity"] == "error" for each in found))
+    return [(each["code"], each["cause"], each["fix"]) for each in found if each["severity"] != "note"]
+
+
+MANY = ("hipblas", "hiprand", "rocrand", "rocsparse", "rocthrust")
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (
+            {"hip": DEPENDENCY + "find_dependency(hsa-runtime64)\nfind_dependency(Threads)\n"},
+            "package hip requires hsa-runtime64",
+        ),
+        (
+            dict.fromkeys(MANY, DEPENDENCY + "find_dependency(hip)\n"),
+            "packages hipblas, hiprand, rocrand and 2 more require hip",
+        ),
+        (
+            {"hip": PREFIX + 'set_and_check(hip_LIBRARY "${PREFIX}/lib/liboam.so.1.0")\n'},
+            "hip_LIBRARY is {tree}/lib/liboam.so.1.0",
+        ),
+    ],
+    ids=["a package", "of many", "a file"],
+)
+def test_a_tree_without_what_its_packages_require(site: DevelSite, texts: dict[str, str], said: str) -> None:
+    """One missing package is one problem."""
+    install(site, texts)
+    ((code, cause, fix),) = told(site)
+    assert (code, cause) == (CODE, f"{said.format(tree=site.tree)}, which the tree lacks")
+    assert "Tell the builder of rocm-sdk-devel" in fix
+
+
+def test_what_was_lost_is_told_once(site: DevelSite) -> None:
+    """A file that the tree had has its own problem, and a fix that brings it back."""
+    text = DEPENDENCY + PREFIX + 'find_dependency(hsa)\nset_and_check(x "${PREFIX}/lib/libamdhip64.so.7")\n'
+    install(site, {"hip": text, "hsa": "set(hsa 1)\n"})
+    assert told(site) == []
+    shutil.rmtree(site.tree / "lib/cmake/hsa")
+    (site.tree / "lib/libamdhip64.so.7").unlink()
+    assert {code for code, _, _ in told(site)} == {"E-DEVEL-002"}
+
+
+# ---- packages before anyone has them
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (DEPENDENCY + "find_dependency(hsa-runtime64)", "package hip requires hsa-runtime64"),
+        (PREFIX + 'set_and_check(x "${PREFIX}/lib/liboam.so.1.0")', "x is lib/liboam.so.1.0"),
+        (PREFIX + 'set_and_check(x "${PREFIX}/lib/libamdhip64.so")', None),
+        (PREFIX + 'set_and_check(x "${PREFIX}/llvm/bin/clang")', None),
+        (PREFIX + 'set_and_check(x "${PREFIX}/include")', None),
+    ],
+)
+def test_check_before_they_are_shipped(tmp_path: Path, text: str, said: str | None) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    tree.file("core-hip_dev_generic", "lib/cmake/hip/hip-config.cmake", f"{text}\n")
+    dist = built(tree.root, tmp_path / "dist")
+    found = problems(dist)
+    if said is None:
+        assert found == []
+    else:
+        ((file, what, fix),) = found
+        assert file == path_of(dist, "rocm_sdk_devel").name
+        assert what == f"has a CMake package that cannot be used: {said}, which the tree lacks"
+        assert fix.startswith("make it again from artifacts that have it")
+
+
+# ---- prefixes
+
+
+def test_a_package_of_a_prefix(tmp_path: Path) -> None:
+    """The packages of the build root, and of places that CMake is told to search, count."""
+    prefix = Made(tmp_path / "rocm")
+    prefix.file("include/hip/hip_runtime.h", "")
+    prefix.file("lib/cmake/rocrand/rocrand-config.cmake", DEPENDENCY + "find_dependency(hip)\n")
+    found = run_on_prefix(prefix.root, "--only", "devel").only(CODE)
+    assert found["cause"] == "package rocrand requires hip, which is in neither the prefix nor the build root"
+    other = Made(tmp_path / "other")
+    other.file("lib/cmake/hip-7/hipConfig.cmake", "")
+    words = {"CMAKE_PREFIX_PATH": f"/nowhere:{other.root}"}
+    assert CODE not in run_on_prefix(prefix.root, "--only", "devel", **words).codes
