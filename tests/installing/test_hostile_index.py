@@ -12,7 +12,7 @@ from indexed_packages import CORE, Index, indexed
 from sample_devel import core_files, make_wheel
 
 from rocm_sdk.index.web.remote_file import NoPartsError
-from rocm_sdk.index.web.remote_wheel import WHOLE_LIMIT, file_in_wheel
+from rocm_sdk.index.web.remote_wheel import _WHOLE_LIMIT, file_in_wheel
 from rocm_sdk.index.web.server import Server, WebError
 from rocm_sdk.index.web.simple_index import IndexedFile, files_of_project
 
@@ -148,7 +148,7 @@ def test_a_wheel_of_a_million_members(index: Index) -> None:
 
 def test_a_large_wheel_is_read_in_parts(index: Index) -> None:
     (index.wheels / CORE).unlink()
-    large = {"_rocm_sdk_core/lib/big.bin": bytes(range(256)) * (WHOLE_LIMIT // 256 + 1)}
+    large = {"_rocm_sdk_core/lib/big.bin": bytes(range(256)) * (_WHOLE_LIMIT // 256 + 1)}
     make_wheel(index.wheels, PROJECT, core_files() | large | {FACTS: b"facts"})
     index.sent = 0
     assert (facts(index), index.sent < 2_000_000) == (b"facts", True)

@@ -1,4 +1,4 @@
-"""The recipe of docs/closure-container.md, as the page prints it: two stages on a Debian that debootstrap made."""
+"""The recipe of docs/closure.md, as the page prints it: two stages on a Debian that debootstrap made."""
 
 import re
 import shutil
@@ -68,7 +68,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     done = completed(command)
     if done.returncode:
         pytest.skip(f"pip cannot fetch what rocm-sdk-build requires: {done.stderr.strip().splitlines()[-1]}")
-    page = (ROOT / "docs/closure-container.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/closure.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"^```dockerfile\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (directory / "Containerfile").write_text(recipe, encoding="utf-8")
     return directory
