@@ -81,7 +81,7 @@ ROWS = (
     Situation("HSA_OVERRIDE_GFX_VERSION is not needed", "W-ENV-003", "HSA_OVERRIDE_GFX_VERSION", _of("gfx1030"), _here("HSA_OVERRIDE_GFX_VERSION", "10.3.0")),
     Situation("HSA_OVERRIDE_GFX_VERSION names what no package supports", "E-ENV-004", "gfx1031", _of("gfx1030"), _here("HSA_OVERRIDE_GFX_VERSION", "10.3.1")),
     Situation("an empty entry in ROCR_VISIBLE_DEVICES", "W-GPU-033", "ROCR_VISIBLE_DEVICES", _of("gfx1030"), _here("ROCR_VISIBLE_DEVICES", ",0")),
-    Situation("a version of another generation", "W-GPU-033", "HSA_OVERRIDE_GFX_VERSION_2=8.0.3", _of("gfx1100", "gfx1100"), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=2", *set_variable("HSA_OVERRIDE_GFX_VERSION_2", "8.0.3"))),
+    Situation("a version of another generation", "W-GPU-033", "HSA_OVERRIDE_GFX_VERSION_2=8.0.3", _of("gfx1100", "gfx1100"), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=2", *set_variable("HSA_OVERRIDE_GFX_VERSION_2", "8.0.3")), words="--only W-GPU-033"),
     by_hand("HIP sees fewer GPUs than there are", "E-GPU-003", "", _of("gfx1030"), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=0",)),
     Situation("HIP sees fewer GPUs by a variable", "E-ENV-010", "HSA_HIDES_GPUS", _of("gfx1030"), _here("HSA_HIDES_GPUS", "1")),
     by_hand("a kernel is too old", "W-GPU-029", "", _of("gfx1030", "gfx1151", change=lambda m: m.write("proc/sys/kernel/osrelease", "6.14.0\n")), ("export ROCM_SDK_ROOTFS={root}/machine SEEN_BY_HIP=2",)),

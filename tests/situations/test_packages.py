@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from command_fixtures import Call
-from compiled_files import compile_file
 from environments import empty_environment, installer_command
 from programs import completed
 from sample_devel import DevelSite, core_files, device_files, libraries_files, make_wheel
@@ -349,12 +348,9 @@ def test_torch(sdk: Site, call: Call, row: tuple[str, bytes, str, str | None]) -
 
 def test_another_package_by_its_libraries(sdk: Site, call: Call, tmp_path: Path) -> None:
     """An installed one, and a wheel: that libraries of CUDA are missing follows, and is no problem of its own."""
-    runtime = compile_file(
-        ["cc", "-shared", "-x", "c", "-", "-Wl,-soname,libcudart.so.13"], tmp_path / "libcudart.so.13", ""
-    )
-    library = compile_file(
-        ["cc", "-shared", "-x", "c", "-", "-Wl,--no-as-needed", "-x", "none", runtime], tmp_path / "_C.so", "int c;"
-    )
+    names = ("libcudart.so.13", "libcudnn_of_nobody.so.9")  # the first may be on this system
+    needed = tuple(compile_library(tmp_path / name, name) for name in names)
+    library = compile_library(tmp_path / "_C.so", None, "int c;", needed)
     files = {"vllm/_C.abi3.so": library.read_bytes(), "vllm/__init__.py": b""}
     DevelSite(sdk.path).install("vllm", files, "0.20")
     wheel = make_wheel(tmp_path, "vllm", files, "0.20")
