@@ -14,7 +14,6 @@ from ended import assert_failed
 from programs import completed
 
 from rocm_sdk import loader_version
-from rocm_sdk.cli.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "csrc/include/rocm_sdk"
@@ -312,12 +311,6 @@ def test_all_of_it_goes_by_the_lines_of_the_page(tmp_path: Path) -> None:
 def test_manual_pages_are_sound(page: Path) -> None:
     result = run("groff", "-man", "-ww", "-z", page)
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
-
-
-def test_the_manual_of_the_command_has_each_command() -> None:
-    text = (ROOT / "docs/man/rocm-sdk.1").read_text().replace("\\-", "-")
-    listed = dict(re.findall(r"^\.TP\n\.B ([a-z-]+)\n(.+)\.$", text, re.MULTILINE))
-    assert listed == {name: help_text[0].upper() + help_text[1:] for name, help_text in COMMANDS.items()}
 
 
 def test_the_manual_of_the_library_names_functions_that_exist() -> None:

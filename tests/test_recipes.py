@@ -27,15 +27,6 @@ def version() -> str:
     return str(found)
 
 
-def paragraphs(file: Path) -> list[dict[str, str]]:
-    """Return the fields of each paragraph of a control file."""
-    found = []
-    for paragraph in re.split(r"\n\n+", file.read_text(encoding="utf-8").strip()):
-        fields = re.findall(r"^([\w-]+):((?:.*)(?:\n[ \t].*)*)", paragraph, re.MULTILINE)
-        found.append({name: " ".join(value.split()) for name, value in fields})
-    return found
-
-
 def test_the_symbols_of_the_debian_package_are_those_that_the_library_exports() -> None:
     lines = (DEBIAN / "librocm-sdk0.symbols").read_text(encoding="ascii").splitlines()
     assert lines[0] == "librocm_sdk.so.0 librocm-sdk0 #MINVER#"
@@ -56,18 +47,6 @@ def versions_of(recipes: Path) -> set[str]:
 
 def test_versions_are_those_of_the_header() -> None:
     assert versions_of(RECIPES) == {version()}
-
-
-def test_requirements_are_those_of_the_page() -> None:
-    """What a packager needs to know is on the page, and in the recipe that Nix evaluates."""
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for line, said in {
-        'requires-python = ">=3.10"': "CPython 3.10",
-        'requires = ["setuptools>=77.0.3"]': "setuptools 77.0.3",
-    }.items():
-        assert line in project
-        assert said in PAGE
-    assert "elfutils" in (RECIPES / "nix/package.nix").read_text(encoding="utf-8")
 
 
 def test_the_lines_for_test_phases(tmp_path: Path) -> None:
@@ -130,20 +109,6 @@ def test_the_lines_for_gentoo(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, file.exists()) == (1, "", False)
 
 
-def test_each_debian_package_says_what_it_holds() -> None:
-    source, *packages = paragraphs(DEBIAN / "control")
-    names = {package["Package"] for package in packages}
-    assert source["Source"] == "rocm-sdk-loader"
-    assert names == {file.name.removesuffix(".install") for file in DEBIAN.glob("*.install")}
-    assert {package["Package"] for package in packages if package.get("Multi-Arch") == "same"} == {
-        "librocm-sdk0",
-        "librocm-sdk-dev",
-    }
-    tests = {word for each in paragraphs(DEBIAN / "tests/control") for word in each["Tests"].split()}
-    assert tests == {file.name for file in (DEBIAN / "tests").iterdir()} - {"control"}
-    assert all((DEBIAN / "tests" / name).stat().st_mode & 0o111 for name in tests)
-
-
 def test_the_patch_for_old_setuptools_applies(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
     series = (DEBIAN / "patches/series").read_text(encoding="ascii").split()
@@ -154,26 +119,6 @@ def test_the_patch_for_old_setuptools_applies(tmp_path: Path) -> None:
     text = (tmp_path / "pyproject.toml").read_text(encoding="utf-8")
     assert "license-files" not in text
     assert 'license = { text = "MIT" }' in text
-
-
-@pytest.mark.parametrize("file", sorted(RECIPES.glob("containers/*")), ids=lambda file: file.stem)
-def test_a_containerfile_lets_the_user_choose_the_base(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
-    words = [line.split(maxsplit=1)[0] for line in re.sub(r"\\\n", "", text).splitlines() if line and line[0] != "#"]
-    assert words[0] == "ARG"
-    assert set(words) <= {"ARG", "FROM", "RUN", "COPY", "ENV", "WORKDIR", "CMD"}
-    assert all(image.startswith("${BASE}") for image in re.findall(r"^FROM (.*)$", text, re.MULTILINE))
-
-
-def test_the_page_the_task_and_the_script_have_the_same_recipes() -> None:
-    script = (RECIPES / "try").read_text(encoding="utf-8")
-    tried = set(re.findall(r"^try_(\w+)\(\)", script, re.MULTILINE))
-    (chosen,) = re.findall(r"^RECIPES \?= (.*?) *#", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(chosen.split()) == tried
-    rows = re.findall(r"^\|.*\| (built.*?) \| `packaging/(\w+)/", PAGE, re.MULTILINE)
-    assert {name for _, name in rows} == {file.name for file in RECIPES.iterdir() if file.is_dir()}
-    assert {name for _, name in rows} == tried
-    assert all(re.search(r"on \d{4}-\d\d-\d\d", how) for how, _ in rows)
 
 
 @pytest.mark.parametrize(

@@ -93,15 +93,6 @@ class Made(NamedTuple):
     directory: Path
     loader: Path  # for this machine
 
-    def change(self, path: Path, name: str, content: bytes | None) -> None:
-        """Replace or remove (None) a member of a wheel."""
-        with zipfile.ZipFile(path) as wheel:
-            members = {each: wheel.read(each) for each in wheel.namelist() if not each.endswith("RECORD")}
-        members |= {name: content or b""}
-        if content is None:
-            del members[name]
-        write_wheel(path, members)
-
 
 def write_wheel(path: Path, members: dict[str, bytes]) -> None:
     info = next(name for name in members if name.endswith("/METADATA")).rpartition("/")[0]
@@ -226,91 +217,6 @@ def test_good_files(script: Callable[[str], ModuleType], made: Made, tmp_path: P
     files.check_sboms(made.directory)
     files.check_equal(made.directory, Path(shutil.copytree(made.directory, tmp_path / "other")))
     files.check_installation(made.directory, tmp_path / "environment")
-
-
-BUILDER = "rocm_sdk_build-1.2.3-py3-none-any.whl"
-BUILDERS_SBOM = "rocm_sdk_build-1.2.3.dist-info/sboms/rocm_sdk_build.cdx.json"
-SBOM = "rocm_sdk_loader-1.2.3.dist-info/sboms/rocm_sdk_loader.cdx.json"
-LICENCE = "rocm_sdk_loader-1.2.3.dist-info/licenses/LICENSE"
-METADATA = "rocm_sdk_loader-1.2.3.dist-info/METADATA"
-
-
-def spoil(made: Made, how: str) -> None:
-    """Damage the files in one way."""
-    if how == "lacks":
-        made.loader.unlink()
-    elif how == "more":
-        (made.directory / "secret.txt").write_text("")
-    elif how == "twice":
-        shutil.copy(made.loader, made.loader.with_name(made.loader.name.replace("2_27", "2_28")))
-    elif how == "licence":
-        made.change(made.loader, LICENCE, None)
-    elif how == "expression":
-        made.change(made.loader, METADATA, b"Metadata-Version: 2.4\nName: rocm-sdk-loader\nVersion: 1.2.3\n")
-    elif how == "description":
-        text = metadata("rocm-sdk-loader").replace(b"text/markdown", b"text/x-rst").replace(b"Text.", b".. nothing::")
-        made.change(made.loader, METADATA, text)
-    else:
-        spoil_bill(made, how)
-
-
-def spoil_bill(made: Made, how: str) -> None:
-    """Damage a bill of materials in one way."""
-    if how == "no bill":
-        made.change(made.loader, SBOM, None)
-    elif how == "empty bill":
-        made.change(made.loader, SBOM, b'{"components": []}')
-    elif how == "no bill of the builder":
-        made.change(made.directory / BUILDER, BUILDERS_SBOM, None)
-    elif how == "another source distribution":
-        with (made.directory / "rocm_sdk_build-1.2.3.tar.gz").open("ab") as file:
-            file.write(b"more")
-    elif how == "no licence of a part":
-        made.change(made.loader, METADATA, metadata("rocm-sdk-loader"))
-
-
-@pytest.mark.parametrize(
-    ("how", "check", "said"),
-    [
-        ("lacks", "check_names", "nothing like rocm_sdk_loader"),
-        ("more", "check_names", "secret.txt does not belong there"),
-        ("twice", "check_names", "a file is there twice"),
-        ("licence", "check_licences", f"no {LICENCE.partition('licenses/')[2]}"),
-        ("expression", "check_licences", "no License-Expression"),
-        ("description", "check_metadata", "twine check --strict"),
-        ("no bill", "check_sboms", f"no {SBOM}"),
-        ("empty bill", "check_sboms", "no licence of anything"),
-        ("no bill of the builder", "check_sboms", f"no {BUILDERS_SBOM}"),
-        ("another source distribution", "check_sboms", "is not about rocm_sdk_build-1.2.3.tar.gz"),
-        ("no licence of a part", "check_sboms", "no licence of ['zlib', 'elfutils']"),
-    ],
-)
-def test_bad_files(script: Callable[[str], ModuleType], made: Made, how: str, check: str, said: str) -> None:
-    files = script("release_files")
-    spoil(made, how)
-    with pytest.raises(files.ReleaseError) as caught:
-        getattr(files, check)(*([made.directory, "1.2.3"] if check == "check_names" else [made.directory]))
-    assert said in str(caught.value)
-    assert "\n  fix: " in str(caught.value)
-
-
-def test_files_that_differ(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
-    files = script("release_files")
-    other = Made(Path(shutil.copytree(made.directory, tmp_path / "other")), tmp_path / "other" / made.loader.name)
-    other.change(other.loader, SBOM, b"{}")
-    with pytest.raises(files.ReleaseError, match=f"built twice, {made.loader.name} differs"):
-        files.check_equal(made.directory, other.directory)
-    other.loader.unlink()
-    with pytest.raises(files.ReleaseError, match=f"built twice, {made.loader.name} differs"):
-        files.check_equal(made.directory, other.directory)
-
-
-@pytest.mark.slow
-def test_an_installation_of_another_version(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
-    files = script("release_files")
-    made.change(made.loader, "rocm_sdk_loader_stand_in.py", b"def main():\n    print('rocm-sdk-loader 1.2')\n")
-    with pytest.raises(files.ReleaseError, match=r"the installed command says rocm-sdk-loader 1\.2"):
-        files.check_installation(made.directory, tmp_path / "environment")
 
 
 # --- the whole ---
