@@ -47,6 +47,7 @@ def test_a_sound_installation(sdk: Site) -> None:
     assert re.search(r"^    ok  libraries: libhipsparse\.so\.1 loaded in \d+\.\d ms$", result.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_what_checked_nothing_has_not_passed(site: Site) -> None:
     """Directories of an SDK without a library and without metadata are no SDK."""
     result = command(site, "--only", "packages,libraries,devel")
@@ -104,6 +105,7 @@ def test_quiet_means_problems_only(call: Callable[..., subprocess.CompletedProce
 # ---- what is chosen
 
 
+@pytest.mark.slow
 def test_only_and_skip(sdk: Site) -> None:
     break_library(sdk)
 

@@ -111,6 +111,7 @@ def test_a_file_of_a_package_is_gone_and_the_tree_has_a_link_to_it(extracted: De
     assert (same["title"], same["fix"]) == (found["title"], found["fix"])
 
 
+@pytest.mark.slow
 def test_a_device_package_that_came_later(extracted: DevelSite, tmp_path: Path) -> None:
     """A tree elsewhere is not fixed. Builder, loader and provider are part of no SDK, and have no links in it."""
     for name in ("rocm-sdk-build", "rocm-sdk-loader", "rocm_sdk_variant_provider"):
@@ -154,6 +155,7 @@ TEXTS = {
 ENDLESS = ("[[" * 500_000, '"' * 1_000_001, "#[[" * 300_000, "\\" * 1_000_001, " [" * 500_000)
 
 
+@pytest.mark.slow
 def test_cmake_texts() -> None:
     for text, fault in TEXTS.items():
         found = _cmake_fault(text)

@@ -20,6 +20,8 @@ from sample_site import clean_environment
 from sdk_environment import QuietHandler, write_index
 from web_server import serving
 
+pytestmark = pytest.mark.slow
+
 PROJECT = b"""
 [build-system]
 requires = ["setuptools>=70.2"]

@@ -105,11 +105,13 @@ def helps(environment: Environment, code: str | None, breaks: Callable[[Environm
     assert environment.test() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", CASES)
 def test_it_helps(environment: Environment, code: str) -> None:
     helps(environment, code, CASES[code])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prepared", ["pip"], indirect=True)
 @pytest.mark.parametrize("name", sorted(BY_PIP))
 def test_pip_helps(environment: Environment, name: str) -> None:
@@ -132,12 +134,14 @@ def preload(environment: Environment, name: str) -> str:
     return f"{environment.python} -c 'import rocm_sdk; rocm_sdk.preload_libraries(\"{name}\")'"
 
 
+@pytest.mark.slow
 def test_a_package_that_a_program_needs(environment: Environment) -> None:
     environment.uninstall("rocm-sdk-libraries")
     environment.run(fix_of_exception(environment, preload(environment, "rocblas"), "E-PKG-014"))
     environment.run(preload(environment, "rocblas"))
 
 
+@pytest.mark.slow
 def test_a_damaged_archive(environment: Environment) -> None:
     os.truncate(environment.site / "rocm_sdk_devel/_devel.tar", 200)
     environment.run(fix_of_exception(environment, "rocm-sdk init", "E-DEVEL-009"))
@@ -153,6 +157,7 @@ def test_static_tls(environment: Environment) -> None:
     environment.run(f"{fix}; {preload(environment, 'rocm_smi64')}")
 
 
+@pytest.mark.slow
 def test_a_gpu_without_packages(environment: Environment, machine: Machine) -> None:
     machine.gpu(1, "gfx1100")
     words, variables = ("--only", "E-GPU-002"), {"ROCM_SDK_ROOTFS": str(machine.root)}
@@ -189,6 +194,7 @@ def test_a_library_that_the_packages_have_no_code_of(environment: Environment) -
     assert "no package of this one has the code" in check_gpu(environment, "W-CODE-006")
 
 
+@pytest.mark.slow
 def test_an_archive_of_kernels_that_is_missing(environment: Environment) -> None:
     marker = message({"kernel_name": "lib/librocrand.so.1", "kpack_search_paths": ["../.kpack/rand_@GFXARCH@.kpack"]})
     text = "".join(f"\\x{byte:02x}" for byte in marker)

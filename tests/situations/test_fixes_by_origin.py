@@ -213,6 +213,7 @@ def environments(tmp_path_factory: pytest.TempPathFactory, places: Places) -> En
     return Environments(tmp_path_factory.mktemp("environments"), places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORIGINS)
 def test_fixes_resolve(name: str, environments: Environments, monkeypatch: pytest.MonkeyPatch) -> None:
     installer, source, keeps_record = ORIGINS[name]

@@ -151,6 +151,7 @@ def lacks(site: Path, gpu: str = "") -> dict[str, dict[str, Any]]:
     return {each["code"]: each for each in said}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gpu", ["", "gfx942"])
 def test_a_fault_of_the_packages(dist: Path, tmp_path: Path, gpu: str) -> None:
     """A problem names the library, the archive, the package that is to have it, and the one who can repair it."""

@@ -167,6 +167,7 @@ def test_two_selectors_with_all_that_they_require(dist: Path) -> None:
 # ---- libraries that name an archive of kernels which no package has, as RCCL of some builds did
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("named", "is_there"),
     [
@@ -190,6 +191,7 @@ def test_a_marker_and_the_archives_of_the_packages(tmp_path: Path, named: list[s
         assert "device packages" in fix
 
 
+@pytest.mark.slow
 def test_artifacts_refuses_to_make_it(tmp_path: Path) -> None:
     tree = with_marker(tmp_path / "artifacts", "../.kpack/rccl_lib_@GFXARCH@.kpack")
     done = build_command("artifacts", tree.root, "--output", tmp_path / "out", "--version", VERSION)

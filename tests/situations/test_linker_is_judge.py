@@ -27,6 +27,7 @@ PROGRAM = "int main(void) { return 0; }"
 GPU = ("--gpu", "gfx1030")
 
 
+@pytest.mark.slow
 def test_random_sets(tmp_path: Path) -> None:
     """Each verdict of `check FILE`, `check DIR`, preload_for and `tree FILE` agrees with the linker.
 

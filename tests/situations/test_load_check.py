@@ -168,6 +168,7 @@ def test_a_constructor_that_does_not_return(build: Build) -> None:
     assert time.monotonic() - begin < 20
 
 
+@pytest.mark.slow
 def test_output(build: Build) -> None:
     """A flood neither blocks the library nor fills our memory, and an endless output ends at the limit."""
     ends, endless, odd = load(

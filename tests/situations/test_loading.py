@@ -198,6 +198,7 @@ def image(tmp_path: Path) -> Iterator[Site]:
     subprocess.run(["umount", place], check=True)
 
 
+@pytest.mark.slow
 def test_an_image_is_used_and_not_written_to(image: Site, tmp_path: Path) -> None:
     elsewhere, root = Site(tmp_path / "site-packages"), {"ROCM_SDK_ROOT": str(image.path)}
     loads = "import rocm_sdk; print(rocm_sdk.preload_libraries('amdhip64')[0].location.path)"
@@ -268,6 +269,7 @@ def test_a_fault(tmp_path: Path, attempt: Callable[..., Any], c_program: Path, f
         assert (done.returncode, line) == (1, f"{found['code']} {found['title']}")
 
 
+@pytest.mark.slow
 def test_each_length(tmp_path: Path, attempt: Callable[..., Any]) -> None:
     """A file that ends early is refused, or loads: only tables that the linker does not read were lost."""
     site = Site(tmp_path / "site", rpath="rpath")

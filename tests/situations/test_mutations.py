@@ -15,6 +15,8 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.run import run
 from rocm_sdk.installed.view import at
 
+pytestmark = pytest.mark.slow
+
 DEEP = Options(deep=True, seconds=5)
 
 

@@ -190,6 +190,7 @@ def cheaply_merged(*words: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_ten_thousand_reports(document: Document, tmp_path: Path) -> None:
     document["node"]["environment"] |= {f"ROCM_FILL_{number}": "x" * 60 for number in range(40)}
     (tmp_path / "all").mkdir()
@@ -200,6 +201,7 @@ def test_ten_thousand_reports(document: Document, tmp_path: Path) -> None:
     assert lines[2:4] == ["1 node: node00077", "  driver: bad, and not 6.14"]
 
 
+@pytest.mark.slow
 def test_hostile_reports_among_honest_ones(document: Document, tmp_path: Path) -> None:
     """A report that is too large is refused by its name; endless values, facts and problems fill no memory or page."""
     place, page, node = tmp_path / "all", tmp_path / "page.html", document["node"]
@@ -272,6 +274,7 @@ LISTS = {
 WRONG = ("n[", "n]", "n[1", "n[a]", "n[3-1]", "n[]", "n[[1]]", "n[1-99999999999]", "a[0-9999]" * 3)
 
 
+@pytest.mark.slow
 def test_lists_of_hosts() -> None:
     assert {text: hosts(text) for text in LISTS} == LISTS
     for text in WRONG:

@@ -22,6 +22,8 @@ from situations import BLAS, HIP, METADATA, link_to, remove, replace_by
 import rocm_sdk
 from rocm_sdk.base.value_text import is_words
 
+pytestmark = pytest.mark.slow
+
 _WANTED = ("rocm-sdk-core==7.10.0", "rocm-sdk-libraries==7.10.0", "rocm-profiler==7.10.0")
 LIBRARIES = 4  # of these packages
 _MINOR = f"python3.{sys.version_info.minor}"

@@ -232,6 +232,7 @@ def test_the_self_test_names_what_the_sdk_opens(call: Call) -> None:
     assert ANSWERS["libhsa-runtime64.so"] in notes[0]["cause"]
 
 
+@pytest.mark.slow
 def test_the_builder_names_what_packages_open(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts", kpack=False)
     library = tree.place("rocprofiler-systems_lib_generic", "lib/librocprof-sys.so.1")

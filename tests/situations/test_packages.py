@@ -229,6 +229,7 @@ def test_both_families_are_named(tmp_path: Path, machine: Machine) -> None:
 # ---- traces of installers
 
 
+@pytest.mark.slow
 def test_an_uninstalled_device_package_took_a_shared_file(tmp_path: Path) -> None:
     """A device package of the old scheme: real wheels, installed and uninstalled by pip."""
     python = empty_environment(tmp_path / "venv")
@@ -256,6 +257,7 @@ def pip_install(target: Path, *options: Path | str) -> None:
     subprocess.run([*command, "--target", str(target), *map(str, options)], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upgrade", [False, True])
 def test_what_a_second_target_installation_lost_is_named(tmp_path: Path, upgrade: bool) -> None:
     """`pip install --target` passed over the directories that packages share, or replaced them."""

@@ -188,6 +188,7 @@ def test_what_shows_a_rocm_among_other_software(tmp_path: Path, path: str, is_th
     assert is_there or said.status == 1
 
 
+@pytest.mark.slow
 def test_an_empty_prefix_is_an_error_that_names_it(tmp_path: Path) -> None:
     for words in ((), ("--only", "libraries"), ("--only", "tools,devel")):
         said = run_on_prefix(tmp_path, *words)
@@ -258,6 +259,7 @@ def test_wrong_words(words: str, message: str) -> None:
     assert_failed(run_interpreter("-m", "rocm_sdk", "test", *words.split(), check=False), 2, message)
 
 
+@pytest.mark.slow
 def test_a_user_without_rights_on_a_prefix_that_nobody_may_write() -> None:
     with become_possible() as user, open_directory() as directory:
         stage = sound_stage(directory / "stage")
@@ -359,6 +361,7 @@ def test_the_linkers_configuration_of_the_package_counts(stage: Stage) -> None:
     assert (said.status, "W-PREFIX-006" in said.codes) == (0, False)
 
 
+@pytest.mark.slow
 def test_a_code_alone_is_asked_for(stage: Stage) -> None:
     for name in ("need", "link by SONAME", "version of ROCm"):
         BY_NAME[name].make(stage)

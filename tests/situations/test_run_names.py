@@ -120,6 +120,7 @@ def test_the_packages_stay_as_they_are(sdk: Site, run: Run, program: Path) -> No
     assert (run(program, "libamd_smi.so").stdout, times() == before) == ("42\n", True)
 
 
+@pytest.mark.slow
 def test_another_user_who_may_not_write(sdk: Site, program: Path, other_user: OtherUser, open_directory: Path) -> None:
     """The site-packages are root's, and the links are the user's."""
     shutil.copytree(sdk.path, open_directory / "site")

@@ -21,6 +21,8 @@ from situations import HIP, Situation, User, flip
 import rocm_sdk
 from rocm_sdk.base.value_text import is_words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def holds(request: pytest.FixtureRequest, situation: Situation) -> bool:
@@ -46,31 +48,37 @@ def rows(table: tuple[Situation, ...]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("situation", table, ids=lambda each: each.name)
 
 
+@pytest.mark.always
 @rows(FILES)
 def test_files(holds: bool) -> None:
     assert holds
 
 
+@pytest.mark.always
 @rows(PACKAGES)
 def test_packages(holds: bool) -> None:
     assert holds
 
 
+@pytest.mark.always
 @rows(PYTHON)
 def test_python(holds: bool) -> None:
     assert holds
 
 
+@pytest.mark.always
 @rows(SURROUNDINGS)
 def test_surroundings(holds: bool) -> None:
     assert holds
 
 
+@pytest.mark.always
 @rows(SYSTEM)
 def test_system(holds: bool) -> None:
     assert holds
 
 
+@pytest.mark.always
 @rows(DEVICES)
 def test_devices(holds: bool) -> None:
     assert holds

@@ -110,6 +110,7 @@ def test_a_list_of_a_framework_that_nobody_can_parse(sdk: Site) -> None:
 # ---- GPUs
 
 
+@pytest.mark.slow
 def test_a_topology_with_too_many_nodes(sdk: Site, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "machine")
     for node in range(1025):

@@ -127,6 +127,7 @@ def make_packages(directory: Path) -> None:
     built(usual_tree(directory / "artifacts").root, directory / "dist")
 
 
+@pytest.mark.slow
 def test_check_of_packages_whose_tree_lacks_bitcode(dist: Path) -> None:
     assert packaging_problems(dist) == []
     name = f"_rocm_sdk_core/{BITCODE}"

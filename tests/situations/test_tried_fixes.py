@@ -28,6 +28,8 @@ from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.installed.view import current
 from rocm_sdk.problems.problem import in_general
 
+pytestmark = pytest.mark.slow
+
 _LEFTOVER = "_rocm_sdk_libraries_gfx90a"
 # A user namespace that refuses any further mount namespace.
 _REFUSING = ["unshare", "--user", "--map-root-user", "bash", "-c"]
