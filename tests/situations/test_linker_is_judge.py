@@ -5,6 +5,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import command_fixtures
 import pytest
 from checked_files import Call, codes, compile_library, document
 from compiled_files import compile_file
@@ -23,6 +24,7 @@ FEATURES = """
     | called: yes | run: yes | helped by run: no | helped by preload_for: no
 """
 
+sdk = command_fixtures.sdk  # without RPATHs: nothing leads to its libraries
 PROGRAM = "int main(void) { return 0; }"
 GPU = ("--gpu", "gfx1030")
 
