@@ -54,7 +54,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return built
 
 
-@pytest.mark.always
+@pytest.mark.slow
 def test_preloads_what_is_named(program: Path, site: Path) -> None:
     assert succeed(program, site, "roctx64") == f"roctx64 {site}/_rocm_sdk_core/lib/libroctx64.so.4\n"
 

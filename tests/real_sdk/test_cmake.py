@@ -118,7 +118,7 @@ def installed_debian(directory: Path) -> Path:
     return python
 
 
-@pytest.mark.always
+@pytest.mark.slow
 @pytest.mark.built_wheel
 def test_the_project_of_the_page(shell: Callable[[str], str], tmp_path: Path) -> None:
     """CMake configures it, the linker finds all symbols in libraries without RPATH, and it starts; so with g++ alone.
