@@ -2,9 +2,9 @@
 
 from html.parser import HTMLParser
 
-# Elements without an end tag, and those whose end tag HTML lets one omit.
 # The tags of headings of columns.
 HEADINGS = ('<th scope="col">', '<th scope="col" class="number">')
+# Elements without an end tag, and those whose end tag HTML lets one omit.
 VOID = {"meta", "tr", "th", "td", "dt", "dd"}
 
 

@@ -1,6 +1,6 @@
 /* The dynamic linker's objects and scopes: as they are in this process, and as openings change them. Nothing is loaded:
  * files are read, and the linker's steps with them are followed. Sources: dlopen(3), glibc's elf/dl-open.c, dl-deps.c,
- * dl-object.c and dl-sort-maps.c; tests/attack/bindings.py compares with the linker itself. */
+ * dl-object.c and dl-sort-maps.c; tests/attack/binding.py compares with the linker itself. */
 #ifndef RSDK_BINDING_LINKER_STATE_H
 #define RSDK_BINDING_LINKER_STATE_H
 
@@ -85,7 +85,7 @@ rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsd
                                       rsdk_error *error);
 
 /* The definition that answers a reference, in the scopes that the linker would search. Sources: glibc's
- * elf/dl-lookup.c; tests/attack/bindings.py compares with the linker itself. */
+ * elf/dl-lookup.c; tests/attack/binding.py compares with the linker itself. */
 
 /* A definition; object RSDK_NO_OBJECT: there is none. */
 typedef struct rsdk_definition {

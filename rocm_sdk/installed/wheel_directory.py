@@ -64,9 +64,7 @@ def address_of(requirement: str, known: Iterable[Distribution]) -> str | None:
     url = _url_of(found)
     if url is None or url.scheme not in {"http", "https"} or not url.netloc or not url.path.endswith(".whl"):
         return None
-    from urllib.parse import urlunsplit
-
-    return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path, "", ""))
+    return url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def tree_of(requirement: str, known: Iterable[Distribution]) -> str | None:

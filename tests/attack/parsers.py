@@ -207,17 +207,8 @@ ARCHIVE = {key: {name.split("--")[1]: data for name, data in images.items()} for
 PAGE = b'<html><a href="a_lib_generic.tar.xz">x</a><!-- y --><a href="http://x/b">z</a></html>'
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
 INDEXED = IndexedFile(WHEEL, f"https://x/{WHEEL}")
-FILES = [
-    {
-        "filename": WHEEL,
-        "url": f"../../{WHEEL}",
-        "hashes": {"sha256": "ab" * 32},
-        "core-metadata": {"sha256": "cd" * 32},
-        "provenance": "https://x/provenance",
-        "yanked": False,
-    }
-]
-LINKS = f'<a href="../../{WHEEL}#sha256={"ab" * 32}" data-core-metadata="sha256=cd" data-provenance="p">x</a>'
+FILES = [{"filename": WHEEL, "url": f"../../{WHEEL}", "hashes": {"sha256": "ab" * 32}}]
+LINKS = f'<a href="../../{WHEEL}#sha256={"ab" * 32}" data-core-metadata="sha256=cd">x</a>'
 PARSERS = (
     Parser("index.json", lambda: json.dumps({"files": FILES}).encode(), indexed, False, (WebError,)),
     Parser("index.html", LINKS.encode, indexed, False, (WebError,)),

@@ -145,7 +145,6 @@ def test_a_name_that_is_empty(words: str, capsys: pytest.CaptureFixture[str]) ->
         "init-module --version 1.0.0 --shortnames nothing",
         "prefix --version 1.0.0 --output out",
         "debian --suite nothing --output out",
-        "closure --in-place",
         "artifacts a --output out --version 1.0.0 --json",
     ],
 )

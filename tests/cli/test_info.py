@@ -268,6 +268,15 @@ def test_a_licence_that_moves_the_cursor(call: Call, sdk: Site) -> None:
     assert all(each.isprintable() or each == "\n" for each in said)
 
 
+def test_a_licence_that_is_a_whole_text(call: Call, sdk: Site) -> None:
+    """The table stays narrow; the document has all of it."""
+    install(sdk)
+    text = "Permission is hereby granted, " * 1000
+    metadata(sdk, "rocm-sdk-core", f"License: {text}")
+    assert max(map(len, call("info", "--build-id").stdout.splitlines())) < 250
+    assert licences(call)["libamdhip64.so.7"]["expression"] == text.strip()
+
+
 def test_a_file_elsewhere_has_no_licence(call: Call, sdk: Site, tmp_path: Path) -> None:
     shutil.copy(sdk.path / CORE / "lib/libamdhip64.so.7", tmp_path / "mine.so")
     (file,) = json.loads(call("info", "--build-id", str(tmp_path / "mine.so"), "--json").stdout)["files"]

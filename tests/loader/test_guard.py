@@ -192,7 +192,7 @@ def test_hip_is_global_whatever_brings_it_in(both: Site) -> None:
 
 
 def test_a_library_in_the_global_scope_before_us_is_passed_by(both: Site, tmp_path: Path) -> None:
-    """By RTLD_DEEPBIND; tests/field has where that does harm, and what is said then."""
+    """By RTLD_DEEPBIND; tests/situations has where that does harm, and what is said then."""
     other = compile_library(tmp_path / "libother_smi.so", "libother_smi.so", SMI.format(number=4, name="other"))
     program = f"""
         import ctypes, rocm_sdk

@@ -43,7 +43,7 @@ def tell_report(made: Made) -> None:
     if data:
         tell("")
         tell_table(("data", "files", "size", "why"), data, _NUMBERS)
-    left = group_sizes(made)
+    left = _group_sizes(made)
     if left:
         tell("")
         rows_left = [(reason, str(count), size_text(size)) for reason, (count, size) in left.items()]
@@ -53,7 +53,7 @@ def tell_report(made: Made) -> None:
         tell(line)
 
 
-def group_sizes(made: Made) -> dict[str, tuple[int, int]]:
+def _group_sizes(made: Made) -> dict[str, tuple[int, int]]:
     """Return for each reason the number and bytes of the files that are left out for it, the largest first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for each in made.selection.left_out:
@@ -165,7 +165,7 @@ def report_json(made: Made) -> str:
         "files": [_file(each) for each in made.site.files],
         "surprises": list(made.selection.surprises),
         "left_out": [
-            {"reason": reason, "files": count, "size": size} for reason, (count, size) in group_sizes(made).items()
+            {"reason": reason, "files": count, "size": size} for reason, (count, size) in _group_sizes(made).items()
         ],
         "outside": list(made.selection.needed.outside),
         "outside_data": _data_of_system(made),

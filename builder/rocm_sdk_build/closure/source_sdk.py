@@ -132,10 +132,10 @@ class InstalledSdk:
                         f"{distribution.directory}: {distribution.fault}", "rocm-sdk test says how to repair it"
                     )
                 if distribution.has_sdk_files or distribution.name == "rocm":
-                    yield package_of(site, distribution)
+                    yield _package_of(site, distribution)
 
 
-def package_of(site: str, distribution: Distribution) -> SdkPackage:
+def _package_of(site: str, distribution: Distribution) -> SdkPackage:
     """Return the package of a distribution.
 
     Raise PackagingError for a RECORD that names something else than files of a package.

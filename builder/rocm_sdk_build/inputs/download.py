@@ -109,7 +109,7 @@ def _links_of(server: Server) -> dict[str, str]:
     found = {}
     for each in links_of(server.read(server.address, PAGE_LIMIT), server.address):
         with suppress(ValueError):  # an invalid address
-            whole = urllib.parse.urljoin(server.address, each["href"])
+            whole = urllib.parse.urljoin(server.address, each)
             name = urllib.parse.unquote(urllib.parse.urlsplit(whole).path).rpartition("/")[2]
             if whole.startswith(SCHEMES) and name.isprintable():
                 found[name] = without_user(whole)

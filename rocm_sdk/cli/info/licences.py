@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(?i)(licen[cs]e|copying|copyright)([-._].*)?")
 _DOCUMENTS = "share/doc"
+_SHOWN = 60  # letters of a licence: the field License may have the whole text in one line
 
 
 class Licence(NamedTuple):
@@ -33,7 +34,8 @@ class Licence(NamedTuple):
     @property
     def text(self) -> str:
         """The licence in few words: the directory of a file names the component."""
-        return self.expression or os.path.join(*str(self.file).split(os.sep)[-2:])
+        said = self.expression or os.path.join(*str(self.file).split(os.sep)[-2:])
+        return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."
 
 
 class Licences:

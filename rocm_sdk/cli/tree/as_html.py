@@ -84,8 +84,8 @@ def _rows(tree: Tree, arrows: Sequence[Arrow]) -> Iterator[tuple[str, ...]]:
 def _row(tree: Tree, file: File, depth: int, seconds: float | None, more: str) -> tuple[str, ...]:
     name = element_text(file.name) if depth else f"<strong>{element_text(file.name)}</strong>"
     cell = f'<div class="file" style="--depth:{min(depth, _DEEPEST)}">{name}{more}</div>'
-    has_time = seconds is not None and tree.seconds
-    time = (time_text(seconds), _part(seconds / tree.seconds)) if has_time else ("", "")  # type: ignore[operator]
+    whole = tree.seconds
+    time = (time_text(seconds), _part(seconds / whole)) if seconds is not None and whole else ("", "")
     directory = element_text(os.path.dirname(file.location))
     return (cell, size_text(file.size), _part(file.size / (tree.size or 1)), *time, directory)
 

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from rocm_sdk.base.value_text import counted
-from rocm_sdk.doctor.report.mask import NOT_SHOWN
 
 from .reading import NodeReport, Unreadable, read_report, read_reports
 
@@ -26,6 +25,7 @@ _OF_TASK = frozenset(
 )
 _COUNT = re.compile(r"[0-9]{1,6}")
 _NONE = "none"
+_NOT_SHOWN = "(not shown)"  # in place of a value that may be a secret
 # docs/limits.md has these limits and their reasons.
 _SHOWN = 200  # letters of a value
 _FACTS = 1 << 12  # of a report that are compared
@@ -224,7 +224,7 @@ def _values(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         rows = holder.get(key)
         for name, value in rows.items() if isinstance(rows, dict) else ():
             if name not in _OF_TASK:
-                yield f"{title} {_text(name)}", _text(value if value is not None else NOT_SHOWN)
+                yield f"{title} {_text(name)}", _text(value if value is not None else _NOT_SHOWN)
     for each in _list(document.get("libraries")):
         if isinstance(each, dict):
             build_id = f" (build ID {_text(each['build_id'])})" if each.get("build_id") else ""

@@ -8,7 +8,6 @@ import re
 
 from rocm_sdk import _native
 
-NOT_SHOWN = "(not shown)"  # in place of a value that may be a secret
 _NOT_MASKED = frozenset({"", "/", "root", "localhost"})
 
 

@@ -172,15 +172,10 @@ def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
     found = list(found)
     warnings = sum(each.severity == "warning" for each in found)
     notes = 0 if verbose else sum(each.severity == "note" for each in found)
-    parts = [errors_text(found)]
+    errors = sum(each.severity == "error" for each in found)
+    parts = [counted(errors, "problem") if errors else "no problems"]
     if warnings:
         parts.append(counted(warnings, "warning"))
     if notes:
         parts.append(f"{counted(notes, 'note')} (-v shows them)")
     return f"{', '.join(parts)}. {end}"
-
-
-def errors_text(found: Iterable[Problem]) -> str:
-    """Return how many errors there are, as "no problems" or "2 problems"."""
-    errors = sum(each.severity == "error" for each in found)
-    return counted(errors, "problem") if errors else "no problems"

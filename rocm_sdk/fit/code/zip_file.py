@@ -18,7 +18,7 @@ _END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
 _LOCATOR, _LOCATOR_SIZE, _END_64 = b"PK\x06\x07", 20, b"PK\x06\x06"
 _END_64_SIZE, _ENTRY_SIZE = 56, 46
 # docs/limits.md has these limits and their reasons.
-MEMBER_LIMIT = 1 << 17
+_MEMBER_LIMIT = 1 << 17
 _LARGEST_DIRECTORY = 32 << 20  # bytes
 
 # The errors of zipfile for members that are damaged, encrypted or of an unknown method; and OSError without a number.
@@ -66,7 +66,7 @@ def _check_directory(file: BinaryIO, path: str) -> None:
         raise damage(
             path, f"its list of members would have {listed} bytes, more than any wheel has or than it can hold"
         )
-    if listed > MEMBER_LIMIT * _ENTRY_SIZE:
+    if listed > _MEMBER_LIMIT * _ENTRY_SIZE:
         file.seek(end - listed)
         _refuse_many(file.read(listed), path)
 
@@ -76,8 +76,8 @@ def _refuse_many(directory: bytes, path: str) -> None:
     while at + _ENTRY_SIZE <= len(directory):
         at += _ENTRY_SIZE + sum(struct.unpack_from("<HHH", directory, at + 28))
         count += 1
-        if count > MEMBER_LIMIT:
-            raise damage(path, f"it has more than {MEMBER_LIMIT} members, more than any wheel has")
+        if count > _MEMBER_LIMIT:
+            raise damage(path, f"it has more than {_MEMBER_LIMIT} members, more than any wheel has")
 
 
 def _refuse_overlaps(path: str, members: list[zipfile.ZipInfo]) -> None:

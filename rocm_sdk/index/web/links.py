@@ -13,16 +13,16 @@ LINK_LIMIT = 20_000
 class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[dict[str, str]] = []
+        self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in reversed(attrs)}  # the first of a name counts
-        if tag == "a" and attributes.get("href"):
-            self.found.append(attributes)
+        address = next((value for name, value in attrs if name == "href"), None)  # the first of a name counts
+        if tag == "a" and address:
+            self.found.append(address)
 
 
-def links_of(page: bytes, address: str) -> list[dict[str, str]]:
-    """Return the attributes of each link with an address.
+def links_of(page: bytes, address: str) -> list[str]:
+    """Return the address of each link that has one, as the page writes it.
 
     Raise WebError if there are too many, or for a damaged page.
     """

@@ -48,7 +48,7 @@ def projects_of(server: Server) -> list[str]:
         names = [row["name"] for row in _dicts(rows) if isinstance(row.get("name"), str)]
     else:
         links = links_of(answer.body, server.address)
-        names = [unquote(link["href"].partition("#")[0]).rstrip("/").rpartition("/")[2] for link in links]
+        names = [unquote(link.partition("#")[0]).rstrip("/").rpartition("/")[2] for link in links]
     return [normalised(name) for name in names if name.isascii() and name.isprintable()]
 
 
@@ -70,7 +70,7 @@ def _of_json(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
 def _of_html(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
     """Yield the files of a page of links in the same form."""
     for each in links_of(answer.body, address):
-        link = each["href"].partition("#")[0]
+        link = each.partition("#")[0]
         yield {"filename": unquote(link.partition("?")[0]).rpartition("/")[2], "url": link}
 
 
