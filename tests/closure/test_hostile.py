@@ -17,7 +17,7 @@ from sample_closure import PROVED, VERSION, closure, names_in, write_application
 from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk_build.closure.source_sdk import package_of
+from rocm_sdk_build.closure.source_sdk import _package_of
 
 INFO = f"rocm_sdk_libraries-{VERSION}.dist-info"
 
@@ -82,7 +82,7 @@ def test_how_often_a_directory_is_looked_at(own: Path) -> None:
 
     sys.setprofile(count)
     try:
-        package = package_of(str(own), distribution)
+        package = _package_of(str(own), distribution)
     finally:
         sys.setprofile(None)
     assert f"{LIBRARIES}/lib/99.dat" in package.files
