@@ -15,6 +15,8 @@ from programs import completed
 
 from rocm_sdk import loader_version
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "csrc/include/rocm_sdk"
 PROGRAM = ROOT / "tests/embed/preload_from_c.c"
@@ -95,7 +97,6 @@ def test_the_list_has_the_functions_of_the_headers() -> None:
     assert names == sorted(declared())
 
 
-@pytest.mark.slow
 def test_the_library_exports_the_list_and_nothing_else(library: Path) -> None:
     names = {line.split()[2] for line in succeed("nm", "-D", "--defined-only", library).splitlines()}
     assert names == {"ROCM_SDK_0", *(f"{name}@@ROCM_SDK_0" for name in declared())}
@@ -133,7 +134,6 @@ def test_pkg_config(stage: Path, site: Path, tmp_path: Path, compiler: str, is_s
     check_program(program, site, libdir, is_shared=is_shared)
 
 
-@pytest.mark.slow
 def test_cmake(stage: Path, site: Path, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
     for suffix in ("c", "cc"):
@@ -217,7 +217,6 @@ ldconfig
 """
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("stage")
 def test_where_the_linker_looks(tmp_path: Path) -> None:
     if os.geteuid() != 0:

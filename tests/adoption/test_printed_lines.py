@@ -130,6 +130,7 @@ def test_install_in_a_clone(clone: Path, index: str, tmp_path: Path) -> None:
     subprocess.run([python, "-m", "rocm_sdk.adoption", "--check"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.slow
 def test_from_nothing_to_torch(clone: Path, index: str, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "machine")
     machine.gpu(1, "gfx942")

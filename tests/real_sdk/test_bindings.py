@@ -9,6 +9,8 @@ import pytest
 from linker_bindings import compare, debugging, linker_bindings
 from sample_site import run_python
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("amdhip64", "rocm_smi64", "amd_comgr", "hiprand", "hipsparse", "hiprtc-builtins", "rocsparse", "hsa-runtime64")
 
 FORESEE = f"""
@@ -23,7 +25,6 @@ print(json.dumps(rocm_sdk.process_bindings(every=True).references))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("read_ahead", ["0", "1"], ids=["files found by the linker", "files opened by path"])
 def test_each_reference_binds_as_foreseen(each_debian_sdk: Path, read_ahead: str, tmp_path: Path) -> None:
     site = str(each_debian_sdk)

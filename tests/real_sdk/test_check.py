@@ -10,6 +10,8 @@ import pytest
 from programs import completed
 from sample_site import CORE, clean_environment
 
+pytestmark = pytest.mark.slow
+
 GPU = ("--gpu", "gfx1030")
 SOURCE = "extern int hipGetDeviceCount(int *); int f(void) { int n; return hipGetDeviceCount(&n); }"
 
@@ -65,7 +67,6 @@ def self_test(site: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 def test_the_sdk_is_sound(each_debian_sdk: Path) -> None:
     result = self_test(each_debian_sdk, "--deep", "--json")
     assert result.returncode == 0, result.stdout
@@ -76,7 +77,6 @@ def test_the_sdk_is_sound(each_debian_sdk: Path) -> None:
     assert subjects["api"]["count"] >= 8
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["none", "rpath"])
 def test_a_real_library_without_what_it_needs(copy_of_debian_sdk: Callable[[str], Path], shape: str) -> None:
     site = copy_of_debian_sdk(shape)

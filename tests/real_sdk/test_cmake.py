@@ -15,6 +15,8 @@ from environments import empty_environment, installer_command
 from programs import completed
 from sample_site import clean_environment
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 PROJECT = """\
@@ -44,7 +46,6 @@ int main() {
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["none", "rpath"])
 def test_a_project_finds_the_sdk_links_and_runs(
     copy_of_debian_sdk: Callable[[str], Path], tmp_path: Path, shape: str
@@ -118,7 +119,6 @@ def installed_debian(directory: Path) -> Path:
     return python
 
 
-@pytest.mark.slow
 @pytest.mark.built_wheel
 def test_the_project_of_the_page(shell: Callable[[str], str], tmp_path: Path) -> None:
     """CMake configures it, the linker finds all symbols in libraries without RPATH, and it starts; so with g++ alone.

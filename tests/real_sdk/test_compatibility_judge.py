@@ -7,9 +7,12 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+import pytest
 from sample_site import clean_environment
 
 from rocm_sdk import targets
+
+pytestmark = pytest.mark.slow
 
 # A program that prints, for each target of code, the GPUs for which comgr finds it in a bundle that holds nothing else.
 # A question names a single GPU: comgr gives an entry to the first of several.

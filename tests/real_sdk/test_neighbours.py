@@ -22,6 +22,8 @@ from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_librar
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 
+pytestmark = pytest.mark.slow
+
 BINDINGS = (
     "rocm-bindings-core==10.0.0.0.1.2",
     "rocm-bindings-hip==10.0.0.0.1.2",
@@ -96,7 +98,6 @@ def whole_site(site: Site) -> Site:
     return site
 
 
-@pytest.mark.slow
 def test_bindings_call_what_we_preloaded(debian_sdk: Callable[[str], Path], bindings: Path) -> None:
     """Without RPATHs: the bindings ask find_libraries for the file, and its dependencies are in the process already."""
     program = """
@@ -121,7 +122,6 @@ def test_bindings_fail_without_us(debian_sdk: Callable[[str], Path], bindings: P
     assert result.returncode != 0
 
 
-@pytest.mark.slow
 def test_import_torch_brings_the_libraries_in(debian_sdk: Callable[[str], Path], torch: Path, tmp_path: Path) -> None:
     """A CPU torch imports `torch._rocm_init` like every other, and calls its initialize()."""
     names = ("amd_comgr", "amd_smi", "amdhip64", "hiprand", "hipsparse", "hipblaslt")
@@ -230,7 +230,6 @@ def test_torch_distributed_run(whole_site: Site, torch: Path, tmp_path: Path) ->
     assert [(tmp_path / f"rank-{rank}").read_text() for rank in (0, 1)] == ["3.0 22 ()\n"] * 2
 
 
-@pytest.mark.slow
 def test_workers_of_pytest(site: Site, tmp_path: Path) -> None:
     """The workers of pytest-xdist load what they need, and a failure of ours comes back as an error of the test."""
     site.library("libroctx64.so.4", "int mark(void) { return 42; }")
@@ -268,7 +267,6 @@ finally:
 """
 
 
-@pytest.mark.slow
 def test_a_kernel_of_a_notebook(site: Site, kernel: Path, tmp_path: Path) -> None:
     site.library("libroctx64.so.4", "int mark(void) { return 42; }")
     cells = (

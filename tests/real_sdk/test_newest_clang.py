@@ -18,6 +18,8 @@ from rocm_sdk_build.code.retarget import Pair
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.inputs.apt import Apt
 
+pytestmark = pytest.mark.slow
+
 BUILD = Path(__file__).resolve().parents[2] / "build"
 VERSION = 22
 NAMES = (f"clang-{VERSION}", f"clang-tools-{VERSION}", f"lld-{VERSION}", f"llvm-{VERSION}")
@@ -85,7 +87,6 @@ def targets(code: DeviceCode) -> list[list[str]]:
     return [[image.target for image in bundle.images] for bundle in code.bundles]
 
 
-@pytest.mark.slow
 def test_objects_of_version_6(compiled: Callable[..., Path]) -> None:
     (bundle,) = device_code(compiled("kernel", "-mcode-object-version=6")).bundles
     assert [image.target for image in bundle.images] == TARGETS
@@ -93,7 +94,6 @@ def test_objects_of_version_6(compiled: Callable[..., Path]) -> None:
     assert [image.generic_version for image in bundle.images] == ["generic" in target for target in TARGETS]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("-Wl,-z,pack-relative-relocs",)])
 def test_a_library_of_all_formats(compiled: Callable[..., Path], tmp_path: Path, flags: tuple[str, ...]) -> None:
     packed = [compiled(f"packed{i}", "--offload-compress", COMPRESSED_BUNDLE_FORMAT_VERSION=f"{i}") for i in (2, 3)]
@@ -110,7 +110,6 @@ def test_a_library_of_all_formats(compiled: Callable[..., Path], tmp_path: Path,
     ]
 
 
-@pytest.mark.slow
 def test_each_bundle_as_its_own_bundler_sees_it(
     compiled: Callable[..., Path], tools: dict[str, str], tmp_path: Path
 ) -> None:
@@ -135,7 +134,6 @@ def test_relocatable_device_code(compiled: Callable[..., Path]) -> None:
     assert {image.format for bundle in code.bundles for image in bundle.images} == {"bitcode"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("linker", ["bfd", "lld"])
 @pytest.mark.parametrize("version", ["plain", "2", "3"])
 def test_what_is_kept_as_the_bundler_sees_it(

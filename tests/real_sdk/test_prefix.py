@@ -10,6 +10,8 @@ from sample_report import Said
 
 from rocm_sdk_build.building.debian import Source, apt_of
 
+pytestmark = pytest.mark.slow
+
 BUILD = Path(__file__).resolve().parents[2] / "build"
 PACKAGES = (
     *("libamdhip64-5", "libamdhip64-dev", "libhsa-runtime64-1", "libhsa-runtime-dev", "libhsakmt1", "libamd-comgr2"),
@@ -61,7 +63,6 @@ def run(destdir: Path, *words: str) -> Said:
     return run_on_prefix(destdir / "usr", "--destdir", str(destdir), *words)
 
 
-@pytest.mark.slow
 def test_what_debian_has_is_tested_and_what_is_wrong_is_named(destdir: Path) -> None:
     said = run(destdir)
     errors = [each for each in said.problems if each["severity"] == "error"]
@@ -96,7 +97,6 @@ def test_a_real_clang_of_another_version_of_its_files(destdir: Path) -> None:
     assert "15.0.7" in found["cause"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", ["lib/llvm/amdgcn", "amdgcn"])
 def test_a_real_clang_and_device_libraries_as_in_rocm(destdir: Path, tmp_path: Path, place: str) -> None:
     """The same clang where ROCm has it, lib/llvm/bin: it takes those beside it, not PREFIX/amdgcn as AMD's own does."""

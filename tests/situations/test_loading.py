@@ -242,6 +242,7 @@ def test_without_proc(tmp_path: Path) -> None:
 _WORST = "EWN"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ROWS, ids=lambda each: each.name)
 def test_a_fault(tmp_path: Path, attempt: Callable[..., Any], c_program: Path, fault: Fault) -> None:
     site = Site(tmp_path / "a library for tests/site-packages", rpath=fault.rpath)
@@ -281,6 +282,7 @@ def test_each_length(tmp_path: Path, attempt: Callable[..., Any]) -> None:
         assert outcome.code == ("E-LIB-006" if size < end_of_data else ""), (size, outcome)
 
 
+@pytest.mark.slow
 def test_c_names_the_command(linked_site: Site, c_program: Path) -> None:
     chain(linked_site).unlink()
     said = completed([c_program, linked_site.path, "hipsparse"]).stderr
