@@ -435,22 +435,24 @@ class Bindings(NamedTuple):
 
 class HostNeed(NamedTuple):
     name: str
-    place: Literal["bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere"]
+    place: Literal["bundled", "SDK", "other version", "RPATH", "system", "beside", "other release", "nowhere"]
     path: str | None
 
 class Unfound(NamedTuple):
     needing: str
     name: str
-    place: Literal["bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere"]
+    place: Literal["bundled", "SDK", "other version", "RPATH", "system", "beside", "other release", "nowhere"]
     path: str | None
     fault: str | None
     fault_code: Code | None
+    absent: tuple[str, ...]
 
 class HostLack(NamedTuple):
     needing: str
     name: str | None
     version: str | None
     library: str | None
+    definer: str | None
 
 class HostFile(NamedTuple):
     path: str
@@ -464,6 +466,10 @@ class HostFile(NamedTuple):
     by_shortnames: bool
     by_files: bool
     by_run: bool
+    directories: tuple[str, ...]
+    own_hip: str | None
+    outside_hip: str | None
+    borrowed: str | None
     lacks: tuple[HostLack, ...]
     lack_count: int
     audited: str | None

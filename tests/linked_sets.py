@@ -27,6 +27,7 @@ OF_SDK = {  # SONAME -> package
     "libhelper.so.2": LIBRARIES,  # of no shortname
 }
 OTHER_RELEASES = ("libamdhip64.so.5", "librocblas.so.0", "libamd_comgr.so.2")
+BESIDE = "libbeside.so.1"  # it lies beside the file that needs it
 NOWHERE = ("libnowhere.so.1", "libamdsomething.so.3")
 
 
@@ -168,6 +169,9 @@ class LinkedSet:
                 entries.append(f"{origin}/{os.path.relpath(target, path.parent)}")
             else:
                 entries.append(str(target))
+            if self.random.random() < 0.2:
+                self.features["absent directory"] += 1
+                entries.append(self.random.choice(["/nonexistent/build/lib", "$ORIGIN/absent"]))
         tags = "--disable-new-dtags" if kind == "rpath" else "--enable-new-dtags"
         return (tags, "-rpath", ":".join(entries))
 
@@ -199,6 +203,11 @@ class LinkedSet:
             back = self.random.choice([needed_as, f"liblevel{level - 1}a.so.1", f"liblevel{max(level - 2, 1)}b.so.1"])
             needs.append((back, None))
             self.features["cycle"] += 1
+        if self.random.random() < 0.1:
+            needs.append((BESIDE, None))
+            if not (beside := path.with_name(BESIDE)).exists():
+                self._link(beside, BESIDE, self.random.choice([[], [("libamdhip64.so.7", None)]]))
+            self.features["wanted beside"] += 1
         versions = self.random.choice([(), (), ("V1",), ("V1", "V2")])
         self._link(path, soname, needs, flags=self._search_flags(path, directories), versions=versions)
         self._spoil(path, directories)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from linked_sets import File, LinkedSet, finds_all, in_child, opens, starts
+from sample_site import CORE, LIBRARIES
 
 Compare = Counter[str]
 
@@ -56,6 +57,7 @@ class _Comparison:
 
         self.made = made
         self.question = Question((), current())
+        self.of_directory = Question((), current(), sdk=str(made.site.path))
         self.counts: Counter[str] = Counter()
         self.differences: list[str] = []
         self.alone: dict[Path, bool] = {}
@@ -86,9 +88,28 @@ class _Comparison:
             if not file.is_program:
                 self.expect("helped by preload_for", words, False, self._loads(file, _calling((), file, True)))
             self.expect("helped by run", words, False, self._loads_in_run(file))
+        self._of_directory(file, alone=alone)
         self._tree(file)
         if not file.is_program:
             self._preload_for(file)
+
+    def _of_directory(self, file: File, *, alone: bool) -> None:
+        """Compare the verdict of `check --sdk DIR FILE`, and start the file with the LD_LIBRARY_PATH that it names."""
+        from rocm_sdk.fit.verdicts import judge
+
+        verdict = judge(str(file.path), self.of_directory)
+        words = f"--sdk {file.path.relative_to(self.made.directory)}: {verdict.line}"
+        directories = verdict.loading.directories
+        self.expect("alone", words, bool(verdict.loads) and not verdict.loading.is_aided, alone)
+        if verdict.loads and directories:
+            self.expect("with directories", words, True, self._loads_with(file, *directories))
+        if verdict.loads is not True:
+            all_of_sdk = (str(self.made.site.path / package / "lib") for package in (CORE, LIBRARIES))
+            self.expect("helped by directories", words, False, self._loads_with(file, *all_of_sdk))
+
+    def _loads_with(self, file: File, *directories: str) -> bool:
+        path = {"LD_LIBRARY_PATH": ":".join(directories)}
+        return starts(file.path, **path) if file.is_program else _says(self._opened_in(file, path)) == _LOADS
 
     def _loads(self, file: File, before: Callable[[], object] | None = None) -> bool:
         if file.is_program:
@@ -101,10 +122,15 @@ class _Comparison:
         return _says(self._opened_in_run(file)) == _LOADS
 
     def _opened_in_run(self, file: File) -> str:
+        return self._opened_in(file, self._run_environment(sys.executable))
+
+    def _opened_in(self, file: File, variables: dict[str, str]) -> str:
+        """Return the answer of dlopen in an interpreter that was started with variables."""
         code = "import sys; sys.path[:0] = [sys.argv[2]]\nimport linked_sets as l\nprint(l.opens(sys.argv[1]).decode())"
         words = [sys.executable, "-c", code, file.path, str(Path(__file__).parent)]
-        environment = os.environ | self._run_environment(sys.executable)
-        return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            words, env=os.environ | variables, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     def _run_environment(self, program: str) -> dict[str, str]:
         """Return the variables in which the linker looks, of a program that `rocm-sdk run` starts."""

@@ -2,18 +2,23 @@
  * where each library lies, for a reader who looks for a remedy. */
 #include "binding/host_check.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/directory.h"
 #include "base/name_table.h"
 #include "base/path.h"
 #include "binding/host_objects.h"
 #include "elf/elf_sections.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
+#include "sdk/inventory.h"
 #include "sdk/tables.h"
 
 enum { NEEDS_LIMIT = 4096 };
+
+static const char hip_name[] = "libamdhip64.so";
 
 typedef struct check {
     const rsdk_host_check *asked;
@@ -51,11 +56,49 @@ static rsdk_status place_needs(check *c, const rsdk_host_object *o, const rsdk_l
     return RSDK_OK;
 }
 
+/* Look for a library that is nowhere beside a file, and in the directories of a list. */
+static rsdk_status look_beside(check *c, const char *file, const rsdk_strings *list, rsdk_host_need *need) {
+    const char *parent = rsdk_path_parent(c->arena, file);
+    char path[PATH_MAX];
+    RSDK_NEED(parent, c->error);
+    for (size_t i = 0; need->path == NULL && i <= list->count; i++) {
+        const char *directory = i == 0 ? parent : list->items[i - 1];
+        if (directory != NULL && rsdk_directory_look(directory, need->name, path) &&
+            !rsdk_host_objects_is_passed_over(&c->objects, path)) {
+            need->path = rsdk_arena_copy(c->arena, path);
+            need->place = RSDK_PLACE_BESIDE;
+            RSDK_NEED(need->path, c->error);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Look for a library that is nowhere around the files of a trial: the linker asks the file alone that needs it. */
+static rsdk_status look_around(check *c, const rsdk_link_trial *trial, rsdk_host_need *need) {
+    const rsdk_strings none = {0};
+    for (size_t i = 0; need->path == NULL && strchr(need->name, '/') == NULL && i < trial->members.count; i++) {
+        const rsdk_trial_member *member = trial->members.items[i];
+        const rsdk_load_chain *chain = &member->chain;
+        if (!member->object->is_system) {
+            RSDK_TRY(look_beside(c, member->object->path, chain->rpath != NULL ? &chain->rpath->list : &none, need));
+            RSDK_TRY(
+                look_beside(c, member->object->path, chain->runpath != NULL ? &chain->runpath->list : &none, need));
+        }
+    }
+    return c->objects.is_out_of_memory ? rsdk_fail_no_memory(c->error) : RSDK_OK;
+}
+
 static rsdk_status place_unfound(check *c, const rsdk_link_trial *trial, rsdk_host_file *result) {
     for (size_t i = 0; i < trial->unfound.count; i++) {
         const rsdk_unfound *each = &trial->unfound.items[i];
-        rsdk_host_unfound row = {each->needing, {.name = each->name}, each->fault, each->fault_code};
+        const rsdk_load_chain *chain = &each->by->chain;
+        const rsdk_search_path *own = chain->runpath != NULL ? chain->runpath : chain->rpath;
+        rsdk_host_unfound row = {each->by->object->path, {.name = each->name}, each->fault, each->fault_code, {0}};
+        row.absent = own != NULL ? own->absent : row.absent;
         RSDK_TRY(rsdk_host_places_find(&c->places, NULL, &row.need, c->error));
+        if (row.need.place == RSDK_PLACE_NOWHERE) {
+            RSDK_TRY(look_around(c, trial, &row.need));
+        }
         RSDK_APPEND(c->arena, &result->unfound, row, c->error);
     }
     return RSDK_OK;
@@ -66,18 +109,19 @@ static rsdk_status place_unfound(check *c, const rsdk_link_trial *trial, rsdk_ho
 /* Add a need. Libraries among the files themselves say nothing of an SDK. */
 static rsdk_status add_need(check *c, const char *needing, const rsdk_host_need *need, rsdk_other_release *found) {
     rsdk_release_need added = {.file = needing, .name = need->name};
-    added.is_here =
-        need->place == RSDK_PLACE_SDK || need->place == RSDK_PLACE_SYSTEM || need->place == RSDK_PLACE_RPATH;
+    added.is_here = need->place == RSDK_PLACE_SDK || need->place == RSDK_PLACE_SYSTEM ||
+                    need->place == RSDK_PLACE_RPATH || need->place == RSDK_PLACE_BESIDE;
     added.present = need->place == RSDK_PLACE_OTHER_VERSION ? rsdk_path_name(need->path) : NULL;
     return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK : rsdk_other_release_add(found, c->arena, &added, c->error);
 }
 
+/* Add the needs of a file. A file that brings a HIP of its own says nothing of the SDK. */
 static rsdk_status add_release(check *c, const rsdk_host_object *o, const rsdk_host_file *file,
                                rsdk_other_release *found) {
-    for (size_t i = 0; i < file->needs.count; i++) {
+    for (size_t i = 0; file->own_hip == NULL && i < file->needs.count; i++) {
         RSDK_TRY(add_need(c, o->path, &file->needs.items[i], found));
     }
-    for (size_t i = 0; i < file->unfound.count; i++) {
+    for (size_t i = 0; file->own_hip == NULL && i < file->unfound.count; i++) {
         RSDK_TRY(add_need(c, file->unfound.items[i].needing, &file->unfound.items[i].need, found));
     }
     if (o->has_symbols) {
@@ -131,10 +175,9 @@ static rsdk_status find_variants(check *c, rsdk_host_files *result) {
 
 /* Return the SONAME of HIP in the SDK; NULL: the SDK has none. */
 static const char *find_runtime(const check *c) {
-    static const char hip[] = "libamdhip64.so";
     for (size_t i = 0; i < c->asked->library_count; i++) {
         const char *name = rsdk_path_name(c->asked->libraries[i]);
-        if (rsdk_soname_has_linker_name(name, hip) && rsdk_built_for_knows(name)) {
+        if (rsdk_soname_has_linker_name(name, hip_name) && rsdk_built_for_knows(name)) {
             return name;
         }
     }
@@ -177,6 +220,39 @@ static rsdk_status find_opened(check *c, rsdk_host_files *result) {
 
 /* ---- the check ---- */
 
+/* Note the directories of LD_LIBRARY_PATH that a trial needs. The others change nothing: the linker finds nothing
+ * there. */
+static rsdk_status note_directories(check *c, const rsdk_link_trial *trial, rsdk_host_file *result) {
+    const rsdk_strings *all = &c->search.library_path;
+    for (size_t k = 0; k < all->count; k++) {
+        bool is_needed = false;
+        for (size_t i = 0; !is_needed && i < trial->members.count; i++) {
+            const rsdk_trial_member *member = trial->members.items[i];
+            is_needed =
+                member->rule == RSDK_RULE_LIBRARY_PATH && rsdk_path_below(member->object->path, all->items[k]) != NULL;
+        }
+        if (is_needed) {
+            RSDK_APPEND(c->arena, &result->directories, all->items[k], c->error);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Find the HIP outside the SDK that a trial brings in. *path is NULL where there is none. */
+static rsdk_status find_hip(check *c, const rsdk_link_trial *trial, const char **path) {
+    *path = NULL;
+    for (size_t i = 0; *path == NULL && i < trial->members.count; i++) {
+        const rsdk_host_object *o = trial->members.items[i]->object;
+        const char *name = o->file.soname != NULL ? o->file.soname : rsdk_path_name(o->path);
+        const char *own = NULL;
+        if (i > 0 && rsdk_soname_has_linker_name(name, hip_name)) {
+            RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, name, &own, c->error));
+            *path = is_same_file(o, own) ? NULL : o->path;
+        }
+    }
+    return RSDK_OK;
+}
+
 /* Try a file in the process that c->process describes, and fill in the outcome. */
 static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *result) {
     rsdk_link_trial trial;
@@ -188,6 +264,8 @@ static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *resul
     RSDK_TRY(rsdk_link_trial_run(&c->process, o, &trial, c->error));
     RSDK_TRY(place_needs(c, o, &trial, result));
     RSDK_TRY(place_unfound(c, &trial, result));
+    RSDK_TRY(note_directories(c, &trial, result));
+    RSDK_TRY(find_hip(c, &trial, &result->own_hip));
     for (size_t i = 0; i < trial.members.count && result->audit == NULL; i++) {
         result->audited = trial.members.items[i]->object->path;
         result->audit = trial.members.items[i]->object->file.audit;
@@ -202,6 +280,7 @@ static rsdk_status init(check *c) {
     c->search.context = &c->objects;
     c->search.unpacked = c->asked->unpacked;
     c->search.site = c->asked->site;
+    c->objects.is_python = c->asked->is_python;
     c->places.objects = &c->objects;
     c->places.search = &c->search;
     for (size_t i = 0; i < c->asked->library_count; i++) {
@@ -270,8 +349,15 @@ static rsdk_status try_all_alone(check *c, rsdk_host_files *result) {
 
 /* ---- with the SDK ---- */
 
+/* Find the library of the SDK that the loader takes for a name. */
+static rsdk_status find_to_load(check *c, const char *name, bool is_for_files, const char **path) {
+    RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, name, path, c->error));
+    *path = *path != NULL && rsdk_library_is_searched(*path, is_for_files) ? *path : NULL;
+    return RSDK_OK;
+}
+
 /* Load a library of the SDK and its needs of the SDK, as the planner does. */
-static rsdk_status load_of_sdk(check *c, const char *path) {
+static rsdk_status load_of_sdk(check *c, const char *path, bool is_for_files) {
     rsdk_strings pending = {0};
     RSDK_APPEND(c->arena, &pending, path, c->error);
     for (size_t i = 0; i < pending.count; i++) {
@@ -279,7 +365,7 @@ static rsdk_status load_of_sdk(check *c, const char *path) {
         RSDK_TRY(rsdk_trial_process_load(&c->process, pending.items[i], &o, c->error));
         for (size_t k = 0; o != NULL && k < o->file.needed.count && k < NEEDS_LIMIT; k++) {
             const char *needed = NULL;
-            RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, o->file.needed.items[k], &needed, c->error));
+            RSDK_TRY(find_to_load(c, o->file.needed.items[k], is_for_files, &needed));
             if (needed != NULL) {
                 RSDK_APPEND(c->arena, &pending, needed, c->error);
             }
@@ -288,21 +374,57 @@ static rsdk_status load_of_sdk(check *c, const char *path) {
     return RSDK_OK;
 }
 
-/* Load libraries that files do not find and the SDK has; *is_more: something was loaded. */
-static rsdk_status load_unfound(check *c, const rsdk_host_file *file, rsdk_host_files *result, bool *is_more) {
-    for (size_t i = 0; i < file->unfound.count; i++) {
-        const char *path = NULL;
-        size_t before = c->process.loaded.count;
-        RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, file->unfound.items[i].need.name, &path, c->error));
-        if (path != NULL) {
-            RSDK_TRY(load_of_sdk(c, path));
+/* Find the library of the SDK with a shortname that defines a symbol, for all if the loader makes it global; *path is
+ * NULL where none does. */
+static rsdk_status find_definer(check *c, const char *symbol, bool is_for_all, const char **path) {
+    const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(symbol, NULL, RSDK_ELF_REFERENCE_CALL);
+    *path = NULL;
+    for (size_t i = 0; *path == NULL && i < c->asked->library_count; i++) {
+        const char *library = c->asked->libraries[i], *name = rsdk_path_name(library);
+        rsdk_host_object *o = NULL;
+        uint32_t unused = 0;
+        if (rsdk_catalog_find_file(name) == NULL || !rsdk_library_is_searched(library, false) ||
+            (is_for_all && rsdk_interposition_keeps_local(name))) {
+            continue;
         }
-        if (c->process.loaded.count > before) {
-            *is_more = true;
-            RSDK_APPEND(c->arena, &result->preloaded, path, c->error);
+        RSDK_TRY(rsdk_host_objects_find(&c->objects, library, &o, c->error));
+        *path = o->has_symbols && rsdk_elf_dynsym_find(&o->symbols, &wanted, &unused) ? library : NULL;
+    }
+    return RSDK_OK;
+}
+
+/* Load a library of the SDK (path NULL: none); *is_more: something was loaded, which is noted in `loaded`. */
+static rsdk_status load_noted(check *c, const char *path, rsdk_strings *loaded, bool *is_more) {
+    const size_t before = c->process.loaded.count;
+    RSDK_TRY(path != NULL ? load_of_sdk(c, path, false) : RSDK_OK);
+    if (c->process.loaded.count > before) {
+        *is_more = true;
+        RSDK_APPEND(c->arena, loaded, path, c->error);
+    }
+    return RSDK_OK;
+}
+
+/* Load libraries with the symbols that a file lacks, and that no version binds to a library. */
+static rsdk_status load_definers(check *c, const rsdk_host_file *file, rsdk_strings *loaded, bool *is_more) {
+    for (size_t i = 0; file->unfound.count == 0 && i < file->lacks.list.count; i++) {
+        const rsdk_host_lack *lack = &file->lacks.list.items[i];
+        const char *path = NULL;
+        if (lack->name != NULL && lack->library == NULL) {
+            RSDK_TRY(find_definer(c, lack->name, true, &path));
+            RSDK_TRY(load_noted(c, path, loaded, is_more));
         }
     }
     return RSDK_OK;
+}
+
+/* Load libraries that files do not find, and those with symbols that they lack. */
+static rsdk_status load_unfound(check *c, const rsdk_host_file *file, rsdk_host_files *result, bool *is_more) {
+    for (size_t i = 0; i < file->unfound.count; i++) {
+        const char *path = NULL;
+        RSDK_TRY(find_to_load(c, file->unfound.items[i].need.name, false, &path));
+        RSDK_TRY(load_noted(c, path, &result->preloaded, is_more));
+    }
+    return load_definers(c, file, &result->preloaded, is_more);
 }
 
 /* The rows of files that do not load by themselves, in another process. */
@@ -358,6 +480,7 @@ static rsdk_status take(check *c, const retried *again, rsdk_aid aid, rsdk_host_
         if (is_better) {
             memcpy(tried.aided, row->aided, sizeof tried.aided);
             tried.unfound_alone = row->unfound_alone;
+            tried.own_hip = row->own_hip;
             tried.alone = row->alone;
             *row = tried;
         }
@@ -396,8 +519,9 @@ static rsdk_status try_shortnames(check *c, rsdk_host_files *result, retried *ag
 static rsdk_status load_needed(void *context, const char *name, rsdk_error *error) {
     check *c = context;
     const char *path = NULL;
-    RSDK_TRY(rsdk_host_places_find_in_sdk(&c->places, name, &path, error));
-    return path != NULL ? load_of_sdk(c, path) : RSDK_OK;
+    (void)error; /* c->error */
+    RSDK_TRY(find_to_load(c, name, true, &path));
+    return path != NULL ? load_of_sdk(c, path, true) : RSDK_OK;
 }
 
 /* Try the files in a process in which preload_for has loaded all libraries that the files need and the SDK has, even if
@@ -427,10 +551,48 @@ static rsdk_status try_run(check *c, retried *again) {
     return RSDK_OK;
 }
 
+/* Find the files that bring in a HIP from outside the SDK although the process has the SDK's. */
+static rsdk_status find_outside_hips(check *c, rsdk_host_files *result) {
+    const char *runtime = NULL;
+    bool is_loaded = false;
+    for (size_t i = 0; c->asked->is_installed && i < result->list.count; i++) {
+        rsdk_host_file *file = &result->list.items[i];
+        rsdk_link_trial trial;
+        rsdk_host_object *o = NULL;
+        if (file->own_hip == NULL || file->is_program) {
+            continue;
+        }
+        if (!is_loaded) {
+            is_loaded = true;
+            RSDK_TRY(start_process(c));
+            RSDK_TRY(find_to_load(c, result->release.runtime != NULL ? result->release.runtime : "", false, &runtime));
+            RSDK_TRY(runtime != NULL ? load_of_sdk(c, runtime, false) : RSDK_OK);
+        }
+        RSDK_TRY(rsdk_host_objects_find(&c->objects, file->path, &o, c->error));
+        RSDK_TRY(rsdk_link_trial_run(&c->process, o, &trial, c->error));
+        RSDK_TRY(runtime != NULL ? find_hip(c, &trial, &file->outside_hip) : RSDK_OK);
+    }
+    return RSDK_OK;
+}
+
+/* Name the libraries of the SDK that have what files lack. */
+static rsdk_status name_definers(check *c, rsdk_host_files *result) {
+    for (size_t i = 0; i < result->list.count; i++) {
+        rsdk_host_lacks *lacks = &result->list.items[i].lacks;
+        for (size_t k = 0; k < lacks->list.count; k++) {
+            rsdk_host_lack *lack = &lacks->list.items[k];
+            if (lack->name != NULL && lack->library == NULL) {
+                RSDK_TRY(find_definer(c, lack->name, false, &lack->definer));
+            }
+        }
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status try_with_sdk(check *c, rsdk_host_files *result) {
     retried by_shortnames = {0}, by_files = {0}, by_run = {0};
     bool is_possible = false;
-    if (c->asked->library_count == 0) {
+    if (c->asked->library_count + c->asked->directory_count == 0) {
         return RSDK_OK;
     }
     RSDK_TRY(list_failing(c, result, false, &by_shortnames));
@@ -447,7 +609,7 @@ static rsdk_status try_with_sdk(check *c, rsdk_host_files *result) {
     for (size_t i = 0; i < result->list.count; i++) {
         note_served(&result->list.items[i]);
     }
-    return RSDK_OK;
+    return name_definers(c, result);
 }
 
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
@@ -457,6 +619,7 @@ rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena,
     result->release.runtime = find_runtime(&c);
     RSDK_TRY(try_all_alone(&c, result));
     RSDK_TRY(try_with_sdk(&c, result));
+    RSDK_TRY(find_outside_hips(&c, result));
     for (size_t i = 0; i < result->list.count; i++) {
         rsdk_host_object *o = NULL;
         RSDK_TRY(rsdk_host_objects_find(&c.objects, result->list.items[i].path, &o, error));

@@ -15,6 +15,7 @@ typedef struct rsdk_host_unfound {
     rsdk_host_need need; /* with a place: where a library of this name lies, and the linker does not look */
     const char *fault;   /* the reason why the linker refuses the file that it finds; NULL: it finds none */
     rsdk_code fault_code;
+    rsdk_strings absent; /* directories of the RPATH or RUNPATH of `needing` that do not exist */
 } rsdk_host_unfound;
 
 /* A process that an SDK serves. */
@@ -42,6 +43,9 @@ typedef struct rsdk_host_file {
     rsdk_strings unfound_alone;           /* names: the same where no SDK helps */
     rsdk_host_outcome alone, aided[RSDK_AID_COUNT];
     bool is_served[RSDK_AID_COUNT]; /* least lacks with this aid, and less than alone */
+    rsdk_strings directories; /* of LD_LIBRARY_PATH, in its order: the linker finds a library there, the SDK's or not */
+    const char *own_hip;      /* the path of the HIP that it brings in by itself, outside the SDK; NULL: none */
+    const char *outside_hip;  /* the same in a process that has loaded the SDK's HIP: two HIPs; NULL: none */
     rsdk_host_lacks lacks;
     const char *audited, *audit; /* the file that names libraries for the linker to run (DT_AUDIT): it, or one that it
                                     brings in; and these. NULL: none does */
@@ -69,6 +73,7 @@ typedef struct rsdk_host_check {
     size_t directory_count;
     const char *const *loaded; /* libraries that each of the processes has opened before, with all their needs */
     size_t loaded_count;
+    bool is_python;              /* an interpreter of Python opens the files: what it needs itself is in the process */
     const char *unpacked, *site; /* the files lie below `unpacked`, and will be installed in `site`; NULL: they stay */
 } rsdk_host_check;
 

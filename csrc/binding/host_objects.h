@@ -32,6 +32,9 @@ typedef struct rsdk_host_objects {
     rsdk_name_table places;     /* by path */
     rsdk_name_table identities; /* the first object of each file, by the file's identity */
     bool is_out_of_memory;      /* while rsdk_host_objects_is_passed_over read a file */
+    bool is_python;             /* an interpreter of Python opens the files that are tried */
+    bool has_interpreter;       /* it is known: this process's program, and what that needs */
+    RSDK_LIST(rsdk_host_object *) interpreter;
 } rsdk_host_objects;
 
 /* Find the object of a path (borrowed), which is read at first use. A file that cannot be used has a fault. */
@@ -63,18 +66,19 @@ typedef struct rsdk_trial_process {
     void *context;
 } rsdk_trial_process;
 
-/* A library that the linker does not find, or refuses. */
-typedef struct rsdk_unfound {
-    const char *needing; /* path of the file that needs it */
-    const char *name;    /* the DT_NEEDED entry */
-    const char *fault;   /* the reason why the linker refuses the file that it finds; NULL: it finds none */
-    rsdk_code fault_code;
-} rsdk_unfound;
-
 typedef struct rsdk_trial_member {
     rsdk_host_object *object;
     rsdk_load_chain chain;
+    rsdk_search_rule rule; /* NONE: the file that is tried, or one that the process has loaded */
 } rsdk_trial_member;
+
+/* A library that the linker does not find, or refuses. */
+typedef struct rsdk_unfound {
+    const rsdk_trial_member *by; /* the file that needs it */
+    const char *name;            /* the DT_NEEDED entry */
+    const char *fault;           /* the reason why the linker refuses the file that it finds; NULL: it finds none */
+    rsdk_code fault_code;
+} rsdk_unfound;
 
 typedef struct rsdk_link_trial {
     const rsdk_trial_process *process;
@@ -107,12 +111,14 @@ const rsdk_host_object *rsdk_link_trial_named(const rsdk_link_trial *trial, cons
 typedef struct rsdk_host_lack {
     const char *needing; /* path of the file that lacks it: the file that is tried, or one that it brings in */
     const char *name, *version,
-        *library; /* name: NULL, the version lacks altogether. The others: NULL, none is named */
+        *library;        /* name: NULL, the version lacks altogether. The others: NULL, none is named */
+    const char *definer; /* a library of the SDK that has the symbol, and that is not named; NULL: none is known */
 } rsdk_host_lack;
 
 typedef struct rsdk_host_lacks {
     RSDK_LIST(rsdk_host_lack) list; /* the first few */
     size_t count;
+    const char *borrowed; /* a library of the interpreter that alone has a symbol which is wanted; NULL: none */
 } rsdk_host_lacks;
 
 /* Add the symbols and versions that the members of a trial lack. A symbol is said to be absent only if all files that
@@ -129,6 +135,7 @@ typedef enum rsdk_need_place {
     RSDK_PLACE_OTHER_VERSION, /* in the SDK under another SONAME */
     RSDK_PLACE_RPATH,         /* elsewhere, where the RPATH or RUNPATH of the file leads */
     RSDK_PLACE_SYSTEM,
+    RSDK_PLACE_BESIDE,        /* beside a file that is loaded with it, or where the paths of such a file lead */
     RSDK_PLACE_OTHER_RELEASE, /* nowhere, as the SDK is of another release than the files are for */
     RSDK_PLACE_NOWHERE,
 } rsdk_need_place;
@@ -140,7 +147,8 @@ typedef struct rsdk_host_need {
     const char *path; /* NULL: nowhere */
 } rsdk_host_need;
 
-/* Return the value as a word: "bundled", "SDK", "other version", "RPATH", "system", "other release", "nowhere". */
+/* Return the value as a word: "bundled", "SDK", "other version", "RPATH", "system", "beside", "other release",
+ * "nowhere". */
 const char *rsdk_need_place_name(rsdk_need_place place);
 
 typedef struct rsdk_host_places {

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "elf/soname.h"
+#include "sdk/inventory.h"
 #include "sdk/tables.h"
 
 static rsdk_status add_name(rsdk_name_table *names, const rsdk_host_places *places, const char *name, size_t length,
@@ -30,7 +31,11 @@ rsdk_status rsdk_host_places_add_own(rsdk_host_places *places, const char *path,
 
 rsdk_status rsdk_host_places_add_library(rsdk_host_places *places, const char *path, rsdk_error *error) {
     const char *name = rsdk_path_name(path);
-    size_t place = places->libraries.count;
+    size_t place = places->libraries.count, known = 0;
+    if (!rsdk_library_is_searched(path, false) &&
+        rsdk_name_table_find(&places->library_names, name, strlen(name), &known)) {
+        return RSDK_OK; /* the one that the loader finds counts */
+    }
     RSDK_TRY(add_name(&places->library_names, places, name, strlen(name), place, error));
     RSDK_TRY(add_name(&places->linker_names, places, name, rsdk_soname_linker_name_length(name), place, error));
     RSDK_APPEND(places->objects->arena, &places->libraries, path, error);
@@ -110,9 +115,13 @@ rsdk_status rsdk_host_places_find(rsdk_host_places *places, const rsdk_elf_file 
 }
 
 const char *rsdk_need_place_name(rsdk_need_place place) {
-    static const char *const names[] = {
-        [RSDK_PLACE_BUNDLED] = "bundled", [RSDK_PLACE_SDK] = "SDK",       [RSDK_PLACE_OTHER_VERSION] = "other version",
-        [RSDK_PLACE_RPATH] = "RPATH",     [RSDK_PLACE_SYSTEM] = "system", [RSDK_PLACE_OTHER_RELEASE] = "other release",
-        [RSDK_PLACE_NOWHERE] = "nowhere"};
+    static const char *const names[] = {[RSDK_PLACE_BUNDLED] = "bundled",
+                                        [RSDK_PLACE_SDK] = "SDK",
+                                        [RSDK_PLACE_OTHER_VERSION] = "other version",
+                                        [RSDK_PLACE_RPATH] = "RPATH",
+                                        [RSDK_PLACE_SYSTEM] = "system",
+                                        [RSDK_PLACE_BESIDE] = "beside",
+                                        [RSDK_PLACE_OTHER_RELEASE] = "other release",
+                                        [RSDK_PLACE_NOWHERE] = "nowhere"};
     return names[place];
 }

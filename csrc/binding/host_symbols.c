@@ -10,7 +10,7 @@ enum { LACKS_SHOWN = 3 };
 /* The files that define symbols for the members of a trial. */
 typedef struct scope {
     const rsdk_link_trial *trial;
-    const rsdk_host_object *interpreter; /* Python's libraries, which an extension does not name; NULL: no extension */
+    const rsdk_host_objects *interpreter; /* which the files of Python do not name; NULL: no such file */
 } scope;
 
 static bool has_symbol(const rsdk_host_object *o, const rsdk_elf_wanted *wanted) {
@@ -18,15 +18,21 @@ static bool has_symbol(const rsdk_host_object *o, const rsdk_elf_wanted *wanted)
     return o != NULL && o->has_symbols && rsdk_elf_dynsym_find(&o->symbols, wanted, &unused);
 }
 
-static bool is_defined(const scope *in, const char *name, const rsdk_elf_version *version) {
+/* Return whether something defines a symbol; *borrowed becomes the library of the interpreter that alone does. */
+static bool is_defined(const scope *in, const char *name, const rsdk_elf_version *version, const char **borrowed) {
     const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, version, RSDK_ELF_REFERENCE_CALL);
     const rsdk_trial_process *process = in->trial->process;
-    bool result = has_symbol(in->interpreter, &wanted);
+    bool result = false;
     for (size_t i = 0; !result && i < in->trial->members.count; i++) {
         result = has_symbol(in->trial->members.items[i]->object, &wanted);
     }
     for (size_t i = 0; !result && i < process->loaded.count; i++) {
         result = has_symbol(process->loaded.items[i], &wanted);
+    }
+    for (size_t i = 0; !result && in->interpreter != NULL && i < in->interpreter->interpreter.count; i++) {
+        const rsdk_host_object *o = in->interpreter->interpreter.items[i];
+        result = has_symbol(o, &wanted);
+        *borrowed = result && !o->file.is_program ? o->file.soname : *borrowed;
     }
     return result;
 }
@@ -44,21 +50,28 @@ static bool is_extension(const rsdk_host_object *o) {
     return false;
 }
 
-/* Find the interpreter. CPython is linked with libm (LIBM of its configure.ac), so its extensions may call libm without
- * a DT_NEEDED entry. */
+/* Find the interpreter: this process's program and its libraries. Files that it opens may call these without a
+ * DT_NEEDED entry; most of them call libm. */
 static rsdk_status find_interpreter(rsdk_trial_process *process, const rsdk_link_trial *trial, scope *made,
                                     rsdk_error *error) {
-    const char *path = NULL;
-    rsdk_host_object *found = NULL;
+    rsdk_host_objects *objects = process->objects;
+    const rsdk_host_object *root = trial->members.items[0]->object;
+    rsdk_host_object *program = NULL;
+    rsdk_link_trial own = {0};
     *made = (scope){.trial = trial};
-    if (!is_extension(trial->members.items[0]->object)) {
+    if (root->file.is_program || !(objects->is_python || is_extension(root))) {
         return RSDK_OK;
     }
-    RSDK_TRY(rsdk_linker_search_find_in_system(process->search, "libm.so.6", &path, error));
-    if (path != NULL) {
-        RSDK_TRY(rsdk_host_objects_find(process->objects, path, &found, error));
+    made->interpreter = objects;
+    if (!objects->has_interpreter) {
+        objects->has_interpreter = true;
+        RSDK_TRY(rsdk_host_objects_find(objects, "/proc/self/exe", &program, error));
+        RSDK_TRY(rsdk_link_trial_run(process, program, &own, error));
     }
-    made->interpreter = found;
+    for (size_t i = 0; i < own.members.count; i++) {
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+        RSDK_APPEND(objects->arena, &objects->interpreter, own.members.items[i]->object, error);
+    }
     return RSDK_OK;
 }
 
@@ -100,27 +113,27 @@ static rsdk_status find_absent_versions(const rsdk_link_trial *trial, const rsdk
         const rsdk_host_object *named =
             version->name != NULL && version->file != NULL ? rsdk_link_trial_named(trial, version->file) : NULL;
         if (named != NULL && named->has_symbols && !has_version(named, version->name)) {
-            RSDK_TRY(
-                add_lack(trial->process, lacks, (rsdk_host_lack){o->path, NULL, version->name, version->file}, error));
+            RSDK_TRY(add_lack(trial->process, lacks,
+                              (rsdk_host_lack){o->path, NULL, version->name, version->file, NULL}, error));
         }
     }
     return RSDK_OK;
 }
 
-/* Return whether an object wants a symbol that nothing in the scope defines. */
-static bool is_undefined(const scope *in, const rsdk_host_object *o, uint32_t symbol) {
+/* Return whether an object wants a symbol that nothing in the scope defines; *borrowed as of is_defined. */
+static bool is_undefined(const scope *in, const rsdk_host_object *o, uint32_t symbol, const char **borrowed) {
     const char *name = rsdk_host_object_wants(o, symbol) ? rsdk_elf_dynsym_name(&o->symbols, symbol) : NULL;
     return name != NULL && name[0] != '\0' && !is_of_python(name) &&
-           !is_defined(in, name, rsdk_elf_dynsym_version(&o->symbols, symbol));
+           !is_defined(in, name, rsdk_elf_dynsym_version(&o->symbols, symbol), borrowed);
 }
 
 /* Return whether a symbol is absent: nothing in the scope defines it, and the scope has all files that could. */
-static bool is_absent(const scope *in, const rsdk_host_object *o, uint32_t symbol) {
+static bool is_absent(const scope *in, const rsdk_host_object *o, uint32_t symbol, const char **borrowed) {
     const rsdk_elf_version *version = rsdk_elf_dynsym_version(&o->symbols, symbol);
     const rsdk_host_object *named =
         version != NULL && version->file != NULL ? rsdk_link_trial_named(in->trial, version->file) : NULL;
     bool can_tell = in->trial->is_whole || (named != NULL && named->has_symbols);
-    return can_tell && is_undefined(in, o, symbol);
+    return can_tell && is_undefined(in, o, symbol, borrowed);
 }
 
 static rsdk_status add_symbol(const rsdk_link_trial *trial, const rsdk_host_object *o, uint32_t symbol,
@@ -129,7 +142,7 @@ static rsdk_status add_symbol(const rsdk_link_trial *trial, const rsdk_host_obje
     const char *library = version != NULL ? version->file : NULL;
     const char *name = rsdk_elf_dynsym_name(&o->symbols, symbol);
     return add_lack(trial->process, lacks,
-                    (rsdk_host_lack){o->path, name, version != NULL ? version->name : NULL, library}, error);
+                    (rsdk_host_lack){o->path, name, version != NULL ? version->name : NULL, library, NULL}, error);
 }
 
 /* Find, once for each object, the symbols that nothing defines of the files that the object brings in by itself. More
@@ -143,8 +156,9 @@ static rsdk_status settle(rsdk_trial_process *process, rsdk_host_object *o, rsdk
     o->undefined.count = 0;
     RSDK_TRY(rsdk_link_trial_run(process, o, &own, error));
     const scope in = {.trial = &own};
+    const char *unused = NULL;
     for (uint32_t i = 1; i < o->symbols.count; i++) {
-        if (is_undefined(&in, o, i)) {
+        if (is_undefined(&in, o, i, &unused)) {
             RSDK_APPEND(process->objects->arena, &o->undefined, i, error);
         }
     }
@@ -155,7 +169,7 @@ static rsdk_status find_absent_of_member(rsdk_trial_process *process, const scop
                                          rsdk_host_lacks *lacks, rsdk_error *error) {
     RSDK_TRY(settle(process, o, error));
     for (size_t i = 0; i < o->undefined.count; i++) {
-        if (is_absent(in, o, o->undefined.items[i])) {
+        if (is_absent(in, o, o->undefined.items[i], &lacks->borrowed)) {
             RSDK_TRY(add_symbol(in->trial, o, o->undefined.items[i], lacks, error));
         }
     }
@@ -189,7 +203,7 @@ rsdk_status rsdk_host_symbols_find_absent(rsdk_trial_process *process, const rsd
     const rsdk_host_object *root = trial->members.items[0]->object;
     bool has_versions = lacks->count == 0; /* else the missing versions tell the missing symbols */
     for (uint32_t i = 1; has_versions && root->has_symbols && i < root->symbols.count; i++) {
-        if (is_absent(&in, root, i)) {
+        if (is_absent(&in, root, i, &lacks->borrowed)) {
             RSDK_TRY(add_symbol(trial, root, i, lacks, error));
         }
     }

@@ -62,13 +62,14 @@ const rsdk_host_object *rsdk_link_trial_named(const rsdk_link_trial *trial, cons
     return rsdk_name_table_find(&trial->names, name, length, &place) ? trial->members.items[place]->object : NULL;
 }
 
-static rsdk_status add_member(rsdk_link_trial *trial, rsdk_host_object *o, const char *name,
+static rsdk_status add_member(rsdk_link_trial *trial, rsdk_host_object *o, const char *name, rsdk_search_rule rule,
                               const rsdk_load_chain *above, rsdk_error *error) {
     rsdk_arena *arena = trial->process->objects->arena;
     size_t place = trial->members.count;
     rsdk_trial_member *made = rsdk_arena_alloc(arena, 1, sizeof *made);
     RSDK_NEED(made, error);
     made->object = o;
+    made->rule = rule;
     RSDK_TRY(rsdk_linker_search_start_chain(trial->process->search, &o->file, &made->chain, error));
     rsdk_load_chain_attach(&made->chain, above);
     trial->is_whole = trial->is_whole && o->has_symbols;
@@ -82,7 +83,7 @@ static rsdk_status add_member(rsdk_link_trial *trial, rsdk_host_object *o, const
 
 static rsdk_status add_unfound(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name,
                                const rsdk_host_object *refused, rsdk_error *error) {
-    rsdk_unfound lack = {.needing = by->object->path, .name = name};
+    rsdk_unfound lack = {.by = by, .name = name};
     if (refused != NULL) {
         lack.fault = refused->fault != NULL ? refused->fault : "no ELF file";
         lack.fault_code = refused->fault != NULL ? refused->fault_code : RSDK_E_LIB_006;
@@ -92,13 +93,20 @@ static rsdk_status add_unfound(rsdk_link_trial *trial, const rsdk_trial_member *
     return RSDK_OK;
 }
 
+/* A file that the linker found for a name. */
+typedef struct found {
+    const char *path; /* NULL: none */
+    rsdk_search_rule rule;
+    bool is_system;
+} found;
+
 /* Take the file that the linker found for a name. A file that is mapped already gets a further name. */
-static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const char *path,
-                             bool is_system, rsdk_error *error) {
+static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const found *file,
+                             rsdk_error *error) {
     rsdk_arena *arena = trial->process->objects->arena;
     rsdk_host_object *o = NULL;
     size_t place = 0;
-    RSDK_TRY(rsdk_host_objects_find(trial->process->objects, path, &o, error));
+    RSDK_TRY(rsdk_host_objects_find(trial->process->objects, file->path, &o, error));
     if (o->is_other || o->fault != NULL) {
         return add_unfound(trial, by, name, o, error);
     }
@@ -109,33 +117,32 @@ static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by
         return add_name(&trial->names, name, arena, place, error);
     }
     if (trial->members.count >= MEMBER_LIMIT) {
-        return rsdk_fail(error, RSDK_BAD_ELF, path, "%s: needs more than %d libraries",
+        return rsdk_fail(error, RSDK_BAD_ELF, file->path, "%s: needs more than %d libraries",
                          trial->members.items[0]->object->path, MEMBER_LIMIT);
     }
-    o->is_system = o->is_system || is_system;
-    return add_member(trial, o, name, &by->chain, error);
+    o->is_system = o->is_system || file->is_system;
+    return add_member(trial, o, name, file->rule, &by->chain, error);
 }
 
-/* Look where the linker looks for an entry of a member. *path is NULL where it finds nothing. */
-static rsdk_status look(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const char **path,
-                        bool *is_system, rsdk_error *error) {
+/* Look where the linker looks for an entry of a member. */
+static rsdk_status look(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, found *file,
+                        rsdk_error *error) {
     rsdk_linker_search *search = trial->process->search;
     const char *of_system = NULL;
-    *is_system = by->object->is_system;
+    *file = (found){.is_system = by->object->is_system};
     if (strchr(name, '/') != NULL) {
         RSDK_TRY(rsdk_linker_search_fill_in(search->arena, name, by->object->path, &name, error));
     }
-    *path = NULL;
     if (name == NULL) {
         return RSDK_OK; /* a token whose value only the linker knows */
     }
-    RSDK_TRY(rsdk_linker_search_find(search, &by->chain, name, path, error));
+    RSDK_TRY(rsdk_linker_search_find_by_rule(search, &by->chain, name, &file->path, &file->rule, error));
     if (trial->process->objects->is_out_of_memory) {
         return rsdk_fail_no_memory(error);
     }
-    if (*path != NULL && strchr(name, '/') == NULL) {
+    if (file->path != NULL && strchr(name, '/') == NULL) {
         RSDK_TRY(rsdk_linker_search_find_in_system(search, name, &of_system, error));
-        *is_system = *is_system || (of_system != NULL && strcmp(*path, of_system) == 0);
+        file->is_system = file->is_system || (of_system != NULL && strcmp(file->path, of_system) == 0);
     }
     return RSDK_OK;
 }
@@ -151,13 +158,13 @@ static rsdk_status follow_loaded(rsdk_link_trial *trial, const char *name, bool 
     }
     rsdk_host_object *o = process->loaded.items[place];
     bool is_member = rsdk_name_table_find(&trial->files, &o->file.identity, sizeof o->file.identity, &known);
-    return is_member ? RSDK_OK : add_member(trial, o, name, NULL, error);
+    return is_member ? RSDK_OK : add_member(trial, o, name, RSDK_RULE_NONE, NULL, error);
 }
 
 static rsdk_status follow(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, bool is_optional,
                           rsdk_error *error) {
-    const char *path = NULL;
-    bool is_system = false, is_loaded = false;
+    found file;
+    bool is_loaded = false;
     if (trial->process->load_first != NULL) {
         RSDK_TRY(trial->process->load_first(trial->process->context, name, error));
     }
@@ -165,9 +172,9 @@ static rsdk_status follow(rsdk_link_trial *trial, const rsdk_trial_member *by, c
     if (is_loaded || rsdk_link_trial_named(trial, name) != NULL) {
         return RSDK_OK;
     }
-    RSDK_TRY(look(trial, by, name, &path, &is_system, error));
-    if (path != NULL) {
-        return take_file(trial, by, name, path, is_system, error);
+    RSDK_TRY(look(trial, by, name, &file, error));
+    if (file.path != NULL) {
+        return take_file(trial, by, name, &file, error);
     }
     return is_optional ? RSDK_OK : add_unfound(trial, by, name, NULL, error);
 }
@@ -192,7 +199,7 @@ rsdk_status rsdk_link_trial_run(rsdk_trial_process *process, rsdk_host_object *r
         return RSDK_OK;
     }
     process->search->program_rpath = root->file.is_program ? none : process->program_rpath;
-    RSDK_TRY(add_member(result, root, NULL, NULL, error));
+    RSDK_TRY(add_member(result, root, NULL, RSDK_RULE_NONE, NULL, error));
     for (size_t i = 0; i < result->members.count; i++) {
         RSDK_TRY(follow_all(result, result->members.items[i], error));
     }

@@ -20,19 +20,6 @@ static const char *name_of(const rsdk_node *node) {
     return node->file->soname != NULL ? node->file->soname : rsdk_path_name(node->location.path);
 }
 
-/* Return whether a SONAME is of a library of the row. A linker name stands for itself; another text is the beginning of
- * a SONAME. */
-static bool is_library_of(const rsdk_interposition *row, const char *soname) {
-    for (const char *const *name = row->libraries; *name != NULL; name++) {
-        size_t length = strlen(*name);
-        bool is_linker_name = length > 3 && strcmp(*name + length - 3, ".so") == 0;
-        if (strncmp(soname, *name, length) == 0 && (!is_linker_name || rsdk_soname_has_linker_name(soname, *name))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- who stays local ---- */
 
 static void keep_local(rsdk_guarded *node, const char *soname, const char *reason) {
@@ -46,7 +33,8 @@ static void look_at_edges(const rsdk_guard *guard, size_t index, const rsdk_inte
     const rsdk_node *node = node_at(guard, index);
     for (size_t i = 0; i < node->edges.count; i++) {
         const rsdk_edge *edge = &node->edges.items[i];
-        if ((edge->kind == RSDK_EDGE_LOADED || edge->kind == RSDK_EDGE_OUTSIDE) && is_library_of(row, edge->name)) {
+        if ((edge->kind == RSDK_EDGE_LOADED || edge->kind == RSDK_EDGE_OUTSIDE) &&
+            rsdk_interposition_is_of(row, edge->name)) {
             keep_local(&guard->nodes[index], edge->name, row->reason);
         }
     }
@@ -55,7 +43,7 @@ static void look_at_edges(const rsdk_guard *guard, size_t index, const rsdk_inte
 static void apply_scope_row(const rsdk_guard *guard, const rsdk_interposition *row) {
     for (size_t i = 0; i < guard->graph->nodes.count; i++) {
         const char *soname = name_of(node_at(guard, i));
-        bool is_named = is_library_of(row, soname);
+        bool is_named = rsdk_interposition_is_of(row, soname);
         if (is_named && row->measure == RSDK_MEASURE_LOCAL) {
             guard->nodes[i].own_reason = row->reason;
         } else if (is_named) {
@@ -172,7 +160,7 @@ static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition
     bool calls_own = false;
     for (size_t i = 0; i < guard->graph->nodes.count; i++) {
         const rsdk_node *node = node_at(guard, i);
-        if (node->is_sdk && node->mapped == NULL && is_library_of(row, name_of(node))) {
+        if (node->is_sdk && node->mapped == NULL && rsdk_interposition_is_of(row, name_of(node))) {
             RSDK_APPEND(guard->graph->arena, &members, i, error);
         }
     }

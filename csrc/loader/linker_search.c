@@ -99,6 +99,29 @@ static rsdk_status add_places_in_site(const rsdk_linker_search *search, rsdk_str
     return RSDK_OK;
 }
 
+enum { FEW_DIRECTORIES = 32 };
+
+/* Leave the directories out of a list that do not exist: where many names are looked for in many directories, asking
+ * for each name in each of them takes all the time. The planner's lists are short, and an absent directory costs less
+ * than the question. */
+static rsdk_status leave_out_absent(const rsdk_linker_search *search, rsdk_strings *list, rsdk_strings *absent,
+                                    rsdk_error *error) {
+    size_t kept = 0;
+    if (search->is_passed_over == NULL && list->count <= FEW_DIRECTORIES) {
+        return RSDK_OK;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const char *directory = list->items[i];
+        if (directory != NULL && access(directory, F_OK) != 0) {
+            RSDK_APPEND(search->arena, absent, directory, error);
+        } else {
+            list->items[kept++] = directory;
+        }
+    }
+    list->count = kept;
+    return RSDK_OK;
+}
+
 /* Find the list of a RPATH or RUNPATH, made at first use. `text` NULL: none. */
 static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *file, const char *text,
                              rsdk_search_path **path, rsdk_error *error) {
@@ -118,6 +141,7 @@ static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *fi
     RSDK_NEED(*path, error);
     RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
     RSDK_TRY(add_places_in_site(search, &(*path)->list, error));
+    RSDK_TRY(leave_out_absent(search, &(*path)->list, &(*path)->absent, error));
     RSDK_TRY(rsdk_name_table_set(&search->path_places, search->arena, key, strlen(key), search->paths.count, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
     RSDK_APPEND(search->arena, &search->paths, *path, error);
@@ -187,12 +211,13 @@ static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo
     while (end > first && is_default_directory(info->dls_serpath[end - 1].dls_name)) {
         end--;
     }
+    rsdk_strings absent = {0};
     for (unsigned i = first; i < info->dls_cnt; i++) {
         const char *directory = rsdk_arena_copy(search->arena, info->dls_serpath[i].dls_name);
         RSDK_NEED(directory, error);
         RSDK_APPEND(search->arena, i < end ? &search->library_path : &search->default_directories, directory, error);
     }
-    return RSDK_OK;
+    return leave_out_absent(search, &search->library_path, &absent, error);
 }
 
 /* Read the linker's directories. `plain` is the handle of an object without RPATH and RUNPATH. */
@@ -388,22 +413,37 @@ rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const 
     return RSDK_OK;
 }
 
-enum { BEFORE_CACHE = 3 }; /* lists of directories that come before ld.so.cache, RPATHs apart */
+rsdk_status rsdk_linker_search_find_by_rule(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
+                                            const char **path, rsdk_search_rule *rule, rsdk_error *error) {
+    const rsdk_strings none = {0};
+    *path = NULL;
+    *rule = RSDK_RULE_PATH;
+    if (strchr(name, '/') != NULL) { /* opened as it is */
+        *path = access(name, F_OK) == 0 ? name : NULL;
+        *rule = *path != NULL ? RSDK_RULE_PATH : RSDK_RULE_NONE;
+        return RSDK_OK;
+    }
+    *rule = RSDK_RULE_RPATH;
+    RSDK_TRY(find_in_rpaths(search, chain, name, path, error));
+    const struct {
+        const rsdk_strings *list;
+        rsdk_search_rule rule;
+    } before_cache[] = {{chain->runpath == NULL ? &search->program_rpath : &none, RSDK_RULE_RPATH},
+                        {&search->library_path, RSDK_RULE_LIBRARY_PATH},
+                        {chain->runpath != NULL ? &chain->runpath->list : &none, RSDK_RULE_RUNPATH}};
+    for (size_t i = 0; *path == NULL && i < sizeof before_cache / sizeof *before_cache; i++) {
+        *rule = before_cache[i].rule;
+        RSDK_TRY(find_in(search, before_cache[i].list, name, path, error));
+    }
+    if (*path == NULL) {
+        RSDK_TRY(rsdk_linker_search_find_in_system(search, name, path, error));
+        *rule = *path != NULL ? RSDK_RULE_SYSTEM : RSDK_RULE_NONE;
+    }
+    return RSDK_OK;
+}
 
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error) {
-    const rsdk_strings none = {0};
-    *path = NULL;
-    if (strchr(name, '/') != NULL) { /* opened as it is */
-        *path = access(name, F_OK) == 0 ? name : NULL;
-        return RSDK_OK;
-    }
-    RSDK_TRY(find_in_rpaths(search, chain, name, path, error));
-    const rsdk_strings *before_cache[BEFORE_CACHE] = {chain->runpath == NULL ? &search->program_rpath : &none,
-                                                      &search->library_path,
-                                                      chain->runpath != NULL ? &chain->runpath->list : &none};
-    for (size_t i = 0; *path == NULL && i < BEFORE_CACHE; i++) {
-        RSDK_TRY(find_in(search, before_cache[i], name, path, error));
-    }
-    return *path == NULL ? rsdk_linker_search_find_in_system(search, name, path, error) : RSDK_OK;
+    rsdk_search_rule rule = RSDK_RULE_NONE;
+    return rsdk_linker_search_find_by_rule(search, chain, name, path, &rule, error);
 }

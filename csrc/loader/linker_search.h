@@ -15,8 +15,9 @@
 /* The directories of one RPATH or RUNPATH. There is one such list for each text and $ORIGIN: libraries of a directory
  * that have the same RPATH share it. */
 typedef struct rsdk_search_path {
-    rsdk_strings list;
-    uint64_t walk; /* the last walk that visited it */
+    rsdk_strings list;   /* without the directories that do not exist, where these are left out */
+    rsdk_strings absent; /* the directories that were left out */
+    uint64_t walk;       /* the last walk that visited it */
 } rsdk_search_path;
 
 /* The way of a library into the process, which decides which RPATHs count for its needs. */
@@ -24,6 +25,16 @@ typedef struct rsdk_load_chain {
     rsdk_search_path *rpath, *runpath;   /* the library's own paths; NULL: none */
     const struct rsdk_load_chain *above; /* the nearest library, of all that brought it in, that has another RPATH */
 } rsdk_load_chain;
+
+/* The place in the linker's order that has a file. */
+typedef enum rsdk_search_rule {
+    RSDK_RULE_NONE, /* there is no file */
+    RSDK_RULE_PATH, /* the name is a path */
+    RSDK_RULE_RPATH,
+    RSDK_RULE_LIBRARY_PATH,
+    RSDK_RULE_RUNPATH,
+    RSDK_RULE_SYSTEM, /* ld.so.cache and the default directories */
+} rsdk_search_rule;
 
 typedef struct rsdk_linker_search {
     rsdk_arena *arena;
@@ -81,6 +92,10 @@ void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes,
  * linker would find none. */
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error);
+
+/* Do the same, and tell by which rule the file is found. */
+rsdk_status rsdk_linker_search_find_by_rule(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
+                                            const char **path, rsdk_search_rule *rule, rsdk_error *error);
 
 /* Find the file for `name` in ld.so.cache and the default directories; *path is NULL where there is none. */
 rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const char *name, const char **path,

@@ -9,10 +9,12 @@
 #include "loader/plan.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "elf/elf_dynsym.h"
 #include "elf/elf_sections.h"
 #include "elf/soname.h"
 #include "loader/planned.h"
@@ -383,6 +385,107 @@ static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_er
     return RSDK_OK;
 }
 
+/* Warn of a HIP outside the SDK that given files lead to: the SDK has none of its SONAME, so that it stays beside the
+ * SDK's. */
+static rsdk_status warn_of_hips(rsdk_plan *plan, rsdk_error *error) {
+    static const char hip[] = "libamdhip64.so";
+    const char *own = NULL;
+    rsdk_package_id package;
+    for (size_t i = 0; i < plan->graph.nodes.count; i++) {
+        const rsdk_node *node = rsdk_plan_node(plan, i);
+        if (node->is_sdk || node->parent == RSDK_NO_NODE || node->file->soname == NULL ||
+            !rsdk_soname_has_linker_name(node->file->soname, hip)) {
+            continue;
+        }
+        RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
+        if (own != NULL) {
+            RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_CONFLICT, error,
+                                       "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
+                                       "both has two HIPs; take a build that uses the SDK's",
+                                       rsdk_plan_node(plan, node->parent)->location.path, node->location.path, own));
+        }
+    }
+    return RSDK_OK;
+}
+
+/* ---- symbols of libraries that a file does not name ---- */
+
+typedef RSDK_LIST(rsdk_elf_wanted) wanted_list;
+
+/* Read the symbols of a file; a file that cannot be read has none. */
+static rsdk_status read_symbols(rsdk_plan *plan, const char *path, rsdk_elf_dynsym *symbols, rsdk_error *error) {
+    rsdk_elf_file facts;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    *symbols = (rsdk_elf_dynsym){0};
+    const rsdk_status status = rsdk_elf_file_read_with_symbols(path, false, &plan->arena, &facts, symbols, &reason);
+    rsdk_error_clear(&reason);
+    symbols->count = status == RSDK_OK ? symbols->count : 0;
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+/* List the symbols that a given file wants of others without a version, and that the process does not have. */
+static rsdk_status list_wanted(rsdk_plan *plan, const char *file, wanted_list *wanted, rsdk_error *error) {
+    rsdk_elf_dynsym symbols;
+    RSDK_TRY(read_symbols(plan, file, &symbols, error));
+    for (uint32_t i = 1; i < symbols.count; i++) {
+        const ElfW(Sym) *symbol = &symbols.symbols[i];
+        const bool is_wanted = symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
+        const char *name = is_wanted ? rsdk_elf_dynsym_name(&symbols, i) : NULL;
+        if (name != NULL && rsdk_elf_dynsym_version(&symbols, i) == NULL && dlsym(RTLD_DEFAULT, name) == NULL) {
+            RSDK_APPEND(&plan->arena, wanted, rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL), error);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Take the symbols from a list that a file has; *has says whether there are any. */
+static rsdk_status take_defined(rsdk_plan *plan, const char *path, wanted_list *wanted, bool *has, rsdk_error *error) {
+    rsdk_elf_dynsym symbols;
+    uint32_t unused = 0;
+    size_t kept = 0;
+    RSDK_TRY(read_symbols(plan, path, &symbols, error));
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (symbols.count == 0 || !rsdk_elf_dynsym_find(&symbols, &wanted->items[i], &unused)) {
+            wanted->items[kept++] = wanted->items[i];
+        }
+    }
+    *has = kept < wanted->count;
+    wanted->count = kept;
+    return RSDK_OK;
+}
+
+/* Make libraries of the catalog roots that have symbols which given files want and do not name a library for, as
+ * programs in Rust do. Libraries that the loader keeps local help nobody. */
+static rsdk_status add_definers(rsdk_plan *plan, const rsdk_load_options *options, node_list *roots,
+                                rsdk_error *error) {
+    wanted_list wanted = {0};
+    bool has = false;
+    for (size_t i = 0; i < options->file_count; i++) {
+        RSDK_TRY(list_wanted(plan, options->files[i], &wanted, error));
+    }
+    for (size_t i = 0; wanted.count > 0 && i < plan->graph.nodes.count; i++) {
+        RSDK_TRY(take_defined(plan, rsdk_plan_node(plan, i)->location.path, &wanted, &has, error));
+    }
+    for (size_t i = 0; wanted.count > 0 && i < rsdk_library_count; i++) {
+        const char *pattern = rsdk_library_table[i].so_pattern;
+        const char *name = rsdk_arena_copy_bytes(&plan->arena, pattern, strcspn(pattern, "*["));
+        rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
+        size_t node = 0;
+        has = false;
+        RSDK_NEED(name, error);
+        if (rsdk_interposition_keeps_local(name)) {
+            continue;
+        }
+        RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, name, &location.path, &location.package, error));
+        RSDK_TRY(location.path != NULL ? take_defined(plan, location.path, &wanted, &has, error) : RSDK_OK);
+        if (has) {
+            RSDK_TRY(rsdk_graph_add(&plan->graph, &location, true, &node, error));
+            RSDK_APPEND(&plan->arena, roots, node, error);
+        }
+    }
+    return rsdk_graph_complete(&plan->graph, error);
+}
+
 static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, unsigned purpose, rsdk_error *error) {
     const bool asks_linker = (purpose & RSDK_PLAN_ASKS_LINKER) != 0;
     node_list roots = {0};
@@ -410,6 +513,10 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     RSDK_TRY(add_files(plan, options, error));
     RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
     RSDK_TRY(add_roots_of_files(plan, &roots, error));
+    if (options->file_count > 0) {
+        RSDK_TRY(warn_of_hips(plan, error));
+        RSDK_TRY(roots.count == 0 ? add_definers(plan, options, &roots, error) : RSDK_OK);
+    }
     plan->guard = (rsdk_guard){.graph = &plan->graph, .warnings = &plan->warnings, .isolate = options->isolate};
     RSDK_TRY(rsdk_guard_fill(&plan->guard, error));
     RSDK_TRY(add_bound_first(plan, error));

@@ -142,28 +142,30 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
 
 PyDoc_STRVAR(
     check_host_files_doc,
-    "check_host_files(files, libraries, /, directories=(), loaded=(), beside=(), installed=False, unpacked=None,\n"
-    "                 site=None)\n--\n\n"
+    "check_host_files(files, libraries, /, directories=(), loaded=(), beside=(), installed=False, python=False,\n"
+    "                 unpacked=None, site=None)\n--\n\n"
     "Whether files (tuple of str) would load, each in a process of its own, and where what they need is (HostFiles):\n"
     "among them, in an SDK with these shared libraries (tuple of str), and on this system; and which ROCm they are\n"
     "for. A file that is no ELF file has no row. Nothing is loaded.\n\n"
     "directories: of the SDK, with which a program can be started. loaded: libraries that each process has opened\n"
     "before, with all that these need. beside: files of the same package that are not to be checked (tuples of str).\n"
-    "installed: whether rocm_sdk can load the SDK's libraries into a process. unpacked: the directory that the files\n"
+    "installed: whether rocm_sdk can load the SDK's libraries into a process. python: whether an\n"
+    "interpreter opens the files, as those of a package: what it needs itself is there. unpacked: the directory that "
+    "the files\n"
     "of a package were unpacked to, and site: the one that it will be installed in (str); None: the files stay.");
 
 static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"", "", "directories", "loaded", "beside", "installed", "unpacked", "site", NULL};
+    static char *names[] = {"", "", "directories", "loaded", "beside", "installed", "python", "unpacked", "site", NULL};
     enum { FILES, LIBRARIES, DIRECTORIES, LOADED, BESIDE, TUPLES };
     PyObject *tuples[TUPLES] = {NULL}, *result = NULL;
     rsdk_text_arguments texts[TUPLES] = {{0}};
     const char *unpacked = NULL, *site = NULL;
-    int is_installed = 0;
+    int is_installed = 0, is_python = 0;
     bool is_read = true;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|O!O!O!pzz", names, &PyTuple_Type, &tuples[FILES],
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|O!O!O!ppzz", names, &PyTuple_Type, &tuples[FILES],
                                      &PyTuple_Type, &tuples[LIBRARIES], &PyTuple_Type, &tuples[DIRECTORIES],
                                      &PyTuple_Type, &tuples[LOADED], &PyTuple_Type, &tuples[BESIDE], &is_installed,
-                                     &unpacked, &site) ||
+                                     &is_python, &unpacked, &site) ||
         rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
@@ -182,6 +184,7 @@ static PyObject *check_host_files(PyObject *module, PyObject *args, PyObject *ke
                                        .directory_count = texts[DIRECTORIES].count,
                                        .loaded = texts[LOADED].items,
                                        .loaded_count = texts[LOADED].count,
+                                       .is_python = is_python != 0,
                                        .unpacked = site != NULL ? unpacked : NULL,
                                        .site = site};
         result = run_host_check(module, &check);

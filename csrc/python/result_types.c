@@ -842,7 +842,7 @@ static const field coverage_fault_fields[] = {
 
 static const field host_need_fields[] = {
     FIELD("name",  "str", PATH(rsdk_host_need, name), "the DT_NEEDED entry (str)"),
-    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'RPATH' (where the RPATH of the file leads), 'system', 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
+    FIELD("place", "{rsdk_need_place_name}", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'RPATH' (where the RPATH of the file leads), 'system', 'beside' (beside a file that is loaded with it, or where the paths of such a file lead), 'other release' (nowhere, as the SDK is of another one), 'nowhere' (str)"),
     FIELD("path",  "str | None", PATH(rsdk_host_need, path), "the file (str); None: nowhere"),
     END,
 };
@@ -850,10 +850,11 @@ static const field host_need_fields[] = {
 static const field unfound_fields[] = {
     FIELD("needing",    "str", PATH(rsdk_host_unfound, needing), "the file that needs it: the one that is checked, or one that this brings in (str)"),
     FIELD("name",       "str", PATH(rsdk_host_unfound, need.name), "the DT_NEEDED entry (str)"),
-    FIELD("place",      "{rsdk_need_place_name}", PLACE(rsdk_host_unfound, need.place), "where a library of this name lies, and the linker does not look for it: 'bundled', 'SDK', 'other version', 'RPATH', 'system', 'other release', 'nowhere', as of HostNeed (str)"),
+    FIELD("place",      "{rsdk_need_place_name}", PLACE(rsdk_host_unfound, need.place), "where a library of this name lies, and the linker does not look for it: 'bundled', 'SDK', 'other version', 'RPATH', 'system', 'beside', 'other release', 'nowhere', as of HostNeed (str)"),
     FIELD("path",       "str | None", PATH(rsdk_host_unfound, need.path), "that library, or one of another version (str); None: there is none"),
     FIELD("fault",      "str | None", TEXT(rsdk_host_unfound, fault), "why the linker refuses the file that it finds (str); None: it finds none"),
     FIELD("fault_code", "Code | None", CODE(rsdk_host_unfound, fault_code), "of the table of problems (str or None)"),
+    FIELD("absent",     "tuple[str, ...]", LIST(rsdk_host_unfound, absent), "directories of the RPATH or RUNPATH of `needing` that do not exist (tuple of str)"),
     END,
 };
 
@@ -862,6 +863,7 @@ static const field host_lack_fields[] = {
     FIELD("name",    "str | None", PATH(rsdk_host_lack, name), "a symbol that nothing defines (str); None: the version lacks altogether"),
     FIELD("version", "str | None", PATH(rsdk_host_lack, version), "its version (str or None)"),
     FIELD("library", "str | None", PATH(rsdk_host_lack, library), "the SONAME of the library that should have it (str); None: not known"),
+    FIELD("definer", "str | None", PATH(rsdk_host_lack, definer), "a library of the SDK that has the symbol, and that is not named (str); None: none is known"),
     END,
 };
 
@@ -877,6 +879,10 @@ static const field host_file_fields[] = {
     FIELD("by_shortnames", "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_SHORTNAMES]), "whether less lacks, and nothing that the SDK has, where rocm_sdk has loaded libraries by their shortnames (bool)"),
     FIELD("by_files",      "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_FILES]), "the same where preload_for has loaded what the file needs (bool); it is tried if shortnames do not do"),
     FIELD("by_run",        "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_RUN]), "the same in a process that was started with the SDK's directories (bool)"),
+    FIELD("directories",   "tuple[str, ...]", LIST(rsdk_host_file, directories), "the directories of LD_LIBRARY_PATH in which the linker finds libraries for it in its process (tuple of str)"),
+    FIELD("own_hip",       "str | None", PATH(rsdk_host_file, own_hip), "the HIP that it brings in by itself, outside the SDK (str or None)"),
+    FIELD("outside_hip",   "str | None", PATH(rsdk_host_file, outside_hip), "the same in a process that has loaded the SDK's HIP: two HIPs (str or None)"),
+    FIELD("borrowed",      "str | None", PATH(rsdk_host_file, lacks.borrowed), "a library of the interpreter that alone has a symbol which it wants (str or None)"),
     FIELD("lacks",         "tuple[HostLack, ...]", WHOLE(lacks_of_host_file), "symbols and versions that nothing has, the first three (tuple of HostLack)"),
     FIELD("lack_count",    "int", NUMBER(rsdk_host_file, lacks.count), "how many there are (int)"),
     FIELD("audited",       "str | None", PATH(rsdk_host_file, audited), "a file that names libraries for the linker to run, it or one that it brings in (str); of use with `audit`"),

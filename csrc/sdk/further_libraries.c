@@ -32,6 +32,25 @@ static bool is_private(const pending *at) {
     return false;
 }
 
+bool rsdk_library_is_searched(const char *path, bool is_for_files) {
+    const char *below = NULL;
+    bool is_private = false;
+    for (const char *next = strstr(path, "/_rocm"); next != NULL; next = strstr(next + 1, "/_rocm")) {
+        below = strchr(next + 1, '/');
+    }
+    for (size_t i = 0; below != NULL && i < sizeof private_places / sizeof *private_places; i++) {
+        const size_t length = strlen(private_places[i]);
+        is_private = is_private || (strncmp(below + 1, private_places[i], length) == 0 && below[length + 1] == '/');
+    }
+    for (size_t i = 0; below != NULL && i < rsdk_library_place_count; i++) {
+        const char *place = rsdk_library_places[i].path, *end = below + 1 + strlen(place);
+        if (strncmp(below + 1, place, strlen(place)) == 0 && end == rsdk_path_name(path) - 1) {
+            return true;
+        }
+    }
+    return below == NULL || (is_for_files && !is_private);
+}
+
 static bool is_directory(int stream, const struct dirent *entry) {
     struct stat facts;
     if (entry->d_type != DT_UNKNOWN) {

@@ -89,6 +89,13 @@ typedef struct rsdk_interposition {
 extern const rsdk_interposition rsdk_interpositions[];
 extern const size_t rsdk_interposition_count;
 
+/* Return whether a SONAME is of a library of the row. A linker name stands for itself; another text is the beginning of
+ * a SONAME. */
+bool rsdk_interposition_is_of(const rsdk_interposition *row, const char *soname);
+
+/* Return whether the loader keeps a library local, so that no other finds its symbols. */
+bool rsdk_interposition_keeps_local(const char *soname);
+
 typedef struct rsdk_host_package {
     const char *soname, *debian, *fedora, *suse, *arch, *gentoo;
 } rsdk_host_package;

@@ -112,10 +112,11 @@ def _status(answers: "Iterable[bool | None]") -> int:
 def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = False) -> None:
     """Print a verdict. each: notes, too."""
     tell_wrapped(f"{verdict.subject}: {verdict.line}")
-    if verdict.loads and verdict.kind != "SDK" and (verdict.loading.is_run or verdict.loading.directories):
+    called, is_run = verdict.loading.shortnames is not None, verdict.loading.is_run
+    if verdict.loads and verdict.kind != "SDK" and (is_run or verdict.loading.directories) and (each or not called):
         from .run import NOT_PASSED_ON
 
-        tell_wrapped(NOT_PASSED_ON, "  ")
+        tell_wrapped(f"it loads in `rocm-sdk run`, too; {NOT_PASSED_ON}" if called else NOT_PASSED_ON, "  ")
     if verdict.install is not None:
         tell_fix(verdict.install, label="install")
     said_fixes = SaidFixes()

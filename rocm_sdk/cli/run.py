@@ -225,14 +225,15 @@ def _with_all_packages(directories: list[str], installed: "Installed", program: 
 
     A directory is needed if the program needs a library in it.
     """
-    from rocm_sdk.installed.library_directories import directories_for, open_directories, packages_of
+    from rocm_sdk.installed.library_directories import led_on, open_directories, packages_of, shared_libraries
 
     packages = [each for each in packages_of(installed) if not {":", ";"} & set(each)]
     if installed.fallback is not None:
         return directories
     found = list(dict.fromkeys([*directories, *open_directories(packages)]))
     file = find_program(program, path=":".join([*tools, os.environ.get("PATH", os.defpath)]))
-    return list(dict.fromkeys([*found, *(directories_for(file, found, packages) if file is not None else [])]))
+    row = led_on(file, found, ())[0] if file is not None else None
+    return [*found, *(led_on(row.path, found, shared_libraries(packages))[1] if row and row.unfound else [])]
 
 
 def _links(names: dict[str, str], directories: list[str], installed: "Installed") -> list[str]:

@@ -12,11 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rocm_sdk._native import HostFile
+
     from .view import Installed
 
 _OPEN = ("lib", "lib/host-math/lib")  # places of libraries in a package
 _PRIVATE = ("lib/llvm", "lib/rocm_sysdeps")  # places of libraries that a system has too: LLVM, libomp, libelf
-_OF_SYSTEM = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
 
 def packages_of(installed: Installed) -> tuple[str, ...]:
@@ -60,69 +61,34 @@ def is_private(directory: str, package: str) -> bool:
     return f"{os.path.relpath(directory, package)}/".startswith(tuple(f"{place}/" for place in _PRIVATE))
 
 
-def directories_for(program: str, directories: Iterable[str], packages: Iterable[str]) -> list[str]:
-    """Return further directories of packages, which a program needs a library of.
+def shared_libraries(directories: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths below directories that have the names of shared libraries, links among them."""
+    from rocm_sdk.installed.walking import walk
 
-    directories: where the program looks already. For a file that is no ELF file the result is [], as nobody knows what
-    a script needs. A private directory counts where nothing else has the library, the system neither.
+    found = ((parent, name) for directory in directories for parent, _, names in walk(directory) for name in names)
+    return tuple(os.path.join(parent, name) for parent, name in found if ".so" in name)
+
+
+def led_on(
+    path: str, directories: Iterable[str], libraries: tuple[str, ...], places: Iterable[str] = ("SDK",)
+) -> tuple[HostFile | None, list[str]]:
+    """Return the row of a file where LD_LIBRARY_PATH also leads to the libraries that it does not find, and how.
+
+    directories: where the linker looks already. libraries: the paths of the SDK's libraries. places: the places of
+    libraries that are led to, as of HostNeed. The second value is the further directories. The row is None for a file
+    that is no ELF file: nobody knows what a script needs.
     """
-    from rocm_sdk._native import inspect_library
-    from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk._native import check_host_files
 
-    searched = list(directories)
-    found: dict[str, None] = {}
-    deeper: _Deeper | None = None
-    pending, seen = [program], {program}
-    for path in pending:  # the list grows
-        try:
-            needed = inspect_library(path).needed
-        except (RocmSdkError, OSError):
-            continue
-        for name in needed:
-            file = next((place for each in searched if os.path.exists(place := f"{each}/{name}")), None)
-            if file is None and "/" not in name and not _is_in_default_place(name):
-                deeper = deeper or _Deeper(packages)
-                file = deeper.find(name, path)
-                if file is not None:
-                    found[os.path.dirname(file)] = None
-            if file is not None and file not in seen:
-                seen.add(file)
-                pending.append(file)
-    return list(found)
-
-
-class _Deeper:
-    """The libraries of packages by their names, the first of several with one name."""
-
-    def __init__(self, packages: Iterable[str]) -> None:
-        from rocm_sdk.installed.walking import walk
-
-        self._own: dict[str, str] = {}
-        self._private: dict[str, str] = {}
-        for package in packages:
-            for parent, directories, names in walk(package):
-                directories.sort()
-                chosen = self._private if is_private(parent, package) else self._own
-                for name in names:
-                    if ".so" in name:
-                        chosen.setdefault(name, os.path.join(parent, name))
-
-    def find(self, name: str, needing: str) -> str | None:
-        """Return the library of this name that a file needs; None if there is none, or the file has another one."""
-        if name in self._own or name not in self._private:
-            return self._own.get(name)
-        from rocm_sdk._native import check_host_files
-
-        needs = (need for file in check_host_files((needing,), ()).files for need in file.needs)
-        has_other = any(need.name == name and need.path is not None for need in needs)
-        return None if has_other else self._private[name]
-
-
-def _is_in_default_place(name: str) -> bool:
-    """Return whether the linker finds a library without being told where: most needs, quickly."""
-    triplet = f"{os.uname().machine}-linux-gnu"
-    places = (*_OF_SYSTEM, f"/lib/{triplet}", f"/usr/lib/{triplet}")
-    return any(os.path.exists(f"{place}/{name}") for place in places)
+    further: list[str] = []
+    while True:
+        files = check_host_files((path,), libraries, directories=(*directories, *further)).files
+        unfound = [each for file in files for each in file.unfound if each.place in places]
+        paths = (each.path for each in unfound if each.path is not None and os.path.basename(each.path) == each.name)
+        new = [each for each in dict.fromkeys(map(os.path.dirname, paths)) if each not in further]
+        if not new:
+            return (files[0] if files else None), further
+        further += new
 
 
 def _names_in(directory: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 
 from rocm_sdk.base.files import names_in
 
@@ -15,6 +16,17 @@ def find(name: str) -> importlib.metadata.Distribution | None:
         return importlib.metadata.distribution(name)
     except (importlib.metadata.PackageNotFoundError, ValueError):
         return None
+
+
+def files_beside(path: str) -> tuple[str, ...] | None:
+    """Return the shared libraries of the distribution whose RECORD names a file; None if no RECORD does."""
+    name, path = os.path.basename(path), os.path.abspath(path)
+    for each in importlib.metadata.distributions():
+        if name in (each.read_text("RECORD") or ""):
+            files = [os.path.normpath(str(each.locate_file(file))) for file in each.files or ()]
+            if path in files:
+                return tuple(file for file in files if ".so" in os.path.basename(file) and file != path)
+    return None
 
 
 def versions(beginning: str) -> dict[str, str]:

@@ -126,15 +126,22 @@ static void absent_libraries_of_another_release(void **state) {
     assert_int_equal(first_release(&whole), 0);
 }
 
-/* The interpreter has libm; a library that is no extension must name it itself. */
+/* The interpreter has its own libraries, which this program has here; a library that is no extension must name them
+ * itself, unless it is a package's. */
 static void an_extension_of_python(void **state) {
     asked *a = *state;
-    const char *source = "double fmod(double, double); double f(double x) { return fmod(x, 2); }";
+    const char *source = "int _cmocka_run_group_tests(int); int f(int x) { return _cmocka_run_group_tests(x); }";
     compile(a, "library.so", source, NULL);
+    const char *path = sample_path(&a->fixture.site, OUTSIDE "/library.so");
     assert_int_equal(check(a, OUTSIDE "/library.so")->lacks.count, 1);
+    rsdk_host_files files = {0};
+    const rsdk_host_check of_package = {.files = &path, .file_count = 1, .is_python = true};
+    assert_int_equal(rsdk_host_check_run(&of_package, &a->arena, &files, &a->fixture.error), RSDK_OK);
+    assert_int_equal(files.list.items[0].lacks.count, 0);
+    assert_string_equal(files.list.items[0].lacks.borrowed, "libcmocka.so.0");
     compile(a, "extension.so",
-            "double fmod(double, double); double no_such_function(double);"
-            "double PyInit_extension(double x) { return fmod(x, 2) + no_such_function(x); }",
+            "int _cmocka_run_group_tests(int); double no_such_function(double);"
+            "double PyInit_extension(double x) { return _cmocka_run_group_tests(2) + no_such_function(x); }",
             NULL);
     const rsdk_host_file *file = check(a, OUTSIDE "/extension.so");
     assert_int_equal(file->lacks.count, 1);

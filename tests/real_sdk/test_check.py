@@ -42,7 +42,7 @@ def test_a_library_that_was_built_for_it(debian_sdk: Callable[[str], Path], tmp_
     (hip,) = (site / CORE / "lib").glob("libamdhip64.so.?")
     good = build(tmp_path / "good.so", hip)
     assert check(site, good).stdout.splitlines()[0] == (
-        f"{good}: loads in a process that has called rocm_sdk (amdhip64), or in `rocm-sdk run`; alone it does not find"
+        f"{good}: loads in a process that has called rocm_sdk (amdhip64); alone it does not find"
         " libamdhip64.so.5; no GPU code of its own"
     )
     bad = build(tmp_path / "bad.so", hip, SOURCE.replace("hipGetDeviceCount", "hipOfTheFuture"))

@@ -213,7 +213,7 @@ def _absent(subject: "Subject", file: "HostFile", each: "Unfound") -> str:
         return f"{each.name}{by}: {subject.shown(each.fault)}"
     if each.path is None:
         return f"{each.name}{by}"
-    is_unreached = each.place in {"bundled", "SDK", "RPATH", "system"}
+    is_unreached = each.place in {"bundled", "SDK", "RPATH", "system", "beside"}
     there = (
         f"{subject.shown(each.path)} is not where the linker looks"
         if is_unreached

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.installed.catalog import rows_of
-from rocm_sdk.installed.library_directories import directories_for, is_private, open_directories, packages_of
+from rocm_sdk.installed.library_directories import is_private, led_on, open_directories, packages_of
+from rocm_sdk.installed.other_distributions import files_beside
 
 from .variants import Variants, check_files
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk._native import HostFile, HostFiles
 
-    from .missing import Against
-    from .subject import Subject
+    from .subject import Against, Subject
 
 
 class Loading(NamedTuple):
@@ -57,16 +57,20 @@ class Loading(NamedTuple):
         return self.is_run or self.shortnames is not None or bool(self.directories or self.before)
 
 
+_NOWHERE = ("nowhere", "other release")
 _NAMED = 4  # shortnames and libraries that a line names
 
 
 def process_words(loading: Loading) -> str:
-    """Return words for the process that files need, behind "loads"; "" if they load by themselves."""
+    """Return words for the process that files need, behind "loads"; "" if they load by themselves.
+
+    Where a call of rocm_sdk helps, `rocm-sdk run` is not said: who imports a module calls, who starts a program runs.
+    """
     ways = []
     if loading.shortnames is not None:
         names = _listed(loading.shortnames) if loading.shortnames and not loading.is_for_files else "preload_for"
         ways.append(f"in a process that has called rocm_sdk ({names})")
-    if loading.is_run:
+    elif loading.is_run:
         ways.append("in `rocm-sdk run`")
     if loading.directories:
         ways.append(f"with LD_LIBRARY_PATH={':'.join(loading.directories)}")
@@ -97,12 +101,18 @@ def try_files(subject: Subject, against: Against) -> Tried:
     """Try the subject's files in one kind of process after the other, until all load. Return the findings."""
     installed = against.installed is not None
     directories = sdk_directories(against)
-    place = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
+    place: dict[str, Any] = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
+    place["python"] = subject.distribution != ""
     analysis, variants = check_files(
         subject.files, against.libraries, directories=directories, installed=installed, **place
     )
+    if subject.kind == "file" and any(each.place in _NOWHERE for file in analysis.files for each in file.unfound):
+        place["beside"] = files_beside(subject.files[0]) or ()
+        analysis = _native.check_host_files(
+            subject.files, against.libraries, directories=directories, installed=installed, **place
+        )
     rows = {file.path: file for file in analysis.files}
-    served, further = _for_programs(analysis, against, directories, **place)
+    served, further = _for_programs(analysis, against, directories)
     rows |= served
     loading = _loading_of(tuple(rows.values()), analysis.preloaded, against, (*directories, *further))
     if subject.kind in ("wheel", "distribution"):
@@ -133,21 +143,18 @@ def _roots(directories: Iterable[str]) -> set[str]:
 
 
 def _for_programs(
-    analysis: HostFiles, against: Against, directories: tuple[str, ...], **facts: Any
+    analysis: HostFiles, against: Against, directories: tuple[str, ...]
 ) -> tuple[dict[str, HostFile], tuple[str, ...]]:
     """Return the rows of programs that `rocm-sdk run` serves with further directories of the SDK, and these."""
-    installed = against.installed
-    failing = [file.path for file in analysis.files if file.is_program and file.fault is None and file.unfound]
-    if installed is None or not failing:
-        return {}, ()
-    packages = packages_of(installed)
-    further = tuple(each for path in failing for each in directories_for(path, directories, packages))
-    if not further:
-        return {}, ()
-    found = _native.check_host_files(
-        tuple(failing), against.libraries, directories=(*directories, *further), installed=True, **facts
-    )
-    return {file.path: file for file in found.files if len(file.unfound) < len(file.unfound_alone)}, further
+    rows: dict[str, HostFile] = {}
+    further: dict[str, None] = {}
+    for file in analysis.files if against.installed is not None else ():
+        if file.is_program and file.fault is None and any(each.place == "SDK" for each in file.unfound):
+            row, of_it = led_on(file.path, directories, against.libraries)
+            further |= dict.fromkeys(of_it)
+            if row is not None and len(row.unfound) < len(row.unfound_alone):
+                rows[row.path] = row
+    return rows, tuple(further)
 
 
 def _site(against: Against) -> str:
@@ -164,8 +171,9 @@ def _loading_of(
     unfound = tuple(dict.fromkeys(name for file in files for name in file.unfound_alone))
     is_run = bool(served) and all(file.by_run for file in served)
     if against.installed is None:
-        used = {os.path.dirname(need.path) for file in served for need in file.needs if need.path is not None}
-        return Loading(unfound, directories=tuple(each for each in directories if is_run and each in used))
+        used = dict.fromkeys(each for file in served for each in file.directories)
+        order = dict.fromkeys((*directories, *used))
+        return Loading(unfound, directories=tuple(each for each in order if is_run and each in used))
     libraries = [file for file in served if not file.is_program]
     if is_run and len(libraries) < len(served):  # a call comes too late for a program
         return Loading(unfound, is_run=True)
@@ -184,12 +192,12 @@ class _Before(NamedTuple):
     rows: dict[str, HostFile]
 
 
-def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str, str]) -> _Before:
+def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str, Any]) -> _Before:
     """Try again with files that other code opens first. Return these, and the rows of files that load then.
 
-    The files are of the package itself, or of another package.
+    The files are of the package itself, or of another package. A program is the first thing in its process.
     """
-    failing = {path: file for path, file in rows.items() if file.fault is None and file.unfound}
+    failing = {path: file for path, file in rows.items() if not (file.fault or file.is_program) and file.unfound}
     own: dict[str, str] = {}
     others: dict[str, str] = {}
     for each in (each for file in failing.values() for each in file.unfound):

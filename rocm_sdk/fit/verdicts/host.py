@@ -14,7 +14,7 @@ from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, loads, try_files
-from .missing import HERE, Against, missing_problems, package_of
+from .missing import HERE, missing_problems, package_of
 from .opened_names import OpenedName, opened_names
 from .opening import Opening, opening
 
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from rocm_sdk._native import HostFile, HostFiles, HostLack, OtherRelease
     from rocm_sdk.problems import Problem
 
-    from .subject import Subject
+    from .subject import Against, Subject
 
     Demangle = Callable[[Iterable[str]], dict[str, str] | None]
     from collections.abc import Iterator
-
-    from .missing import Against
 
 _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
@@ -46,7 +44,8 @@ class Host(NamedTuple):
     loading: Loading
     built_for: str | None  # the releases of ROCm, as text
     problems: tuple[Problem, ...]
-    missing: tuple[str, ...]  # libraries that nothing here has
+    missing: tuple[str, ...]  # libraries that the linker does not find
+    nowhere: tuple[str, ...]  # of these, the libraries that an SDK could bring: nothing here has them
     notes: tuple[str, ...]  # on libraries of which one is loaded
     opens: Opening
 
@@ -74,8 +73,12 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     is_unknown = not all(map(loads, files)) or (opens.is_certain and not opens.is_possible)
     verdict = False if fails else None if is_unknown else True
     built_for = variants.built_for or analysis.built_for
-    missing = tuple(dict.fromkeys(each.name for file in files for each in file.unfound))
-    return Host(verdict, files, analysis, loading, built_for, tuple(found), missing, variants.notes, opens)
+    missing = dict.fromkeys(each.name for file in files for each in file.unfound)
+    there = {each.name for file in files for each in file.unfound if file.own_hip or each.place in HERE}
+    nowhere = tuple(name for name in missing if name not in there)
+    return Host(
+        verdict, files, analysis, loading, built_for, tuple(found), tuple(missing), nowhere, variants.notes, opens
+    )
 
 
 def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening, against: Against) -> list[OpenedName]:
@@ -178,7 +181,11 @@ def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangl
     more = file.lack_count - len(file.lacks)
     where = sorted({lack.library for lack in lacks if lack.library is not None})
     place = " and ".join(where) + (" does not have" if len(where) == 1 else " do not have") if where else ""
-    detail = f"it needs {shown}{f' and {more} more' if more else ''}, which {place or 'none of its libraries has'}"
+    definers = sorted({os.path.basename(lack.definer) for lack in lacks if lack.definer is not None})
+    other = f"; {' and '.join(definers)} of the SDK has it, and is not among its DT_NEEDED" if definers else ""
+    detail = (
+        f"it needs {shown}{f' and {more} more' if more else ''}, which {place or 'none of its libraries has'}{other}"
+    )
     facts = {"subject": os.path.basename(subject.name.rstrip("/"))} if subject.kind != "SDK" else {}
     return problem("E-LIB-020", path, library=os.path.basename(path), detail=detail, **facts)
 
@@ -203,12 +210,14 @@ def _auditors(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
 
 
 def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str, ...]) -> Iterator[Problem]:
-    if subject.kind == "SDK":
-        return
+    """Yield a problem for each HIP beside the SDK's: one of the files, or one that a file brings into its process."""
     own = next((each.path for each in files if os.path.basename(each.path).startswith("libamdhip64")), None)
     others = [path for path in libraries if os.path.basename(path).startswith("libamdhip64.so")]
-    if own is not None and others and os.path.realpath(own) not in map(os.path.realpath, others):
-        yield problem("W-LIB-026", subject.shown(own), library=subject.shown(own), other=others[0])
+    found = (own, *(file.outside_hip for file in files))
+    by_path = {os.path.realpath(path): path for path in found if path is not None}
+    for real, path in by_path.items() if subject.kind != "SDK" and others else ():
+        if real not in map(os.path.realpath, others):
+            yield problem("W-LIB-026", subject.shown(path), library=subject.shown(path), other=others[0])
 
 
 def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:

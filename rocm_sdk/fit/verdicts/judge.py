@@ -20,17 +20,17 @@ from rocm_sdk.fit.image_kinds import image_kinds
 from rocm_sdk.fit.image_kinds import remarks as remarks_of_images
 from rocm_sdk.fit.packages import owner_of
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.installed.library_directories import further_libraries
+from rocm_sdk.installed.library_directories import further_libraries, shared_libraries
 from rocm_sdk.installed.other_distributions import find, versions
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, process_words
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
-from .missing import Against, package_of
+from .missing import package_of
 from .opening import release_of, requirement_of
 from .requirements import requirements
-from .subject import Subject, open_subject, sdk_subject, shared_libraries, with_required
+from .subject import Against, Subject, open_subject, sdk_subject, with_required
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -240,7 +240,8 @@ def _verdict(
     elif has_code and not (gpus and all(on.runs for on in gpus)):
         works = None  # for which GPU, or by which comgr
     requirement = host.analysis.requirement if named is None else requirement_of(named)
-    install = _command_that_installs(requirement) if loads is not True and not has_sdk else None
+    lacks_sdk = not has_sdk and (bool(host.opens.absent) or any(map(package_of, host.nowhere)))
+    install = _command_that_installs(requirement) if loads is not True and lacks_sdk else None
     releases = (host.analysis.first_release, host.analysis.last_release) if named is None else (named, named)
     said = (gpus, has_code, "; ".join(words), problems)
     return Verdict(
@@ -290,7 +291,8 @@ def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bo
     why = [] if host.opens.is_possible else [f"it opens {absent} by name"]
     missing = ", ".join(host.missing[:_NAMED])
     if not has_sdk and (release or host.opens.absent or any(map(package_of, host.missing))):
-        why += ["no SDK is here", *([f"it is for {release}"] if release else [])]
+        lacking = f"no SDK is here for {missing}" if missing else "no SDK is here"
+        why += [lacking, *([f"it is for {release}"] if release else [])]
     else:
         why.append(f"no package here has {missing or 'it'}")
     return f"cannot tell whether it loads: {', and '.join(filter(None, (', '.join(why[:-1]), why[-1])))}"

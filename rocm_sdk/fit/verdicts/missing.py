@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import PackageNotInstalledError
 from rocm_sdk.installed.catalog import stem
+from rocm_sdk.installed.library_directories import led_on
+from rocm_sdk.installed.other_distributions import files_beside
 from rocm_sdk.problems import problem
+
+from .conditions import loads, sdk_directories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rocm_sdk._native import HostFile, Unfound
-    from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
-    from .subject import Subject
+    from .subject import Against, Subject
 
-HERE = frozenset({"bundled", "SDK", "RPATH", "system"})  # places of needs
+HERE = frozenset({"bundled", "SDK", "RPATH", "system", "beside"})  # places of needs
+_AROUND = HERE - {"SDK"}
 _OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core package
-
-
-class Against(NamedTuple):
-    """The SDK that files are checked against: its shared libraries (() without one), its version, its packages."""
-
-    libraries: tuple[str, ...]
-    version: str | None = None
-    installed: Installed | None = None  # None: a directory
 
 
 def package_of(name: str) -> str | None:
@@ -47,25 +42,39 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
 
     A library that a required distribution may bring, which is not here, is no problem.
     """
-    unfound: dict[str, Unfound] = {}  # the first of each name
-    for each in (each for file in files for each in file.unfound):
-        unfound.setdefault(each.name, each)
-    needing: dict[str, str] = {}  # library -> the first file that needs it
-    for name, each in unfound.items():
+    needing: dict[str, str] = {}  # library that is nowhere -> the first file that needs it
+    unfound: dict[str, tuple[Unfound, Problem | None]] = {}  # the first of each name, rather one that is somewhere
+    own_hip = None
+    for file in files:
+        row, directories = file, [""]
+        if subject.kind != "wheel" and any(each.place in _AROUND for each in file.unfound):
+            led, directories = led_on(file.path, sdk_directories(against), against.libraries, _AROUND)
+            row = led or row
+        own_hip = own_hip or row.own_hip
+        for each in (*file.unfound, *row.unfound):
+            if each.name in unfound and (each.place not in HERE or unfound[each.name][0].place in HERE):
+                continue
+            is_there = each.fault is None and each.place in HERE
+            unreached = _unreached(subject, each, file, directories if loads(row) else []) if is_there else None
+            unfound[each.name] = each, unreached
+    for each, unreached in unfound.values():
         if each.fault is not None:
             yield _refused(subject, each)
-        elif each.place in HERE:
-            yield _unreached(subject, each)
+        elif unreached is not None:
+            yield unreached
         elif each.place == "nowhere":
-            needing[name] = each.needing
-    yield from _nowhere(subject, needing, against)
+            needing[each.name] = each.needing
+    yield from _nowhere(subject, needing, against, own_hip)
 
 
-def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against) -> Iterator[Problem]:
-    """Yield the problems of libraries that nothing here has, by the packages that should have them."""
+def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against, own_hip: str | None) -> Iterator[Problem]:
+    """Yield the problems of libraries that nothing here has, by the packages that should have them.
+
+    own_hip: the HIP that the subject brings. Libraries of ROCm that it lacks are a fault of the subject then.
+    """
     of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
-    if of_rocm and against.libraries:
-        yield _of_rocm(subject, needing, of_rocm, against)
+    if of_rocm and (own_hip is not None or against.libraries):
+        yield _of_rocm(subject, needing, of_rocm, against, own_hip)
     unknown: list[str] = []
     may_be_of_others = len(of_rocm) < len(needing) and _may_be_of_others(subject)
     for name, path in needing.items():
@@ -81,20 +90,35 @@ def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against) -> 
         yield _of_python(subject, needing, unknown)
 
 
-def _unreached(subject: Subject, each: Unfound) -> Problem:
-    """Return the problem of a library that is there, and that the linker does not look for there, or by that name."""
+def _unreached(subject: Subject, each: Unfound, file: HostFile, directories: list[str]) -> Problem:
+    """Return the problem of a library that is there, and that the linker does not look for there, or by that name.
+
+    file is the one that is checked. directories let the linker find all that it needs, in LD_LIBRARY_PATH; [] if none
+    do.
+    """
     needing, path = subject.shown(each.needing), each.path or ""
     facts = {"needing": os.path.basename(needing), "name": each.name, "present": subject.shown(path)}
     if os.path.basename(path) != each.name:
         facts["why"] = f"which has {each.name} for its SONAME: the linker looks for files by their names"
-    if subject.kind in ("file", "directory"):
-        facts |= _repair_of_unreached(each, path)
+    elif each.absent:
+        facts["why"] = f"and its RPATH or RUNPATH leads to {', '.join(each.absent)}, which is not there"
+    if subject.kind != "wheel":
+        facts |= _repair_of_unreached(each, path, file, directories)
     return problem("E-LIB-004", needing, library=needing, **facts)
 
 
-def _repair_of_unreached(each: Unfound, path: str) -> dict[str, str]:
-    """Return the facts for the command that lets the linker find a library."""
+def _repair_of_unreached(each: Unfound, path: str, file: HostFile, directories: list[str]) -> dict[str, str]:
+    """Return the facts for the command that lets the linker find a library.
+
+    A file of a package, and one with several links, stays as it is: other environments may have it, too.
+    """
     directory, name = os.path.split(os.path.abspath(path))
+    package = os.path.dirname(os.path.abspath(file.path))
+    if files_beside(each.needing) is not None or os.stat(each.needing).st_nlink > 1:
+        if not file.is_program and os.path.exists(os.path.join(package, "__init__.py")):
+            return {"module": os.path.basename(package), "file": os.path.basename(file.path)}
+        program = os.path.normpath(file.path) if file.is_program else "PROGRAM"
+        return {"directories": ":".join(directories), "program": program} if directories else {}
     if name != each.name:
         return {"target": name, "link": os.path.join(directory, each.name)}
     way = os.path.relpath(directory, os.path.dirname(os.path.abspath(each.needing)))
@@ -128,20 +152,29 @@ def _is_known(facts: Mapping[str, str]) -> bool:
     return "detail" not in facts or "outside" in facts
 
 
-def _of_rocm(subject: Subject, needing: Mapping[str, str], of_rocm: Mapping[str, str], against: Against) -> Problem:
+def _of_rocm(
+    subject: Subject,
+    needing: Mapping[str, str],
+    of_rocm: Mapping[str, str],
+    against: Against,
+    own_hip: str | None,
+) -> Problem:
     path = subject.shown(needing[next(iter(of_rocm))])
     facts = {"needing": os.path.basename(path), "name": ", ".join(of_rocm)}
     distributions = {row[0]: row[3] for row in _native.packages()}
     packages = tuple(dict.fromkeys(of_rocm.values()))
+    where = "; ".join(
+        f"{', '.join(name for name in of_rocm if of_rocm[name] == each)} is in {distributions[each]}"
+        for each in packages
+    )
+    if own_hip is not None:
+        detail = f"{subject.shown(own_hip)} is of a ROCm of its own; of AMD's packages, {where}"
+        return problem("E-LIB-002", path, None, detail=detail, bundle=os.path.basename(subject.name), **facts)
     absent = [each for each in packages if not _is_installed(each, against)]
     version = f"=={against.version}" if against.version is not None else ""
     if absent:
         requirement = f"rocm[libraries]{version}" if "libraries" in absent else f"{distributions['core']}{version}"
         return problem("E-LIB-003", path, None, requirement=requirement, **facts)
-    where = "; ".join(
-        f"{', '.join(name for name in of_rocm if of_rocm[name] == each)} is in {distributions[each]}"
-        for each in packages
-    )
     owners = " and ".join(distributions[each] for each in packages)
     return problem("E-LIB-002", path, None, detail=f"of AMD's packages, {where}", package=owners, **facts)
 

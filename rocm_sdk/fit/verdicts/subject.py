@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import importlib.metadata
 
+    from rocm_sdk.installed.view import Installed
+
 _ELF = b"\x7fELF"
 _SCRATCH = "rocm-sdk-check-"
 
@@ -73,6 +75,14 @@ class Subject(NamedTuple):
             raise type(error)(message, fix, self.shown(error.path or ""), error.code, detail=detail) from None
 
 
+class Against(NamedTuple):
+    """The SDK that files are checked against: its shared libraries (() without one), its version, its packages."""
+
+    libraries: tuple[str, ...]
+    version: str | None = None
+    installed: Installed | None = None  # None: a directory
+
+
 def sdk_subject(directories: tuple[str, ...]) -> Subject:
     """Return the installed SDK, with all its files: whoever reads them sees which are ELF files."""
     return Subject("SDK", "SDK", tuple(_files_below(directories)), directories)
@@ -111,17 +121,6 @@ def _files_below(directories: tuple[str, ...]) -> Iterator[str]:
                 path = os.path.join(parent, name)
                 if not name.endswith(CODE_ENDINGS) and os.path.isfile(path) and not os.path.islink(path):
                     yield path
-
-
-def shared_libraries(directories: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths below directories that have the names of shared libraries, links among them."""
-    return tuple(
-        os.path.join(parent, name)
-        for directory in directories
-        for parent, _, files in walk(directory)
-        for name in files
-        if ".so" in name
-    )
 
 
 def _is_elf(path: str) -> bool:
