@@ -463,7 +463,7 @@ bool rsdk_elf_dynsym_find(const rsdk_elf_dynsym *symbols, const rsdk_elf_wanted 
            (binding == STB_GLOBAL || binding == STB_WEAK || binding == STB_GNU_UNIQUE);
 }
 
-static bool begins_with_one_of(const char *name, const char *const prefixes[]) {
+bool rsdk_elf_dynsym_begins_with(const char *name, const char *const prefixes[]) {
     for (; *prefixes != NULL; prefixes++) {
         if (strncmp(name, *prefixes, strlen(*prefixes)) == 0) {
             return true;
@@ -477,7 +477,7 @@ bool rsdk_elf_dynsym_calls_own_by_name(const rsdk_elf_dynsym *symbols, const cha
         const uint32_t index = symbols->references.items[i].symbol;
         const ElfW(Sym) *symbol = &symbols->symbols[index];
         if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&
-            begins_with_one_of(rsdk_elf_dynsym_name(symbols, index), prefixes)) {
+            rsdk_elf_dynsym_begins_with(rsdk_elf_dynsym_name(symbols, index), prefixes)) {
             return true;
         }
     }

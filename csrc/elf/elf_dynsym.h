@@ -87,8 +87,11 @@ rsdk_elf_wanted rsdk_elf_dynsym_wanted(const char *name, const rsdk_elf_version 
 /* Find the symbol that answers; return false where the file has none that others can see. */
 bool rsdk_elf_dynsym_find(const rsdk_elf_dynsym *symbols, const rsdk_elf_wanted *wanted, uint32_t *index);
 
+/* Return whether a name begins with one of `prefixes` (up to a NULL). */
+bool rsdk_elf_dynsym_begins_with(const char *name, const char *const prefixes[]);
+
 /* Return whether a relocation names a symbol that the file itself defines, that others may define, too, and that begins
- * with one of `prefixes` (up to a NULL): then the linker looks for the symbol in other libraries first. */
+ * with one of `prefixes`: then the linker looks for the symbol in other libraries first. */
 bool rsdk_elf_dynsym_calls_own_by_name(const rsdk_elf_dynsym *symbols, const char *const prefixes[]);
 
 /* Return whether a symbol is an object that can be written after loading. */

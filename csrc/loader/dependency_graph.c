@@ -191,8 +191,8 @@ static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge,
         edge->kind = RSDK_EDGE_SDK;
         return rsdk_graph_add(graph, &location, true, &edge->node, error);
     }
-    bool leads_on = edge->kind == RSDK_EDGE_OUTSIDE && edge->path != NULL && !graph->nodes.items[from]->is_sdk;
-    return leads_on ? follow_outside(graph, from, edge, error) : RSDK_OK;
+    bool leads_on = graph->has_all || (edge->kind == RSDK_EDGE_OUTSIDE && !graph->nodes.items[from]->is_sdk);
+    return leads_on && edge->path != NULL ? follow_outside(graph, from, edge, error) : RSDK_OK;
 }
 
 static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk_error *error) {
@@ -209,7 +209,7 @@ static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk
 /* Complete a node, filtees first: the linker puts them before the file in the order in which symbols are looked for. */
 static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
     const rsdk_node *node = graph->nodes.items[index];
-    if (node->mapped != NULL) {
+    if (node->mapped != NULL && !graph->has_all) {
         return RSDK_OK; /* in the process, and so are its needs */
     }
     if (!node->is_sdk && node->parent == RSDK_NO_NODE) {

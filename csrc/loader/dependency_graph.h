@@ -47,6 +47,7 @@ typedef struct rsdk_graph {
     rsdk_link_map *map;
     rsdk_linker_search *search;
     bool asks_linker;              /* the linker is asked for files outside the SDK */
+    bool has_all;                  /* these files, and files in the process, are nodes as well */
     RSDK_LIST(rsdk_node *) nodes;  /* their places in memory stay */
     rsdk_name_table identities;    /* nodes by the identity of their files */
     rsdk_name_table outside_names; /* "ROOT:NAME" -> node: the names that the linker knows by then of a given file and

@@ -8,7 +8,6 @@
 #include "base/path.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
-#include "sdk/tables.h"
 
 static const char hip_name[] = "libamdhip64.so";
 
@@ -102,17 +101,13 @@ static void pass_on(const rsdk_guard *guard) {
 /* ---- who is bound first ---- */
 
 static rsdk_status warn_of_definer(const rsdk_guard *guard, const rsdk_interposition *row, const rsdk_node *node,
-                                   const char *definer, rsdk_error *error) {
-    static const char *const obstacles[] = {
-        [RSDK_DEEP_SANITIZER] = "the sanitizer's runtime refuses RTLD_DEEPBIND, which would keep them apart",
-        [RSDK_DEEP_ALLOCATOR] = "RTLD_DEEPBIND, which would keep them apart, would pass by the program's allocator"};
-    const char *file = NULL;
-    const rsdk_deep_obstacle obstacle = rsdk_global_scope_deep_obstacle(&file);
-    return rsdk_warnings_add(guard->warnings, RSDK_WARNING_CONFLICT, error,
-                             "%s will call %s and other functions of %s instead of its own: that library is in the "
-                             "global scope, and %s; %s (%s); name both libraries in one call, before anything else "
-                             "opens one of them with RTLD_GLOBAL",
-                             node->location.path, row->probe, definer, row->reason, obstacles[obstacle], file);
+                                   const char *definer, const rsdk_passed_by *passed_by, rsdk_error *error) {
+    return rsdk_warnings_add(
+        guard->warnings, RSDK_WARNING_CONFLICT, error,
+        "%s will call %s and other functions of %s instead of its own: that library is in the "
+        "global scope, and %s; RTLD_DEEPBIND, which would keep them apart, would pass by %s of %s; "
+        "name both libraries in one call, before anything else opens one of them with RTLD_GLOBAL",
+        node->location.path, row->probe, definer, row->reason, passed_by->symbol, passed_by->file);
 }
 
 /* Note that a node is opened before all others, once. */
@@ -136,15 +131,17 @@ static rsdk_status is_interposable(const rsdk_guard *guard, const rsdk_node *nod
 }
 
 /* Bind a library with RTLD_DEEPBIND, as another file answers for it already: the library then looks into itself before.
- * Where RTLD_DEEPBIND does harm, a warning tells the consequence. */
+ * Where something else would change by that, a warning tells the consequence. */
 static rsdk_status bind_deep(rsdk_guard *guard, const rsdk_interposition *row, size_t index, const char *definer,
                              rsdk_error *error) {
-    const char *obstacle = NULL;
+    const rsdk_node *node = node_at(guard, index);
+    rsdk_passed_by passed_by;
     if (guard->nodes[index].binds_deep) {
         return RSDK_OK;
     }
-    if (rsdk_global_scope_deep_obstacle(&obstacle) != RSDK_DEEP_NO_OBSTACLE) {
-        return warn_of_definer(guard, row, node_at(guard, index), definer, error);
+    RSDK_TRY(rsdk_guard_find_passed_by(guard->graph, &node->location, row, definer, &passed_by, error));
+    if (passed_by.file != NULL) {
+        return warn_of_definer(guard, row, node, definer, &passed_by, error);
     }
     const char *reason =
         rsdk_arena_format(guard->graph->arena, "%s is in the global scope, and %s", definer, row->reason);
@@ -164,7 +161,7 @@ static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition
             RSDK_APPEND(guard->graph->arena, &members, i, error);
         }
     }
-    const char *definer = members.count > 0 ? rsdk_global_scope_definer(row->probe) : NULL;
+    const char *definer = members.count > 0 ? rsdk_global_scope_find(row->probe).file : NULL;
     for (size_t i = 0; i < members.count && members.count + (definer != NULL) > 1; i++) {
         const rsdk_node *node = node_at(guard, members.items[i]);
         RSDK_TRY(is_interposable(guard, node, row->symbols, &calls_own, error));

@@ -7,6 +7,7 @@
 #include "loader/dependency_graph.h"
 #include "loader/warnings.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/tables.h"
 
 /* The guard's rules for one node. */
 typedef struct rsdk_guarded {
@@ -31,5 +32,16 @@ typedef struct rsdk_guard {
 /* Fill in the rest of *guard, once the graph is complete. RSDK_BAD_ARGUMENT if `isolate` has a name that is not a
  * library's. */
 rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error);
+
+/* A definition of the global scope that a library would no longer use. */
+typedef struct rsdk_passed_by {
+    const char *symbol, *file; /* file: NULL: there is none */
+} rsdk_passed_by;
+
+/* Find what would change if a library that is not in the process were bound with RTLD_DEEPBIND, apart from the symbols
+ * of the row, and those that `definer` (a file in the global scope) and the library have both. */
+rsdk_status rsdk_guard_find_passed_by(const rsdk_graph *graph, const rsdk_location *library,
+                                      const rsdk_interposition *row, const char *definer, rsdk_passed_by *found,
+                                      rsdk_error *error);
 
 #endif

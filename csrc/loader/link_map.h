@@ -70,17 +70,18 @@ rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena,
 
 /* The answers of this process's global scope. */
 
-/* Return the file in the global scope that defines a function, as the linker names it; NULL: none does. */
-const char *rsdk_global_scope_definer(const char *function);
+/* A definition that dlsym finds. */
+typedef struct rsdk_global_definition {
+    const char *file; /* as the linker names it, the program by its argv[0]; NULL: nobody defines the symbol, or in
+                         thread-local memory */
+    const void *address;
+    size_t size;
+} rsdk_global_definition;
 
-/* The reason why a library must not be opened with RTLD_DEEPBIND in this process. */
-typedef enum rsdk_deep_obstacle {
-    RSDK_DEEP_NO_OBSTACLE,
-    RSDK_DEEP_SANITIZER, /* the sanitizer's runtime ends the process that calls dlopen with RTLD_DEEPBIND */
-    RSDK_DEEP_ALLOCATOR, /* memory comes from another allocator than the C library's, which the library would pass by */
-} rsdk_deep_obstacle;
+/* Find the definition of a symbol, of the default version, in the global scope. */
+rsdk_global_definition rsdk_global_scope_find(const char *name);
 
-/* Find the obstacle to RTLD_DEEPBIND. *file: the sanitizer's or the allocator's; NULL without an obstacle. */
-rsdk_deep_obstacle rsdk_global_scope_deep_obstacle(const char **file);
+/* Find the definition that a loaded file (as the linker names it) has itself. */
+rsdk_global_definition rsdk_global_scope_find_in(const char *file, const char *name);
 
 #endif
