@@ -299,11 +299,17 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(52, N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "Start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
-    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "Take a build of {subject|the library} that fits what is here, or install what it was built with"},
-              {ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
-              PREFIX, SAME, FILE_ITSELF),
-        "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
+    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}{intact}",
+        FIXES({ANY, TRIED, "unset {$variable}  # or take {entry} out of it"},
+              {ANY, WORDS, "conda install --prefix {$conda} -c conda-forge libstdcxx-ng  # a newer one"},
+              {ANY, WORDS, "Import and initialise rocm_sdk before {bringer} is loaded"},
+              {ANY, TRIED, "{reinstall}  # {changed}"},
+              {ANY, WORDS, "Take a build of {subject} that fits what is here, or install what it was built with"},
+              {ANY, WORDS, "Use a newer release of the system, or an SDK that was built for this one  # {of_system} is the system's"},
+              {ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, WORDS, "Correct the package that brings {staged}"},
+              {ANY, WORDS, "rocm-sdk test --deep  # compares the packages with each other, and their files with RECORD"}),
+        "A function or a version that one library expects from another is not there: another file of that name comes first, by a variable or because it was loaded before, or the two are of different versions. A package is installed again only where a file of it has another size than its RECORD says.", NULL)
     ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "the libraries are: {detail|for another processor}; none was loaded",
         NO_FIX,
         "Reported for a directory that is tested with --target. Files and packages were tested all the same.", NULL)

@@ -256,6 +256,8 @@ class _Search:
         """
         if found.code == _HANGS and not found.facts.keys().isdisjoint({"driver", "silent"}):
             return  # the subject has seen that it is the driver, or that there is none
+        if not found.facts.keys().isdisjoint({"entry", "conda", "of_system", "bringer"}):
+            return  # a library from outside comes first
         faults, is_complete = self._files.compare(self._files.needed_by(child.files))
         is_intact = is_complete and not faults
         said = ["it worked when it ran again"] if outcome.is_unsteady else []
@@ -357,7 +359,8 @@ def _facts_of(members: Sequence[tuple[Problem, Child]]) -> dict[str, object]:
     """Return facts about the programs that fail by a cause."""
     found, child = members[0]
     more = f", and {len(members) - 1:,} more" if len(members) > 1 else None
-    return {"name": _name(child), "more": more, "seen": found.title}
+    detail = f": {found.cause}" if "provider" in found.facts else ""
+    return {"name": _name(child), "more": more, "seen": found.title + detail}
 
 
 def _name(child: Child) -> str:
