@@ -214,6 +214,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "{detail|the distribution has it in a package that is not installed}",
         FIXES({ANY, WORDS, "Use an SDK whose {package} includes {name|the library}"},
               {ANY, WORDS, "Install AMD's package {outside}, of the release that the SDK is"},
+              {ANY, WORDS, "Take a build of {needing} for this release of the system  # no package of it has {gone}"},
               {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
@@ -307,7 +308,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Take a build of {subject} that fits what is here, or install what it was built with"},
               {ANY, WORDS, "Use a newer release of the system, or an SDK that was built for this one  # {of_system} is the system's"},
               {ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
-              {ANY, WORDS, "Correct the package that brings {staged}"},
+              {ANY, WORDS, "Correct the package that brings {staged|the file}"},
               {ANY, WORDS, "rocm-sdk test --deep  # compares the packages with each other, and their files with RECORD"}),
         "A function or a version that one library expects from another is not there: another file of that name comes first, by a variable or because it was loaded before, or the two are of different versions. A package is installed again only where a file of it has another size than its RECORD says.", NULL)
     ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "the libraries are: {detail|for another processor}; none was loaded",
