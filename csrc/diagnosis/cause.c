@@ -156,6 +156,8 @@ static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk
         rsdk_load_failure_explain(sdk, refused->path, rsdk_finding_fact(refused, "dlerror"), arena, finding, &reason);
     if (status != RSDK_OK && status != RSDK_NO_MEMORY) {
         status = take_error(&reason, arena, finding);
+    } else if (finding->code == RSDK_NO_CODE) {
+        *finding = *refused;
     }
     rsdk_error_clear(&reason);
     return status;
@@ -163,8 +165,7 @@ static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk
 
 rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     RSDK_TRY(take_error(error, arena, finding));
-    if (finding->code == RSDK_E_LIB_001 && sdk != NULL && finding->path != NULL &&
-        rsdk_finding_fact(finding, "dlerror") != NULL) {
+    if (finding->code == RSDK_E_LIB_001 && finding->path != NULL && rsdk_finding_fact(finding, "dlerror") != NULL) {
         const rsdk_finding refused = *finding;
         RSDK_TRY(explain_load(&refused, sdk, arena, finding));
     } else if (finding->code == RSDK_E_LIB_002 && rsdk_finding_fact(finding, "name") != NULL) {

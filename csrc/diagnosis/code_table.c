@@ -215,6 +215,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "Use an SDK whose {package} includes {name|the library}"},
               {ANY, WORDS, "Take another build of {bundle}: it brings a ROCm of its own, without {name|the library}"},
               {ANY, WORDS, "Install AMD's package {outside}, of the release that the SDK is"},
+              {ANY, WORDS, "Take a build of {needing} for this release of the system  # no package of it has {gone}"},
               {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
@@ -302,11 +303,17 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(52, N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "Start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
-    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "Take a build of {subject|the library} that fits what is here, or install what it was built with"},
-              {ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
-              PREFIX, SAME, FILE_ITSELF),
-        "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
+    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}{intact}",
+        FIXES({ANY, TRIED, "unset {$variable}  # or take {entry} out of it"},
+              {ANY, WORDS, "conda install --prefix {$conda} -c conda-forge libstdcxx-ng  # a newer one"},
+              {ANY, WORDS, "Import and initialise rocm_sdk before {bringer} is loaded"},
+              {ANY, TRIED, "{reinstall}  # {changed}"},
+              {ANY, WORDS, "Take a build of {subject} that fits what is here, or install what it was built with"},
+              {ANY, WORDS, "Use a newer release of the system, or an SDK that was built for this one  # {of_system} is the system's"},
+              {ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},
+              {ANY, WORDS, "Correct the package that brings {staged|the file}"},
+              {ANY, WORDS, "rocm-sdk test --deep  # compares the packages with each other, and their files with RECORD"}),
+        "A function or a version that one library expects from another is not there: another file of that name comes first, by a variable or because it was loaded before, or the two are of different versions. A package is installed again only where a file of it has another size than its RECORD says.", NULL)
     ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "the libraries are: {detail|for another processor}; none was loaded",
         NO_FIX,
         "Reported for a directory that is tested with --target. Files and packages were tested all the same.", NULL)
@@ -627,10 +634,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(131, W, ENV, 009, WARNING, "{variable|MIOPEN_SYSTEM_DB_PATH} leads MIOpen away from its databases", "{path|the directory} has no database for {target|any GPU}",
         FIXES({ANY, WORDS, "unset {$variable}  # or name a directory with the databases of this release of MIOpen"}),
         "MIOpen looks there instead of beside its library. Without a database it searches and compiles at the first use of each shape.", NULL)
-    ROW(166, E, ENV, 010, ERROR, "{what|a variable} makes {name|a program} fail{more}", "{name|the program} works without {what|it}, and fails with it: {seen|see `rocm-sdk test`}",
+    ROW(166, E, ENV, 010, ERROR, "{what|a variable} makes {name|a program} fail{more}", "{name|the program} {how|works without it, and fails with it}: {seen|see `rocm-sdk test`}",
         FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
               {ANY, WORDS, "unset {$variable}"}),
-        "A library, a compilation or a program failed. The test ran it again without any variable, entry, directory or soft limit that could be the reason, and it worked; then with each alone. The failure comes with the one that is named. Problems of that variable, and whatever failed with it, are no problems of their own.", NULL)
+        "A library, a compilation or a program failed. The test ran it again without any variable, entry, directory or soft limit that could be the reason, and it worked; then with each alone. The failure comes with the one that is named. Where the reason can be read, as that of a directory for temporary files that is not there, nothing is tried. Problems of that variable, and whatever failed with it, are no problems of their own.", NULL)
     ROW(167, E, ENV, 011, ERROR, "{name|a program} fails at the hard limit of {what|the process}{more}", "{variable|the limit} is {value|low}, and no more can be set in this process: {seen|see `rocm-sdk test`}",
         FIXES({ANY, WORDS, "Raise the hard limit where it is set: the batch system, the service manager or /etc/security/limits.conf"}),
         "The kernel says which limit it was by the error that it gives: no memory (RLIMIT_AS, RLIMIT_DATA), a file too large (RLIMIT_FSIZE), too many files (RLIMIT_NOFILE), no process (RLIMIT_NPROC).", NULL)
@@ -642,8 +649,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{repair|rm FILE}"},
               {ANY, WORDS, "Rename {$path}, or take its directory out of {variable|the search path of Python}"}),
         "Python takes the first module of a name that it finds. A file json.py in a directory of PYTHONPATH comes before the standard library, and whatever imports json gets that file. A file .pyc that was made of another source, and is not compared with it, takes the place of that source.", NULL)
-    ROW(174, W, ENV, 014, WARNING, "ROCm has no place for its temporary files", "{path|/tmp}: {detail|it cannot be written}",
-        FIXES({ANY, WORDS, "Set TMPDIR to a directory that this user may write to"}),
+    ROW(174, W, ENV, 014, WARNING, "ROCm has no place for its temporary files", "{setting|/tmp}: {detail|it cannot be written}",
+        FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
+              {ANY, WORDS, "Set TMPDIR to a directory that this user may write to"}),
         "comgr, which compiles for hiprtc and HIP and unpacks compressed code, makes a directory comgr-* in the directory that TMPDIR, TMP, TEMP or TEMPDIR names, the first that is set, else in /tmp. Where it cannot, these calls fail, and kernels of compressed code with hipErrorInvalidDeviceFunction.", NULL)
     ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
         FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),

@@ -43,9 +43,14 @@ bool rsdk_host_package_is_known(const char *name);
 /* The reason why the dynamic linker refused a library, from the dependency graph, the system and the dlerror text. */
 
 /* Fill the finding for the library `path`, of which the linker said `dlerror_text`. An error that comes up on the way,
- * such as a damaged dependency, is the cause, and is returned in *error. The files are read again. */
+ * such as a damaged dependency, is the cause, and is returned in *error. The files are read again. Without an SDK the
+ * finding may have no code. */
 rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const char *dlerror_text, rsdk_arena *arena,
                                       rsdk_finding *finding, rsdk_error *error);
+
+/* Fill the finding, without a code where the text is another one: a version or a symbol lacks. No file is hashed. */
+rsdk_status rsdk_misfit_find(rsdk_sdk *sdk, const char *path, const char *dlerror_text, rsdk_arena *arena,
+                             rsdk_finding *finding, rsdk_error *error);
 
 /* The causes of errors. An error that may have several causes is examined after it has happened. */
 

@@ -3,15 +3,23 @@
 
 #include <string.h>
 
+#include "diagnosis/system.h"
 #include "elf/soname.h"
 #include "sdk/tables.h"
 
-/* The commands that stand in place of a package that the table does not have. */
+/* The commands that stand in place of a package that the table does not have; %s: the library. Where nothing is found,
+ * the installation fails: apt-get and emerge succeed without a name. */
 static const rsdk_host_package searches = {
-    NULL, "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)", "$(e-file %s)",
+    NULL,
+    "$(apt-file --package-only search /%s | grep . || echo no-package-has-%s)",
+    "'*/%s'",
+    "'%s()(64bit)'",
+    "$(pacman -Fq %s)",
+    "$(e-file %s | grep . || echo no-package-has-%s)",
 };
 
 static const char not_known[] = "no table here says which package has it";
+static const char no_more[] = "the packages of this release of the system do not have it, those of earlier ones did";
 
 static const rsdk_host_package *row_of(const char *name) {
     for (size_t i = 0; i < rsdk_host_package_count; i++) {
@@ -35,6 +43,24 @@ static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const c
     return rsdk_finding_add(finding, arena, "detail", detail, error);
 }
 
+static bool is_gone(const char *name) {
+    for (size_t i = 0; i < rsdk_host_end_count; i++) {
+        const rsdk_host_end *each = &rsdk_host_ends[i];
+        if (strcmp(each->soname, name) == 0 && rsdk_system_is_since(each->id, each->version)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return a copy of a text with a name in the place of each %s. */
+static const char *with_name(rsdk_arena *arena, const char *text, const char *name) {
+    for (const char *mark = NULL; text != NULL && (mark = strstr(text, "%s")) != NULL;) {
+        text = rsdk_arena_format(arena, "%.*s%s%s", (int)(mark - text), text, name, mark + 2);
+    }
+    return text;
+}
+
 static const char *outside_package_of(const char *name) {
     for (size_t i = 0; i < rsdk_outside_package_count; i++) {
         if (rsdk_soname_has_linker_name(name, rsdk_outside_packages[i].library)) {
@@ -52,6 +78,10 @@ rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, cons
     if (outside_package_of(name) != NULL) {
         return add_outside(finding, arena, outside_package_of(name), error);
     }
+    if (is_gone(name)) {
+        RSDK_TRY(rsdk_finding_add(finding, arena, "gone", name, error));
+        return rsdk_finding_add(finding, arena, "detail", no_more, error);
+    }
     const rsdk_host_package *row = row_of(name);
     if (row == &searches) {
         RSDK_TRY(rsdk_finding_add(finding, arena, "detail", not_known, error));
@@ -62,10 +92,7 @@ rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, cons
                                   {"arch", row->arch},
                                   {"gentoo", row->gentoo}};
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        const char *mark = strstr(packages[i].value, "%s");
-        const char *value = mark == NULL ? packages[i].value
-                                         : rsdk_arena_format(arena, "%.*s%s%s", (int)(mark - packages[i].value),
-                                                             packages[i].value, name, mark + 2);
+        const char *value = with_name(arena, packages[i].value, name);
         RSDK_NEED(value, error);
         RSDK_TRY(rsdk_finding_add(finding, arena, packages[i].name, value, error));
     }

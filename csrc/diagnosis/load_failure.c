@@ -369,10 +369,9 @@ static const struct linker_text {
     const char *words;
     rsdk_code code;
 } linker_texts[] = {
-    {"Permission denied", RSDK_E_FILE_007},       {"undefined symbol: ", RSDK_E_LIB_020},
-    {"' not found (required by", RSDK_E_LIB_020}, {" not defined in file ", RSDK_E_LIB_020},
-    {"file too short", RSDK_E_LIB_006},           {"invalid ELF header", RSDK_E_LIB_006},
-    {"cannot read file data", RSDK_E_LIB_006},    {"wrong ELF class", RSDK_E_LIB_012},
+    {"Permission denied", RSDK_E_FILE_007}, {"file too short", RSDK_E_LIB_006},
+    {"invalid ELF header", RSDK_E_LIB_006}, {"cannot read file data", RSDK_E_LIB_006},
+    {"wrong ELF class", RSDK_E_LIB_012},
 };
 
 static bool is_of_system(const char *path) {
@@ -427,6 +426,10 @@ rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const cha
     explanation e = {
         .sdk = sdk, .path = path, .dlerror_text = dlerror_text, .arena = arena, .finding = finding, .error = error};
     finding->code = RSDK_NO_CODE;
+    RSDK_TRY(rsdk_misfit_find(sdk, path, dlerror_text, arena, finding, error));
+    if (finding->code != RSDK_NO_CODE || sdk == NULL) {
+        return RSDK_OK;
+    }
     RSDK_TRY(make_graph(&e));
     for (size_t i = 0; finding->code == RSDK_NO_CODE; i++) { /* the last always finds something */
         RSDK_TRY(causes[i](&e));

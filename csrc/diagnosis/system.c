@@ -99,20 +99,36 @@ rsdk_system rsdk_system_of_release(const char *text) {
     return system;
 }
 
-rsdk_system rsdk_system_current(void) {
-    rsdk_system system = RSDK_SYSTEM_ANY;
-    rsdk_arena arena = RSDK_ARENA_INIT;
+/* Return the text of this machine's release file; "" without one. */
+static const char *read_release(rsdk_arena *arena) {
+    char *text = NULL;
+    size_t length = 0;
+    rsdk_file_identity identity;
     for (size_t i = 0; i < sizeof release_files / sizeof *release_files; i++) {
-        char *text = NULL;
-        size_t length = 0;
-        rsdk_file_identity identity;
-        if (rsdk_file_read_text(release_files[i], RELEASE_LIMIT, &arena, &text, &length, &identity, NULL) == RSDK_OK) {
-            system = rsdk_system_of_release(text);
-            break;
+        if (rsdk_file_read_text(release_files[i], RELEASE_LIMIT, arena, &text, &length, &identity, NULL) == RSDK_OK) {
+            return text;
         }
     }
+    return "";
+}
+
+rsdk_system rsdk_system_current(void) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_system system = rsdk_system_of_release(read_release(&arena));
     rsdk_arena_clear(&arena);
     return system;
+}
+
+bool rsdk_system_is_since(const char *id, const char *version) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    size_t id_length = 0, length = 0;
+    const char *text = read_release(&arena);
+    const char *own_id = find_value(text, "ID", &id_length), *own = find_value(text, "VERSION_ID", &length);
+    bool is_same = id_length == strlen(id) && memcmp(own_id, id, id_length) == 0;
+    const char *number = rsdk_arena_copy_bytes(&arena, own, length);
+    bool is_since = is_same && (length == 0 || (number != NULL && strverscmp(number, version) >= 0));
+    rsdk_arena_clear(&arena);
+    return is_since;
 }
 
 bool rsdk_system_is_container(void) {

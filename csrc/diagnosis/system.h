@@ -30,6 +30,10 @@ rsdk_system rsdk_system_of_release(const char *text);
 /* Return the distribution of this machine, by /etc/os-release or /usr/lib/os-release. */
 rsdk_system rsdk_system_current(void);
 
+/* Return whether this machine has the distribution with this ID in that release or a later one; one without a number is
+ * later than all that have one. */
+bool rsdk_system_is_since(const char *id, const char *version);
+
 /* Return whether this process runs in a container, by the files that engines leave there. */
 bool rsdk_system_is_container(void);
 

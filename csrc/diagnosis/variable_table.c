@@ -151,7 +151,7 @@ const rsdk_inherited_variable rsdk_inherited_variables[] = {
     {"ROCPROFILER_REGISTER_ENABLED",       RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "0 turns the registration off: no profiler sees the process"},
     {"ROCPROFILER_REGISTER_SECURE",        RSDK_VALUE_SWITCH,    PROFILING, "users",                                   "a profiler's library from another place is refused"},
     {"ROCP_TOOL_LIBRARIES",                RSDK_VALUE_LIST,      PROFILING, "rocprofv3, for the program that it starts", "children load the tool too, and a file that is gone ends each program with HIP"},
-    {"ROCP_TOOL_ATTACH",                   RSDK_VALUE_SWITCH,    PROFILING, "rocprof-attach, users",                   "rocprofiler-register ignores it while ROCPROFILER_REGISTER_LIBRARY is set"},
+    {"ROCP_TOOL_ATTACH",                   RSDK_VALUE_SWITCH,    PROFILING, "rocprof-attach, users",                   "each process with HIP starts the library for attaching profilers; reported: workers end"},
     {"ROCPROFILER_LIBRARY_CTOR",           RSDK_VALUE_SWITCH,    PROFILING, "rocprofv3",                               "the profiler's library starts in each child when it is loaded"},
     {"ROCPROF_*",                          RSDK_VALUE_SWITCH,    PROFILING, "rocprofv3",                               "a child writes over the output of its parent"},
     {"ROCPROF_ATT_LIBRARY_PATH",           RSDK_VALUE_DIRECTORY, PROFILING, "users",                                   "thread trace is decoded by another release"},

@@ -15,19 +15,30 @@ const rsdk_host_package rsdk_host_packages[] = {
     {"libgomp.so.1",       "libgomp1",       "libgomp",         "libgomp1",       "gcc-libs",       "sys-devel/gcc"},
     {"libibverbs.so.1",    "libibverbs1",    "libibverbs",      "libibverbs1",    "rdma-core",      "sys-cluster/rdma-core"},
     {"liblzma.so.5",       "liblzma5",       "xz-libs",         "liblzma5",       "xz",             "app-arch/xz-utils"},
+    {"libmpi_cxx.so.40",   "libopenmpi3",    "'*/libmpi_cxx.so.40'", "openmpi4-libs", "$(pacman -Fq libmpi_cxx.so.40)", "'sys-cluster/openmpi[cxx]'"},
     {"libncursesw.so.6",   "libncursesw6",   "ncurses-libs",    "libncurses6",    "ncurses",        "sys-libs/ncurses"},
     {"libnuma.so.1",       "libnuma1",       "numactl-libs",    "libnuma1",       "numactl",        "sys-process/numactl"},
     {"libquadmath.so.0",   "libquadmath0",   "libquadmath",     "libquadmath0",   "gcc-libs",       "sys-devel/gcc"},
     {"libstdc++.so.6",     "libstdc++6",     "libstdc++",       "libstdc++6",     "gcc-libs",       "sys-devel/gcc"},
     {"libtinfo.so.6",      "libtinfo6",      "ncurses-libs",    "libncurses6",    "ncurses",        "sys-libs/ncurses"},
     {"libva.so.2",         "libva2",         "libva",           "libva2",         "libva",          "media-libs/libva"},
-    {"libxml2.so.2",       "libxml2",        "libxml2",         "libxml2-2",      "libxml2-legacy", "dev-libs/libxml2"},
+    {"libxml2.so.2",       "libxml2",        "'libxml2.so.2()(64bit)'", "libxml2-2",      "libxml2-legacy", "dev-libs/libxml2"},
     {"libz.so.1",          "zlib1g",         "zlib",            "libz1",          "zlib",           "sys-libs/zlib"},
     {"libzstd.so.1",       "libzstd1",       "libzstd",         "libzstd1",       "zstd",           "app-arch/zstd"},
 };
 /* clang-format on */
 
 const size_t rsdk_host_package_count = sizeof rsdk_host_packages / sizeof *rsdk_host_packages;
+
+/* Open MPI 5 has no library for C++, libxml2 2.14 has another SONAME. */
+const rsdk_host_end rsdk_host_ends[] = {
+    {"libmpi_cxx.so.40", "debian", "13"},
+    {"libmpi_cxx.so.40", "ubuntu", "25.04"},
+    {"libxml2.so.2", "debian", "14"},
+    {"libxml2.so.2", "ubuntu", "25.10"},
+};
+
+const size_t rsdk_host_end_count = sizeof rsdk_host_ends / sizeof *rsdk_host_ends;
 
 /* Libraries of ROCm that no wheel of AMD's has, by linker name. */
 const rsdk_outside_package rsdk_outside_packages[] = {

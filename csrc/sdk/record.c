@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ typedef struct query {
     const char *pattern;   /* of the file's name */
     const char *directory; /* platform directory that the file must be in, within the site */
     const char *match;     /* the path that was found; NULL: none */
+    long long size;        /* of that row; -1: none */
 } query;
 
 /* ---- one RECORD ---- */
@@ -84,6 +86,18 @@ static rsdk_status consider(query *q, const char *row, rsdk_arena *scratch, rsdk
     return RSDK_OK;
 }
 
+/* Return the size at the end of a row, whose path was cut off; -1: there is none. */
+static long long size_before(const char *row, const char *end) {
+    while (end > row && (end[-1] == '\n' || end[-1] == '\r')) {
+        end--;
+    }
+    const char *start = end;
+    while (start > row && isdigit((unsigned char)start[-1]) != 0) {
+        start--;
+    }
+    return start < end && start[-1] == ',' ? strtoll(start, NULL, 10) : -1;
+}
+
 static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, rsdk_error *error) {
     rsdk_arena scratch = RSDK_ARENA_INIT;
     char *text = NULL;
@@ -94,6 +108,7 @@ static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, 
         for (char *each = rsdk_record_next_path(&text); status == RSDK_OK && each != NULL && q->match == NULL;
              each = rsdk_record_next_path(&text)) {
             status = consider(q, each, &scratch, arena, error);
+            q->size = size_before(each, text);
         }
     }
     rsdk_arena_clear(&scratch);
@@ -149,6 +164,7 @@ static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *
     found->distribution = normalise(arena, name, (size_t)(dash - name));
     found->version = rsdk_arena_copy_bytes(arena, dash + 1, (size_t)(name + length - suffix - dash - 1));
     found->path = q->match;
+    found->size = q->size;
     RSDK_NEED(found->distribution, error);
     RSDK_NEED(found->version, error);
     return RSDK_OK;

@@ -11,6 +11,7 @@ typedef struct rsdk_recorded_file {
     const char *distribution; /* "rocm-sdk-core"; NULL: no RECORD lists such a file */
     const char *version;      /* "7.10.0", with its local part */
     const char *path;         /* absolute, whether or not the file is there */
+    long long size;           /* bytes; -1: the RECORD does not say it */
     bool has_records;         /* there is a RECORD that could have listed the file */
 } rsdk_recorded_file;
 

@@ -103,6 +103,14 @@ typedef struct rsdk_host_package {
 extern const rsdk_host_package rsdk_host_packages[];
 extern const size_t rsdk_host_package_count;
 
+/* The release from which a distribution has no package with a library any more. */
+typedef struct rsdk_host_end {
+    const char *soname, *id, *version; /* ID and VERSION_ID of os-release(5) */
+} rsdk_host_end;
+
+extern const rsdk_host_end rsdk_host_ends[];
+extern const size_t rsdk_host_end_count;
+
 typedef struct rsdk_outside_package {
     const char *library, *package; /* a linker name, and the package of AMD's repositories for distributions */
 } rsdk_outside_package;

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 from rocm_sdk.base.starting import begin
 
-from .surroundings import OURS, Surroundings
+from .surroundings import OURS, Surroundings, slowness
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
 _OUTPUT_LIMIT = 2048  # bytes of a library's output
@@ -75,7 +75,7 @@ def load_all(
 def begins(names: Sequence[str], surroundings: Surroundings, _seconds: float) -> list[bool]:
     """Return whether load_check begins and ends in other surroundings, without a library; the same for each name."""
     try:
-        works = list(_load_once([], 1, 1, None, surroundings, _START_AGAIN)) == []
+        works = list(_load_once([], 1, 1, None, surroundings, _START_AGAIN * slowness())) == []
     except (OSError, RuntimeError, _LoadCheckKilledError):
         works = False
     return [works for _ in names]

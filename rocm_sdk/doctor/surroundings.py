@@ -24,7 +24,7 @@ VARIABLE, ENTRY, DIRECTORY, LIMIT, UMASK = "variable", "entry", "directory", "li
 # Variables of the linker, of Python, of ROCm, of compilers, and variables for temporary files and caches.
 _VARIABLES = re.compile(
     r"(LD|PYTHON|HIP|HSA|ROCM|ROCR|AMD|GPU|LLVM|CLANG|CCC|HIPCC|COMGR|MIOPEN|MALLOC|OMP)_?.*"
-    r"|GLIBC_TUNABLES|TMPDIR|TMP|TEMP|XDG_CACHE_HOME|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|COMPILER_PATH|LIBRARY_PATH"
+    r"|GLIBC_TUNABLES|TMPDIR|TMP|TEMP|TEMPDIR|XDG_CACHE_HOME|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|COMPILER_PATH|LIBRARY_PATH"
 )
 _USUAL_UMASK = 0o022
 # Variables that say which SDK is tested, and where: without them another one would be.
@@ -109,6 +109,16 @@ def suspects() -> tuple[Suspect, ...]:
         if _is_less(soft, hard) and soft < row.usual:
             found.append(Suspect(LIMIT, name, str(soft)))
     return tuple(found)
+
+
+def slowness() -> float:
+    """Return how many programs want to run now for each processor of this process, at least 1: time limits grow so."""
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            running = int(file.read().split()[3].partition("/")[0])
+    except (OSError, IndexError, ValueError):
+        return 1.0
+    return max(1.0, running / len(os.sched_getaffinity(0)))
 
 
 def hard_limits() -> Iterator[tuple[str, int, str]]:

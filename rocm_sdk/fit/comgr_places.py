@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.problems import problem
 
@@ -28,9 +29,13 @@ def place_problems(installed: Installed) -> Iterator[Problem]:
         return
     if path is None:
         return
-    temporary = temporary_directory()
+    temporary, name = temporary_directory(), temporary_variable()
     if (detail := _refusal(temporary)) is not None:
-        yield problem("W-ENV-014", temporary, detail=detail)
+        otherwise = "" if os.path.lexists(temporary) else f"  # or: mkdir -p {quoted_for_shell(temporary)}"
+        facts = (
+            {"variable": name, "setting": f"{name}={temporary}", "removal": f"unset {name}{otherwise}"} if name else {}
+        )
+        yield problem("W-ENV-014", temporary, detail=detail, **facts)
     if (
         _has_cache(path)
         and (cache := _cache_directory())
@@ -41,7 +46,13 @@ def place_problems(installed: Installed) -> Iterator[Problem]:
 
 def temporary_directory() -> str:
     """Return the directory where comgr makes its temporary files."""
-    return next((os.environ[name] for name in _TEMPORARY if name in os.environ), "/tmp")
+    name = temporary_variable()
+    return os.environ[name] if name is not None else "/tmp"
+
+
+def temporary_variable() -> str | None:
+    """Return the variable that names this directory; None: none is set."""
+    return next((name for name in _TEMPORARY if name in os.environ), None)
 
 
 def _has_cache(comgr: str) -> bool:

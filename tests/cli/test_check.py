@@ -80,7 +80,7 @@ def test_symbols_that_the_sdk_does_not_have(call: Call, tmp_path: Path, sdk: Sit
     found = document(call, path, *GPU)
     assert codes(found) == ["E-LIB-020"]
     assert "libapp.so" in str(found["problems"])
-    assert "needs the version hip_9.0, which libamdhip64.so.7 does not have" in str(found["problems"])
+    assert "it needs hip_9.0 of libamdhip64.so.7, and " in str(found["problems"])
 
 
 def test_symbols_without_versions_are_demangled(call: Call, tmp_path: Path, sdk: Site) -> None:

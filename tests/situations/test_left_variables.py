@@ -93,12 +93,19 @@ def test_what_leads_into_the_sdk_stays(sdk: Site, other: Path) -> None:
     assert leads_out(sdk, **both)["fix"].startswith(f"export ROCP_TOOL_LIBRARIES={own}")
 
 
-@pytest.mark.parametrize("name", ["HSA_TOOLS_DISABLE_REGISTER", "ROCPROF_OUTPUT_PATH"])
-def test_a_switch_is_named_and_stays(sdk: Site, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "harm"),
+    [
+        ("HSA_TOOLS_DISABLE_REGISTER", ""),
+        ("ROCPROF_OUTPUT_PATH", "a child writes over the output of its parent"),
+        ("ROCP_TOOL_ATTACH", "reported: workers end"),
+    ],
+)
+def test_a_switch_is_named_and_stays(sdk: Site, name: str, harm: str) -> None:
     assert seen(sdk, name, **{name: "1"}) == ("1", "")
     said = run_test(sdk.path, "--only", "environment", **{name: "1"})
     (found,) = (each for each in said.problems if each["code"] == "N-ENV-006" and name in each["title"])
-    assert "; set by " in found["cause"]
+    assert f"{harm}; set by " in found["cause"]
 
 
 # ---- a profiler that runs now ----

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from other_user import OtherUser, open_directory
-from sample_device_code import bundle, library, objects
+from sample_device_code import bundle, code_object, library, objects
+from sample_hiprtc import hiprtc
 from sample_machine import Machine
 from sample_report import install, run_test
-from sample_site import CORE, LIBRARIES, Site, compile_library
+from sample_site import CORE, LIBRARIES, Site, compile_library, run_interpreter
 
 import rocm_sdk
 from rocm_sdk import errors
@@ -147,7 +148,7 @@ def found_places() -> dict[str, tuple[str, str]]:
 def test_the_usual_places(comgr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found_places() == {}
     monkeypatch.setenv("TEMP", str(tmp_path / "none"))
-    assert found_places() == {TEMPORARY: (str(tmp_path / "none"), f"{tmp_path}/none: there is no such directory")}
+    assert found_places() == {TEMPORARY: (str(tmp_path / "none"), f"TEMP={tmp_path}/none: there is no such directory")}
     monkeypatch.setenv("TMP", str(tmp_path))  # which comes first
     assert found_places() == {}
     monkeypatch.setenv("TMPDIR", "")  # LLVM takes it as it is
@@ -175,14 +176,60 @@ def test_check_and_test_say_it(
     monkeypatch.setenv("TMPDIR", gone)
     app = library(tmp_path / "app.so", [bundle(objects("gfx1030"))])
     assert main(["check", str(app), "--gpu", "gfx1030"]) == 0, "it runs where the variable is another one"
-    cause = f"{TEMPORARY}: ROCm has no place for its temporary files: {gone}: there is no such directory"
+    cause = f"{TEMPORARY}: ROCm has no place for its temporary files: TMPDIR={gone}: there is no such directory"
     assert cause in capsys.readouterr().out
     main(["check", str(site.library("libplain.so.1")), "--gpu", "gfx1030"])
     assert TEMPORARY not in capsys.readouterr().out, "it has no code that comgr could be asked for"
     install(site)
     problem = run_test(site.path, "--only", "environment", TMPDIR=gone).only(TEMPORARY)
-    assert problem["fix"] == "Set TMPDIR to a directory that this user may write to"
+    assert problem["fix"] == f"unset TMPDIR  # or: mkdir -p {gone}"
     assert (site.path / CORE / "lib").is_dir()
+
+
+# A compiler that makes its temporary files as LLVM does; the test, with a time limit for tries.
+_COMPILES = """
+    extern char *getenv(const char *); extern int access(const char *, int);
+    extern int snprintf(char *, unsigned long, const char *, ...);
+    const char *names[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}, *place = 0;
+    for (int i = 0; i < 4 && place == 0; i++) place = getenv(names[i]);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/.", place != 0 ? place : "/tmp");
+    return access(path, 2) != 0 ? 6 : 0;
+"""
+_TEST = """
+import sys
+from rocm_sdk.doctor.causes.trying import Clock
+Clock.__init__.__defaults__ = (float(sys.argv[1]),)
+from rocm_sdk.cli import main
+sys.exit(main(["test", "--only", "api,environment", "--json"]))
+"""
+
+
+@pytest.mark.parametrize("seconds", [3.0, -1.0])
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("TEMP=0.6", "No such file or directory"),
+        ("TMP=/etc/passwd", "Not a directory"),
+        ("TEMPDIR=/nowhere", "No such file or directory"),
+    ],
+)
+def test_the_variable_behind_temporary_files_is_read(
+    linked_site: Site, monkeypatch: pytest.MonkeyPatch, seconds: float, setting: str, reason: str
+) -> None:
+    """The same problem with the same name, whether or not there is time to try."""
+    linked_site.library("libhiprtc.so.7", hiprtc(_COMPILES, code_object(0x36, size=64)))
+    linked_site.library("libamd_comgr.so.3", "int amd_comgr_get_version;")
+    install(linked_site)
+    name, _, value = setting.partition("=")
+    for other in {"TMPDIR", "TMP", "TEMP", "TEMPDIR"} - {name}:
+        monkeypatch.delenv(other, raising=False)
+    done = run_interpreter("-c", _TEST, str(seconds), check=False, PYTHONPATH=str(linked_site.path), **{name: value})
+    (found,) = [each for each in json.loads(done.stdout)["problems"] if each["severity"] != "note"]
+    assert found["code"] == "E-ENV-010"
+    assert found["title"] == f"{name} makes the compilation of a kernel with hiprtc fail"
+    assert f" where {name}={value} leads ({reason}): " in found["cause"]
+    assert found["fix"] == f"unset {name}"
 
 
 # ---- names that are asked for: of libraries, of releases, of families, in a program or in a variable

@@ -13,6 +13,8 @@ from rocm_sdk.doctor.file_faults import no_file
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.second_run import Wanted, seen_again
 from rocm_sdk.doctor.surroundings import DIRECTORY, ENTRY, Child, Surroundings, Suspect, suspects
+from rocm_sdk.doctor.surroundings import VARIABLE as SET
+from rocm_sdk.fit.comgr_places import temporary_variable
 from rocm_sdk.installed.shared_objects import library_name
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
@@ -21,6 +23,7 @@ from rocm_sdk.problems.cause_table import BELOW, CHILD, COMPARED, VARIABLE, code
 from .comparing import Files
 from .grouping import grouped, rank
 from .looking import (
+    OF_DIRECTORIES,
     Limit,
     Refusal,
     file_on_the_way_to,
@@ -66,6 +69,7 @@ class _Search:
         if not self._waiting:
             return
         self._by_known_faults()
+        self._by_temporary_files()
         outcomes = self._by_surroundings() if self._waiting else {}
         self._by_contents()
         self._by_looking()
@@ -147,6 +151,18 @@ class _Search:
             self._establish(_of_suspects(group, members, self._recorders[0]), members)
             self._drop_of_variables(group)
         return outcomes
+
+    def _by_temporary_files(self) -> None:
+        """Explain compilers by the variable that leads their temporary files nowhere, which is read and not tried."""
+        name = temporary_variable()
+        members = [pair for pair in self._waiting if pair[0].code == "E-API-005" or "temporary file" in _said(pair[0])]
+        refused = temporary_file_refusal() if name is not None and members else None
+        if name is None or refused is None or refused[1].errno not in OF_DIRECTORIES or not other_temporary_directory():
+            return
+        suspect = Suspect(SET, name, refused[0])
+        how = f"writes temporary files where {name}={refused[0]} leads ({refused[1].strerror})"
+        self._establish(_of_suspects((suspect,), members, self._recorders[0], how), members)
+        self._drop_of_variables((suspect,))
 
     def _gone_without(
         self, group: Sequence[Suspect], pairs: Sequence[tuple[Problem, Child]], clock: Clock
@@ -256,6 +272,8 @@ class _Search:
         """
         if found.code == _HANGS and not found.facts.keys().isdisjoint({"driver", "silent"}):
             return  # the subject has seen that it is the driver, or that there is none
+        if not found.facts.keys().isdisjoint({"entry", "conda", "of_system", "bringer"}):
+            return  # a library from outside comes first
         faults, is_complete = self._files.compare(self._files.needed_by(child.files))
         is_intact = is_complete and not faults
         said = ["it worked when it ran again"] if outcome.is_unsteady else []
@@ -341,11 +359,15 @@ def _is_behind(fault: Problem, found: Problem) -> bool:
     return found.code in explains(fault.code, CHILD) and not (is_same and rank(found) < rank(fault))
 
 
-def _of_suspects(group: Sequence[Suspect], members: Sequence[tuple[Problem, Child]], recorder: Recorder) -> Problem:
-    """Return the problem that suspects cause alone, or together."""
+def _of_suspects(
+    group: Sequence[Suspect], members: Sequence[tuple[Problem, Child]], recorder: Recorder, how: str | None = None
+) -> Problem:
+    """Return the problem that suspects cause alone, or together. how: in words; None: as tries have shown."""
+    what = " and ".join(each.description for each in group) + (" together" if len(group) > 1 else "")
     facts = {
         **_facts_of(members),
-        "what": " and ".join(each.description for each in group) + (" together" if len(group) > 1 else ""),
+        "what": what,
+        "how": how or f"works without {what}, and fails with it",
         "variable": group[0].name,
         "removal": group[0].removal,
     }
@@ -357,7 +379,8 @@ def _facts_of(members: Sequence[tuple[Problem, Child]]) -> dict[str, object]:
     """Return facts about the programs that fail by a cause."""
     found, child = members[0]
     more = f", and {len(members) - 1:,} more" if len(members) > 1 else None
-    return {"name": _name(child), "more": more, "seen": found.title}
+    detail = f": {found.cause}" if "provider" in found.facts else ""
+    return {"name": _name(child), "more": more, "seen": found.title + detail}
 
 
 def _name(child: Child) -> str:

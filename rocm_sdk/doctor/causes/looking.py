@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -23,6 +24,8 @@ _AT_LIMIT = {
     "RLIMIT_NPROC": r"Resource temporarily unavailable",
 }
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # where others write, too
+# The errors of a directory that is not there, or that takes no files: no limit of the process and no other program.
+OF_DIRECTORIES = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC})
 _TEMPORARY_SIZE = 1 << 20  # bytes: less than comgr writes
 
 

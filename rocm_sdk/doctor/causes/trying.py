@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from rocm_sdk.doctor.surroundings import Again, Child, Surroundings, Suspect
+from rocm_sdk.doctor.surroundings import Again, Child, Surroundings, Suspect, slowness
 
-SECONDS = 3.0  # for all tries together
+SECONDS = 3.0  # for all tries together, on a machine that has a processor for each program that wants to run
 
 
 class Outcome(NamedTuple):
@@ -26,7 +26,8 @@ class Clock:
     """The time that is left for tries."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        self._end = monotonic() + seconds
+        self.seconds = seconds * slowness()
+        self._end = monotonic() + self.seconds
 
     @property
     def left(self) -> float:
@@ -57,7 +58,7 @@ def tried(children: Iterable[Child], suspects: Sequence[Suspect], clock: Clock) 
                 outcomes[child] = outcome
                 known += [group for group in outcome.culprits if group not in known]
         except _OutOfTimeError:
-            lack = f"whether another environment helps was not tried: it would take more than {SECONDS:g} s"
+            lack = f"whether another environment helps was not tried: it would take more than {clock.seconds:.0f} s"
             outcomes.update({child: Outcome(lack=lack) for child in members if child not in outcomes})
     return outcomes
 

@@ -16,7 +16,7 @@ from rocm_sdk.doctor.tool_table import TOOLS, ToolRow
 from rocm_sdk.installed.prefix import Prefix
 
 _PLACES = ("bin", "lib/llvm/bin", "llvm/bin")
-_COMPILER = re.compile(r"(amd)?(clang(\+\+|-cpp)?|flang(-new)?)(-\d+)?|(ld\.)?lld(-\d+)?|llvm-objdump(-\d+)?")
+COMPILER = re.compile(r"(amd)?(clang(\+\+|-cpp)?|flang(-new)?)(-\d+)?|(ld\.)?lld(-\d+)?|llvm-objdump(-\d+)?")
 LINKER_REFUSES = "error while loading shared libraries: "  # the words of the dynamic linker about a program
 _NOT_LOADED = re.compile(LINKER_REFUSES + r"([^:]+): cannot open shared object file")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
@@ -106,7 +106,7 @@ def _programs(prefix: Prefix) -> tuple[Sequence[Program], list[str]]:
         directory = os.path.join(prefix.root, place)
         for path in (each for each in prefix.files if os.path.dirname(each) == directory):
             name = os.path.basename(path)
-            row = TOOLS.get(name) or (ToolRow(("--version",)) if _COMPILER.fullmatch(name) else None)
+            row = TOOLS.get(name) or (ToolRow(("--version",)) if COMPILER.fullmatch(name) else None)
             row = None if row is not None and row.broken is not None else row
             if row is not None and os.path.realpath(directory) not in seen:
                 known.append(Program(path, row))

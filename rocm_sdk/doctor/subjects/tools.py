@@ -14,7 +14,7 @@ from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
 from rocm_sdk.doctor.children import Ended, Way, run_programs
 from rocm_sdk.doctor.loading import LoadResult, search_path
-from rocm_sdk.doctor.prefixes.programs import LINKER_REFUSES, check_programs, works
+from rocm_sdk.doctor.prefixes.programs import COMPILER, LINKER_REFUSES, check_programs, works
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
@@ -56,6 +56,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         with search_path(installation.search_directories) as path:
             check_programs(installation.prefix, path, recorder, options)
         return
+    _check_compilers(installation, recorder)
     tools = list(_tools(installation))
     state = layout.tree_state(installation.site)
     waits = state in {layout.PACKED, layout.INTERRUPTED}
@@ -75,6 +76,31 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         else:
             ready.append(tool)
     _try(installation, ready, recorder, options)
+
+
+def _check_compilers(installation: Installed, recorder: Recorder) -> None:
+    """Look, as at libraries, whether the compilers and linkers that ROCm itself starts find what they need.
+
+    A library of the SDK for which a file has no search path is no fault: the note about libraries tells it.
+    """
+    places = (os.path.split(os.path.join(installation.site, path)) for path in installation.owners)
+    listed = [f"{place}/{name}" for place, name in places if place.endswith("llvm/bin") and COMPILER.fullmatch(name)]
+    programs = tuple(dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, listed))))
+    libraries = tuple(each.path for each in installation.shared_objects) if programs else ()
+    for file in _native.check_host_files(programs, libraries).files:
+        name = os.path.basename(file.path)
+        told = [each for each in file.unfound if each.place != "SDK" or inspect(each.needing).search_path is not None]
+        for each in told:
+            is_nowhere = each.path is None and each.fault is None
+            facts: dict[str, object] = {
+                **installation.owner_of(each.needing),
+                "needing": os.path.basename(each.needing),
+            }
+            facts |= _native.missing_library(each.name)[2] if is_nowhere else {"name": each.name, "present": each.path}
+            code = each.fault_code or ("E-LIB-002" if is_nowhere else "E-LIB-004")
+            recorder.bad(code, each.needing, f"check tools: {name}", **{"detail": each.fault, **facts})
+        if not told:
+            recorder.good(f"{name} finds the libraries that it needs")
 
 
 def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, options: Options) -> None:

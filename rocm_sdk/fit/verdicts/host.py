@@ -58,7 +58,7 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
         *_faults(subject, files),
         *_another_release(subject, analysis, against, variants.built_for),
         *missing_problems(subject, files, against),
-        *_lacks(subject, files, demangle),
+        *_lacks(subject, files, against, demangle),
         *_two_hips(subject, files, libraries),
         *_auditors(subject, files),
     ]
@@ -148,7 +148,7 @@ def other_release_problem(
     )
 
 
-def _lacks(subject: Subject, files: tuple[HostFile, ...], demangle: Demangle) -> Iterator[Problem]:
+def _lacks(subject: Subject, files: tuple[HostFile, ...], against: Against, demangle: Demangle) -> Iterator[Problem]:
     """Yield a problem for each file that lacks something in its libraries, as far as that can be told.
 
     Where libraries of ROCm are not here, nobody knows what is in them; a file may use one that another of the package
@@ -159,11 +159,24 @@ def _lacks(subject: Subject, files: tuple[HostFile, ...], demangle: Demangle) ->
     for file in files:
         lacks = tuple(each for each in file.lacks if not (lacks_rocm and _may_be_of_rocm(each.library)))
         if lacks:
-            yield _lack(subject, file, lacks, demangle)
+            yield _unfit(subject, file, lacks[0], against) or _lack(subject, file, lacks, demangle)
 
 
 def _may_be_of_rocm(library: str | None) -> bool:
     return library is None or package_of(library) is not None
+
+
+def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against) -> Problem | None:
+    """Return the problem of a library that should have what lacks, in the words of the exception; None: not known."""
+    said = f"{lack.library}: version `{lack.version}' not found (required by {lack.needing})"
+    if lack.name is not None:
+        said = f"{lack.needing}: undefined symbol: {lack.name}"
+    site, fallback = (against.installed.site, against.installed.fallback) if against.installed else ("", None)
+    code, path, facts = _native.explain_load(site, file.path, said, fallback)
+    if code != "E-LIB-020" or path is None or "provider" not in facts:
+        return None
+    own = {"subject": os.path.basename(subject.name.rstrip("/"))} if subject.kind != "SDK" else {}
+    return problem(code, subject.shown(path), library=os.path.basename(path), **facts, **own)
 
 
 def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle) -> Problem:
