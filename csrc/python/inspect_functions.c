@@ -93,39 +93,6 @@ static PyObject *inspect_library(PyObject *module, PyObject *args) {
     return result;
 }
 
-static PyObject *build_extent(const rsdk_module_state *state, const void *sections, size_t index) {
-    (void)state;
-    const rsdk_elf_section *section = (const rsdk_elf_section *)sections + index;
-    return Py_BuildValue("(IKKK)", section->type, (unsigned long long)section->flags,
-                         (unsigned long long)section->offset, (unsigned long long)section->size);
-}
-
-PyDoc_STRVAR(section_extents_doc,
-             "section_extents(path, /)\n--\n\n"
-             "The section headers of an ELF file, in file order (tuple of tuples): sh_type, sh_flags, sh_offset and\n"
-             "sh_size. Raises BadLibraryError where they contradict themselves or the file, or it is none;\n"
-             "LibraryAccessError or LibraryNotFoundError where it cannot be read.");
-
-static PyObject *section_extents(PyObject *module, PyObject *argument) {
-    PyObject *path = NULL;
-    rsdk_arena arena = RSDK_ARENA_INIT;
-    rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_elf_sections sections = {0};
-    rsdk_status status = RSDK_OK;
-    if (!PyUnicode_FSConverter(argument, &path)) {
-        return NULL;
-    }
-    const char *name = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS status = rsdk_elf_sections_read(name, &arena, &sections, &error);
-    Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (rsdk_exceptions_check(status, &error)) {
-        result = rsdk_result_tuple(rsdk_state_get(module), build_extent, sections.items, sections.count);
-    }
-    rsdk_arena_clear(&arena);
-    Py_DECREF(path);
-    return result;
-}
-
 static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -284,6 +251,5 @@ PyMethodDef rsdk_inspect_methods[] = {
     {"check_host_files", WITH_KEYWORDS(check_host_files), METH_VARARGS | METH_KEYWORDS, check_host_files_doc},
     {"inspect_library", inspect_library, METH_VARARGS, inspect_library_doc},
     {"opened_names", opened_names, METH_VARARGS, opened_names_doc},
-    {"section_extents", section_extents, METH_O, section_extents_doc},
     {NULL, NULL, 0, NULL},
 };

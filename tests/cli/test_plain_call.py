@@ -29,7 +29,7 @@ PLAIN = (
     ("code", "a.so", "--retarget", "gfx1030:gfx1031", "--output=b.so"),
     ("env", "--compiler", "clang-19", "--fish"),
     ("tree",),
-    ("tree", "amdhip64", "hipsparse", "--dot"),
+    ("tree", "amdhip64", "hipsparse", "--json"),
     ("env", "--fish"),
     ("env",),
     ("info", "--sizes"),

@@ -50,7 +50,6 @@ def test_in_every_form(call: Call, sdk: Site, extension: Path) -> None:
     assert (step["missing"], tree["missing"]) == (["libgone.so.3"], ["libgone.so.3"])
     assert "libc.so.6" in step["outside"]
     assert [Path(each["path"]).name for each in step["brings"]] == BROUGHT
-    assert '"extension.so' in call("tree", str(extension), "--dot").stdout
     page = Page(call("tree", str(extension), "--html").stdout)
     assert {"extension.so", *BROUGHT} <= {*page.text}
     assert f"ROCm SDK 7.10.0: files that {extension} brings into a process" in page.text

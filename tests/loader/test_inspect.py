@@ -58,8 +58,6 @@ def test_a_field_of_the_header_that_is_a_damage(tmp_path: Path, place: int, valu
     assert damage.message == f"{library}: {damage.detail}"
     if code == "E-LIB-006":
         assert (facts.soname, facts.sections) == ("libx.so", ())
-        with pytest.raises(BadLibraryError, match=detail):
-            _native.section_extents(bytes(library))
 
 
 def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
@@ -69,10 +67,6 @@ def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
     sections = _native.inspect_library(library).sections
     assert [(s.name, s.offset, s.size) for s in sections] == [(n, int(o, 16), int(z, 16)) for n, o, z in rows]
     assert {"", ".text", ".dynamic", ".bss", ".shstrtab"} <= {section.name for section in sections}
-    extents = _native.section_extents(library)
-    assert [row[2:] for row in extents] == [section[1:] for section in sections]
-    kinds = {section.name: row[:2] for section, row in zip(sections, extents, strict=True)}
-    assert [kinds[name] for name in ("", ".text", ".bss")] == [(0, 0), (1, 6), (8, 3)]  # sh_type, sh_flags
 
 
 def test_a_file_without_sections(tmp_path: Path) -> None:
@@ -83,7 +77,6 @@ def test_a_file_without_sections(tmp_path: Path) -> None:
     library.write_bytes(content)
     facts = _native.inspect_library(library)
     assert (facts.sections, facts.damages) == ((), ())
-    assert _native.section_extents(library) == ()
 
 
 def objcopy(library: Path, *options: str) -> None:
@@ -109,11 +102,8 @@ def test_what_is_no_library(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(BadLibraryError, match="libx") as found:
         _native.inspect_library(path)
     assert found.value.message == f"{path}: {found.value.detail}"
-    with pytest.raises(BadLibraryError, match="not an ELF file"):
-        _native.section_extents(path)
-    for read in (_native.inspect_library, _native.section_extents):
-        with pytest.raises(LibraryNotFoundError):
-            read(tmp_path / "nothing")
+    with pytest.raises(LibraryNotFoundError):
+        _native.inspect_library(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize(("count", "is_refused"), [(1 << 14, False), ((1 << 14) + 1, True)])

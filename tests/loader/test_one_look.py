@@ -48,7 +48,7 @@ def test_what_is_installed(sdk: Site, tmp_path: Path) -> None:
     assert opens(sdk, tmp_path / "calls", sys.executable, "-c", LOCATED) == once(*LIBRARY_NAMES)
 
 
-@pytest.mark.parametrize("form", [[], ["--bindings"], ["--bindings", "--json"], ["--dot", "--bindings"]])
+@pytest.mark.parametrize("form", [[], ["--bindings"], ["--bindings", "--json"]])
 def test_tree_of_all(sdk: Site, tmp_path: Path, form: list[str]) -> None:
     script = str(Path(sysconfig.get_path("scripts"), "rocm-sdk"))
     assert opens(sdk, tmp_path / "calls", script, "tree", *form) == once(*LIBRARY_NAMES)

@@ -5,25 +5,21 @@ import sys
 from typing import TYPE_CHECKING
 
 import rocm_sdk
-from rocm_sdk._native import package_directory
 from rocm_sdk.cli.arguments import process_number
 from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.terminal.output import complain
 
 from .bindings import arrows_of
-from .plan_tree import Tree, loaded, plan_tree, requested
+from .plan_tree import Tree, loaded, plan_tree
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from rocm_sdk import Bindings
 
-    from .timing import Timing
-
 # Option -> the fix where a name is a file.
 _INSTEAD = {
     "load": "leave --load out: the file is read and not loaded",
-    "timing": "leave --timing out: the file is read and not loaded",
     "bindings": "name the file with --for",
 }
 EXAMPLE = "rocm-sdk tree hipsparse --load"
@@ -43,11 +39,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
         " wheel, a directory or an installed distribution: what it needs is shown, and it is not loaded",
     )
     parser.add_argument("--load", action="store_true", help="load them, and show how long each took")
-    parser.add_argument(
-        "--timing",
-        action="store_true",
-        help="load them in processes of their own, cold and warm: which file waits, and for what",
-    )
     parser.add_argument(
         "--bindings",
         action="store_true",
@@ -70,7 +61,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
         const="json",
         help='for programs: {"schema": 1, "steps": [], "missing": [], ...}',
     )
-    form.add_argument("--dot", action="store_const", dest="form", const="dot", help="a graph for Graphviz")
     form.add_argument(
         "--html", action="store_const", dest="form", const="html", help="a page, with the parts of the whole as bars"
     )
@@ -80,9 +70,6 @@ def run(options: "Namespace") -> int:
     """Print the tree. Return status 1 if a named file cannot be used, 2 for wrong usage."""
     if (options.files or options.pid is not None) and not options.bindings:
         complain("--for and --pid are for --bindings: add it")
-        return 2
-    if options.timing and (options.load or options.bindings or options.form not in {None, "json"}):
-        complain("--timing stands alone, and has the form of text or --json")
         return 2
     if options.pid is not None:
         return _show_process(options)
@@ -94,12 +81,6 @@ def run(options: "Namespace") -> int:
     tree, bindings = Tree((), ()), None
     if chosen or not words:  # of files something can be told without an SDK, too
         tree, bindings = plan_tree(shortnames, tuple(options.files), has_bindings=options.bindings)
-    timing = _timed(tree, shortnames) if options.timing else None
-    if timing is not None and options.form is None:
-        from .as_timing import tell_timing
-
-        tell_timing(tree, timing)
-        return 0
     if options.load:
         tree = loaded(tree, shortnames)
     all_usable = True
@@ -107,19 +88,10 @@ def run(options: "Namespace") -> int:
         from .files_tree import with_files
 
         tree, all_usable = with_files(tree, words)
-    print(_text(tree, bindings, timing, options.form, [*options.names, *options.files]))
+    print(_text(tree, bindings, options.form, [*options.names, *options.files]))
     for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")
     return 0 if all_usable else 1
-
-
-def _timed(tree: Tree, shortnames: tuple[str, ...] | None) -> "Timing":
-    from rocm_sdk.installed.page_list import PAGE_LIST
-
-    from .timing import timed
-
-    asked = requested(tree) if shortnames is None else shortnames
-    return timed(tree, asked, f"{package_directory('core')}/{PAGE_LIST}")
 
 
 def _divided(names: list[str]) -> tuple[list[str], list[str]]:
@@ -163,11 +135,7 @@ def _show_process(options: "Namespace") -> int:
     return 0
 
 
-def _text(tree: Tree, bindings: "Bindings | None", timing: "Timing | None", form: str | None, names: list[str]) -> str:
-    if form == "dot":
-        from .as_dot import as_dot
-
-        return as_dot(tree)
+def _text(tree: Tree, bindings: "Bindings | None", form: str | None, names: list[str]) -> str:
     if form == "html":
         from .as_html import as_html
 
@@ -179,7 +147,7 @@ def _text(tree: Tree, bindings: "Bindings | None", timing: "Timing | None", form
     if form == "json":
         from .as_json import as_json
 
-        return as_json(tree, timing)
+        return as_json(tree)
     from .as_text import as_text
 
     return as_text(tree, sys.stdout)

@@ -1,17 +1,14 @@
 """The tree for programs; docs/commands.md describes the form."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .plan_tree import Branch, File, Tree
-
-if TYPE_CHECKING:
-    from .timing import Timing
 
 _SCHEMA = 1  # incremented when the meaning of a field changes
 
 
-def as_json(tree: Tree, timing: "Timing | None" = None) -> str:
+def as_json(tree: Tree) -> str:
     """Return the tree as one JSON object."""
     content = {
         "schema": _SCHEMA,
@@ -20,16 +17,8 @@ def as_json(tree: Tree, timing: "Timing | None" = None) -> str:
         "files": len(tree.files),
         "bytes": tree.size,
         "seconds": tree.seconds,
-        "timing": timing and _timing(timing),
     }
     return json.dumps(content, indent=2)
-
-
-def _timing(timing: "Timing") -> dict[str, Any]:
-    loads = {"warm": timing.warm, "cold": timing.cold, "listed": timing.listed, "unlisted": timing.unlisted}
-    return timing._asdict() | {
-        name: load and {"seconds": load.whole, "steps": load.steps} for name, load in loads.items()
-    }
 
 
 def _step(branch: Branch) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def plan_tree(
     return Tree(tuple(branches), plan.missing), bindings
 
 
-def requested(tree: Tree) -> tuple[str, ...]:
+def _requested(tree: Tree) -> tuple[str, ...]:
     """Return the short names of the libraries that were asked for."""
     names = (branch.step.shortname for branch in tree.branches if branch.step.requested)
     return tuple(filter(None, names))
@@ -107,7 +107,7 @@ def requested(tree: Tree) -> tuple[str, ...]:
 
 def loaded(tree: Tree, shortnames: tuple[str, ...] | None) -> Tree:
     """Load the libraries of a tree, and return the tree with the times. Raise the errors of preload_libraries()."""
-    preload_libraries(*(requested(tree) if shortnames is None else shortnames))
+    preload_libraries(*(_requested(tree) if shortnames is None else shortnames))
     seconds = dict(own_seconds())
     return tree._replace(
         branches=tuple(branch._replace(seconds=seconds.get(branch.file.path)) for branch in tree.branches)
