@@ -186,6 +186,7 @@ Code = Literal[
     "W-ENV-015",
     "W-ENV-016",
     "W-GPU-034",
+    "W-API-006",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

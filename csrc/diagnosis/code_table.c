@@ -373,6 +373,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A small kernel is compiled at run time, as PyTorch, MIOpen and rocFFT do, for the machine's GPU or for gfx1030. The compilation needs amd_comgr and the built-in headers of hiprtc; no GPU is needed.", NULL)
+    ROW(178, W, API, 006, WARNING, "{shortname|hiprtc} does not compile the headers that cupy includes", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk init && export ROCM_HOME=\"$(rocm-sdk path --root)\"  # cupy asks hipcc in its bin for the directories of <stddef.h> and <cstdint>"}),
+        "Reported where cupy is installed. hiprtc finds neither header by itself, in a sound SDK neither; cupy passes the directories that `hipcc -x hip -E -v` names, and so does the test.", NULL)
 
     /* ---- tools ---- */
     ROW(65, E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}{intact}",

@@ -11,11 +11,11 @@
  * the installation fails: apt-get and emerge succeed without a name. */
 static const rsdk_host_package searches = {
     NULL,
-    "$(apt-file --package-only search /%s | grep . || echo no-package-has-%s)",
+    "$(apt-file --package-only search /%s | grep . || echo no-package-has-it)",
     "'*/%s'",
     "'%s()(64bit)'",
     "$(pacman -Fq %s)",
-    "$(e-file %s | grep . || echo no-package-has-%s)",
+    "$(e-file %s | grep . || echo no-package-has-it)",
 };
 
 static const char not_known[] = "no table here says which package has it";
@@ -53,14 +53,6 @@ static bool is_gone(const char *name) {
     return false;
 }
 
-/* Return a copy of a text with a name in the place of each %s. */
-static const char *with_name(rsdk_arena *arena, const char *text, const char *name) {
-    for (const char *mark = NULL; text != NULL && (mark = strstr(text, "%s")) != NULL;) {
-        text = rsdk_arena_format(arena, "%.*s%s%s", (int)(mark - text), text, name, mark + 2);
-    }
-    return text;
-}
-
 static const char *outside_package_of(const char *name) {
     for (size_t i = 0; i < rsdk_outside_package_count; i++) {
         if (rsdk_soname_has_linker_name(name, rsdk_outside_packages[i].library)) {
@@ -92,7 +84,10 @@ rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, cons
                                   {"arch", row->arch},
                                   {"gentoo", row->gentoo}};
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        const char *value = with_name(arena, packages[i].value, name);
+        const char *mark = strstr(packages[i].value, "%s");
+        const char *value = mark == NULL ? packages[i].value
+                                         : rsdk_arena_format(arena, "%.*s%s%s", (int)(mark - packages[i].value),
+                                                             packages[i].value, name, mark + 2);
         RSDK_NEED(value, error);
         RSDK_TRY(rsdk_finding_add(finding, arena, packages[i].name, value, error));
     }

@@ -15,14 +15,18 @@
 #include "sdk/inventory.h"
 #include "sdk/record.h"
 
+typedef struct library {
+    rsdk_elf_file file;
+    rsdk_elf_dynsym symbols;
+} library;
+
 typedef struct misfit {
     const char *path;
     rsdk_arena *arena;
     rsdk_link_map map;
     rsdk_linker_search search;
     rsdk_inventory inventory;
-    rsdk_elf_file needing;
-    rsdk_elf_dynsym symbols;      /* of the needing file */
+    library needing;
     const char *version, *symbol; /* what it needs; symbol: NULL, the version lacks altogether */
     const char *provider;         /* the file in the process that should have it; NULL: not known */
     rsdk_finding *finding;
@@ -33,30 +37,31 @@ static rsdk_status add(misfit *m, const char *name, const char *value) {
     return rsdk_finding_add(m->finding, m->arena, name, value, m->error);
 }
 
-/* ---- the linker's words ---- */
+static bool read_library(const misfit *m, const char *path, library *read) {
+    return path != NULL &&
+           rsdk_elf_file_read_with_symbols(path, false, m->arena, &read->file, &read->symbols, NULL) == RSDK_OK;
+}
 
 /* Copy the text between two others; NULL where `text` has them not in this order, and without memory. */
 static const char *between(const misfit *m, const char *text, const char *before, const char *after) {
     const char *found = strstr(text, before), *start = found != NULL ? found + strlen(before) : text;
-    const char *end = found != NULL ? strstr(start, after) : NULL;
+    const char *end = found != NULL ? strpbrk(start, after) : NULL;
     return end != NULL ? rsdk_arena_copy_bytes(m->arena, start, (size_t)(end - start)) : NULL;
 }
 
 /* Read the texts of glibc's elf/dl-version.c and elf/dl-lookup.c; return the file that needs something; NULL: another
  * text. */
 static const char *read_words(misfit *m, const char *text) {
-    static const char *const of_symbols[] = {": undefined symbol: ", ": symbol "};
-    const char *first = between(m, text, "", ": "), *needing = between(m, text, "' not found (required by ", ")");
+    const char *first = between(m, text, "", ":"), *needing = between(m, text, "' not found (required by ", ")");
+    const char *words = strstr(text, ": undefined symbol: ") != NULL ? ": undefined symbol: " : ": symbol ";
     if (needing != NULL) {
         m->version = between(m, text, "version `", "'");
         m->provider = first;
-        return needing;
+        return m->version != NULL && strncmp(m->version, "GLIBC_", strlen("GLIBC_")) != 0 ? needing : NULL;
     }
-    for (size_t i = 0; m->symbol == NULL && i < sizeof of_symbols / sizeof *of_symbols; i++) {
-        const char *symbol = strstr(text, of_symbols[i]);
-        symbol = symbol != NULL ? symbol + strlen(of_symbols[i]) : NULL;
-        m->symbol = symbol != NULL ? rsdk_arena_copy_bytes(m->arena, symbol, strcspn(symbol, ", ")) : NULL;
-    }
+    const char *symbol = strstr(text, words);
+    m->symbol = symbol == NULL ? NULL : rsdk_arena_format(m->arena, "%s,", symbol + strlen(words));
+    m->symbol = m->symbol == NULL ? NULL : between(m, m->symbol, "", ", ");
     return m->symbol != NULL ? first : NULL;
 }
 
@@ -64,57 +69,49 @@ static const char *read_words(misfit *m, const char *text) {
 
 static rsdk_status find_in_sdk(misfit *m, const char *name, const char **path) {
     rsdk_package_id package;
+    *path = NULL;
     return m->inventory.sdk == NULL
                ? RSDK_OK
-               : rsdk_inventory_find(&m->inventory, m->needing.path, name, path, &package, m->error);
+               : rsdk_inventory_find(&m->inventory, m->needing.file.path, name, path, &package, m->error);
 }
 
 /* Find the file of a name in the process: the loaded one, else the one that the linker finds, else the SDK's. */
 static rsdk_status find_in_process(misfit *m, const char *name, const char **path) {
     const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(&m->map, name);
     rsdk_load_chain chain;
-    if (mapped != NULL) {
-        *path = mapped->path;
-        return RSDK_OK;
+    *path = mapped != NULL ? mapped->path : NULL;
+    if (mapped == NULL) {
+        RSDK_TRY(rsdk_linker_search_start_chain(&m->search, &m->needing.file, &chain, m->error));
+        RSDK_TRY(rsdk_linker_search_find(&m->search, &chain, name, path, m->error));
     }
-    RSDK_TRY(rsdk_linker_search_start_chain(&m->search, &m->needing, &chain, m->error));
-    RSDK_TRY(rsdk_linker_search_find(&m->search, &chain, name, path, m->error));
     return *path == NULL ? find_in_sdk(m, name, path) : RSDK_OK;
 }
 
 static bool has_symbol(const misfit *m, const char *path) {
-    rsdk_elf_file file;
-    rsdk_elf_dynsym symbols;
+    library read;
     uint32_t index = 0;
     const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(m->symbol, NULL, RSDK_ELF_REFERENCE_CALL);
-    return path != NULL && rsdk_elf_file_read_with_symbols(path, false, m->arena, &file, &symbols, NULL) == RSDK_OK &&
-           rsdk_elf_dynsym_find(&symbols, &wanted, &index);
+    return read_library(m, path, &read) && rsdk_elf_dynsym_find(&read.symbols, &wanted, &index);
 }
 
-/* Find the library of a needed name, if it lacks the symbol and the SDK's or the system's library of that name has
- * it. */
-static rsdk_status find_displacing(misfit *m, const char *name) {
-    const char *present = NULL, *own = NULL, *of_system = NULL;
-    RSDK_TRY(find_in_process(m, name, &present));
-    RSDK_TRY(find_in_sdk(m, name, &own));
-    RSDK_TRY(rsdk_linker_search_find_in_system(&m->search, name, &of_system, m->error));
-    bool displaces = present != NULL && !has_symbol(m, present) && (has_symbol(m, own) || has_symbol(m, of_system));
-    m->provider = displaces ? present : NULL;
-    return RSDK_OK;
-}
-
-/* Find the library that should have a symbol: the version that it is asked for with names it. */
+/* Find the library that should have a symbol: the version that it is asked for with names it; without one, a needed
+ * library that lacks it, while the SDK's or the system's library of that name has it. */
 static rsdk_status find_provider(misfit *m) {
-    for (uint32_t i = 1; m->version == NULL && i < m->symbols.count; i++) {
-        const rsdk_elf_version *version = rsdk_elf_dynsym_version(&m->symbols, i);
-        const char *name = rsdk_elf_dynsym_name(&m->symbols, i);
+    for (uint32_t i = 1; m->version == NULL && i < m->needing.symbols.count; i++) {
+        const rsdk_elf_version *version = rsdk_elf_dynsym_version(&m->needing.symbols, i);
+        const char *name = rsdk_elf_dynsym_name(&m->needing.symbols, i);
         if (version != NULL && version->file != NULL && name != NULL && strcmp(name, m->symbol) == 0) {
             m->version = version->name;
-            return find_in_process(m, version->file, &m->provider);
+            m->provider = version->file;
         }
     }
-    for (size_t i = 0; m->provider == NULL && m->symbol != NULL && i < m->needing.needed.count; i++) {
-        RSDK_TRY(find_displacing(m, m->needing.needed.items[i]));
+    for (size_t i = 0; m->provider == NULL && i < m->needing.file.needed.count; i++) {
+        const char *name = m->needing.file.needed.items[i], *present = NULL, *own = NULL, *of_system = NULL;
+        RSDK_TRY(find_in_process(m, name, &present));
+        RSDK_TRY(find_in_sdk(m, name, &own));
+        RSDK_TRY(rsdk_linker_search_find_in_system(&m->search, name, &of_system, m->error));
+        bool is_displaced = has_symbol(m, own) || has_symbol(m, of_system);
+        m->provider = is_displaced && !has_symbol(m, present) ? present : NULL;
     }
     bool is_name = m->provider != NULL && m->provider[0] != '/';
     return is_name ? find_in_process(m, m->provider, &m->provider) : RSDK_OK;
@@ -122,34 +119,25 @@ static rsdk_status find_provider(misfit *m) {
 
 /* ---- the sentence ---- */
 
-/* Return the newest version that a file has, of those that begin as `like` does up to its number; NULL: none. */
-static const char *newest_like(const rsdk_elf_dynsym *symbols, const char *like) {
-    const char *end = strrchr(like, '_'), *newest = NULL;
-    size_t length = end != NULL ? (size_t)(end - like) + 1 : 0;
+/* Return the newest version that begins as `like` does up to its number (NULL: any), of those that a file has; `of`:
+ * that it needs of this library, and that `present` does not have. NULL: none. */
+static const char *newest(const rsdk_elf_dynsym *symbols, const char *like, const char *of,
+                          const rsdk_elf_dynsym *present) {
+    const char *end = like != NULL ? strrchr(like, '_') : NULL, *found = NULL;
     for (size_t i = 0; i < symbols->versions.count; i++) {
         const rsdk_elf_version *each = &symbols->versions.items[i];
-        bool is_like = each->name != NULL && each->file == NULL && strncmp(each->name, like, length) == 0;
-        newest = is_like && (newest == NULL || strverscmp(each->name, newest) > 0) ? each->name : newest;
+        bool counts = each->name != NULL && (end == NULL || strncmp(each->name, like, (size_t)(end - like) + 1) == 0) &&
+                      (of == NULL ? each->file == NULL : each->file != NULL && strcmp(each->file, of) == 0);
+        const char *has = counts && of != NULL ? newest(present, each->name, NULL, NULL) : NULL;
+        bool is_newer = counts && (found == NULL || strverscmp(each->name, found) > 0);
+        found = is_newer && (has == NULL || strverscmp(each->name, has) > 0) ? each->name : found;
     }
-    return newest;
-}
-
-/* Return the newest version that is needed of a library and is newer than what the library has; NULL: none. */
-static const char *newest_lacking(const misfit *m, const char *soname, const rsdk_elf_dynsym *present) {
-    const char *newest = NULL;
-    for (size_t i = 0; i < m->symbols.versions.count; i++) {
-        const rsdk_elf_version *each = &m->symbols.versions.items[i];
-        bool is_needed = each->name != NULL && each->file != NULL && strcmp(each->file, soname) == 0;
-        const char *has = is_needed ? newest_like(present, each->name) : NULL;
-        bool lacks = is_needed && (has == NULL || strverscmp(each->name, has) > 0);
-        newest = lacks && (newest == NULL || strverscmp(each->name, newest) > 0) ? each->name : newest;
-    }
-    return newest;
+    return found;
 }
 
 /* Find out what brings the library in; *is_loaded: before the load that failed. */
 static rsdk_status find_origin(misfit *m, bool *is_loaded, rsdk_origin *origin) {
-    const char *const others[] = {m->path, m->needing.path, m->provider};
+    const char *const others[] = {m->path, m->needing.file.path, m->provider};
     rsdk_origins origins = {.arena = m->arena, .library_path = m->search.library_path};
     RSDK_TRY(rsdk_origins_add_preloaded(&origins, secure_getenv("LD_PRELOAD"), m->error));
     for (size_t i = 0; i < m->map.objects.count; i++) {
@@ -163,24 +151,20 @@ static rsdk_status find_origin(misfit *m, bool *is_loaded, rsdk_origin *origin) 
     return rsdk_origins_find(&origins, m->provider, origin, m->error);
 }
 
-/* Add the fact that chooses the fix: a variable, an environment of conda, the system, or the order of loading. */
+/* Add the fact that chooses the fix: a variable, the system, an environment of conda, or the order of loading. */
 static rsdk_status add_remedy(misfit *m, const rsdk_origin *origin, bool is_loaded) {
     const char *directory = rsdk_path_parent(m->arena, m->provider);
     const char *prefix = directory != NULL ? rsdk_path_parent(m->arena, directory) : NULL;
     const char *metadata = prefix != NULL ? rsdk_path_join(m->arena, prefix, "conda-meta") : NULL;
     RSDK_NEED(metadata, m->error);
-    switch (origin->kind) {
-    case RSDK_ORIGIN_LIBRARY_PATH:
-        RSDK_TRY(add(m, "entry", directory));
-        return add(m, "variable", "LD_LIBRARY_PATH");
-    case RSDK_ORIGIN_PRELOADED:
-    case RSDK_ORIGIN_PROFILER:
-        RSDK_TRY(add(m, "entry", origin->by != NULL ? origin->by : m->provider));
-        return add(m, "variable", "LD_PRELOAD");
-    case RSDK_ORIGIN_SYSTEM:
+    bool is_preloaded = origin->kind == RSDK_ORIGIN_PRELOADED || origin->kind == RSDK_ORIGIN_PROFILER;
+    if (is_preloaded || origin->kind == RSDK_ORIGIN_LIBRARY_PATH) {
+        const char *file = origin->by != NULL ? origin->by : m->provider;
+        RSDK_TRY(add(m, "entry", is_preloaded ? file : directory));
+        return add(m, "variable", is_preloaded ? "LD_PRELOAD" : "LD_LIBRARY_PATH");
+    }
+    if (origin->kind == RSDK_ORIGIN_SYSTEM) {
         return add(m, "of_system", m->provider);
-    default:
-        break;
     }
     if (access(metadata, F_OK) == 0 && strcmp(rsdk_path_name(m->provider), "libstdc++.so.6") == 0) {
         return add(m, "conda", prefix);
@@ -190,61 +174,52 @@ static rsdk_status add_remedy(misfit *m, const rsdk_origin *origin, bool is_load
 
 static rsdk_status tell_provider(misfit *m, const char **detail) {
     const char *name = rsdk_path_name(m->provider), *own = NULL, *by = "", *has = NULL, *what = m->symbol;
-    rsdk_elf_file file;
-    rsdk_elf_dynsym symbols;
+    library provider;
     rsdk_origin origin;
     rsdk_file_identity one, other;
     bool is_loaded = false;
     RSDK_TRY(find_in_sdk(m, name, &own));
-    bool is_own = own != NULL && rsdk_file_identify(own, &one) && rsdk_file_identify(m->provider, &other) &&
-                  rsdk_file_same(one, other);
-    if (!is_own) {
+    if (own == NULL || !rsdk_file_identify(own, &one) || !rsdk_file_identify(m->provider, &other) ||
+        !rsdk_file_same(one, other)) {
         RSDK_TRY(find_origin(m, &is_loaded, &origin));
         RSDK_TRY(add_remedy(m, &origin, is_loaded));
         bool is_told = is_loaded ? origin.kind != RSDK_ORIGIN_SYSTEM : origin.kind > RSDK_ORIGIN_UNKNOWN;
         by = is_told ? rsdk_arena_format(m->arena, ", brought in by %s,", origin.text) : "";
+        RSDK_NEED(by, m->error);
     }
-    if (what == NULL &&
-        rsdk_elf_file_read_with_symbols(m->provider, false, m->arena, &file, &symbols, NULL) == RSDK_OK) {
-        what = newest_lacking(m, file.soname != NULL ? file.soname : name, &symbols);
-        has = newest_like(&symbols, what != NULL ? what : m->version);
+    if (what == NULL && read_library(m, m->provider, &provider)) {
+        const char *soname = provider.file.soname != NULL ? provider.file.soname : name;
+        what = newest(&m->needing.symbols, NULL, soname, &provider.symbols);
+        has = newest(&provider.symbols, what != NULL ? what : m->version, NULL, NULL);
     }
     *detail =
         rsdk_arena_format(m->arena, "it needs %s of %s, and %s%s %s%s", what != NULL ? what : m->version, name,
                           m->provider, by, has != NULL ? "has at most " : "does not have it", has != NULL ? has : "");
-    RSDK_NEED(by, m->error);
     RSDK_NEED(*detail, m->error);
-    return RSDK_OK;
+    return add(m, "provider", m->provider);
 }
 
-/* ---- a file that was changed ---- */
-
-/* Note the first file of the SDK whose size differs from its RECORD's: to install its package again helps. */
-static rsdk_status compare_size(misfit *m, const char *path) {
-    rsdk_recorded_file recorded;
-    struct stat facts;
-    if (path == NULL || rsdk_finding_fact(m->finding, "changed") != NULL || stat(path, &facts) != 0) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(rsdk_record_find_path(path, m->arena, &recorded, m->error));
-    if (recorded.distribution == NULL || recorded.size < 0 || recorded.size == facts.st_size) {
-        return RSDK_OK;
-    }
-    const char *text = rsdk_arena_format(m->arena, "%s has %lld bytes, %lld were installed", rsdk_path_name(path),
-                                         (long long)facts.st_size, recorded.size);
-    RSDK_NEED(text, m->error);
-    RSDK_TRY(add(m, "changed", text));
-    rsdk_finding owner = {.path = path};
-    RSDK_TRY(rsdk_finding_add_owner(&owner, NULL, m->arena, m->error));
-    return rsdk_finding_copy_facts(m->finding, m->arena, owner.facts.items, owner.facts.count, m->error);
-}
-
+/* Note the first file, of the needing one and those of the SDK that it needs, whose size differs from its RECORD's: to
+ * install its package again helps. */
 static rsdk_status find_changed(misfit *m) {
-    RSDK_TRY(compare_size(m, m->needing.path));
-    for (size_t i = 0; i < m->needing.needed.count; i++) {
-        const char *own = NULL;
-        RSDK_TRY(find_in_sdk(m, m->needing.needed.items[i], &own));
-        RSDK_TRY(compare_size(m, own));
+    for (size_t i = 0; i <= m->needing.file.needed.count; i++) {
+        const char *path = m->needing.file.path, *text = NULL;
+        rsdk_recorded_file recorded;
+        struct stat facts;
+        RSDK_TRY(i > 0 ? find_in_sdk(m, m->needing.file.needed.items[i - 1], &path) : RSDK_OK);
+        if (path == NULL || stat(path, &facts) != 0) {
+            continue;
+        }
+        RSDK_TRY(rsdk_record_find_path(path, m->arena, &recorded, m->error));
+        if (recorded.distribution != NULL && recorded.size >= 0 && recorded.size != facts.st_size) {
+            text = rsdk_arena_format(m->arena, "%s has %lld bytes, %lld were installed", rsdk_path_name(path),
+                                     (long long)facts.st_size, recorded.size);
+            RSDK_NEED(text, m->error);
+            m->finding->path = path;
+            RSDK_TRY(rsdk_finding_add_owner(m->finding, NULL, m->arena, m->error));
+            m->finding->path = m->needing.file.path;
+            return add(m, "changed", text);
+        }
     }
     return RSDK_OK;
 }
@@ -253,7 +228,7 @@ rsdk_status rsdk_misfit_find(rsdk_sdk *sdk, const char *path, const char *dlerro
                              rsdk_finding *finding, rsdk_error *error) {
     misfit m = {.path = path, .arena = arena, .finding = finding, .error = error};
     const char *named = read_words(&m, dlerror_text), *detail = dlerror_text;
-    if (named == NULL || (m.version != NULL && strncmp(m.version, "GLIBC_", strlen("GLIBC_")) == 0)) {
+    if (named == NULL) {
         return RSDK_OK;
     }
     finding->code = RSDK_E_LIB_020;
@@ -261,10 +236,9 @@ rsdk_status rsdk_misfit_find(rsdk_sdk *sdk, const char *path, const char *dlerro
     m.inventory = rsdk_inventory_make(sdk, arena, true);
     RSDK_TRY(rsdk_link_map_read(arena, &m.map, error));
     RSDK_TRY(rsdk_linker_search_init(arena, &m.map, &m.search, error));
-    if (rsdk_elf_file_read_with_symbols(finding->path, false, arena, &m.needing, &m.symbols, NULL) == RSDK_OK) {
+    if (read_library(&m, finding->path, &m.needing)) {
         RSDK_TRY(find_provider(&m));
         RSDK_TRY(m.provider != NULL ? tell_provider(&m, &detail) : RSDK_OK);
-        RSDK_TRY(add(&m, "provider", m.provider));
         RSDK_TRY(find_changed(&m));
     }
     return add(&m, "detail", detail);

@@ -86,18 +86,6 @@ static rsdk_status consider(query *q, const char *row, rsdk_arena *scratch, rsdk
     return RSDK_OK;
 }
 
-/* Return the size at the end of a row, whose path was cut off; -1: there is none. */
-static long long size_before(const char *row, const char *end) {
-    while (end > row && (end[-1] == '\n' || end[-1] == '\r')) {
-        end--;
-    }
-    const char *start = end;
-    while (start > row && isdigit((unsigned char)start[-1]) != 0) {
-        start--;
-    }
-    return start < end && start[-1] == ',' ? strtoll(start, NULL, 10) : -1;
-}
-
 static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, rsdk_error *error) {
     rsdk_arena scratch = RSDK_ARENA_INIT;
     char *text = NULL;
@@ -108,7 +96,8 @@ static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, 
         for (char *each = rsdk_record_next_path(&text); status == RSDK_OK && each != NULL && q->match == NULL;
              each = rsdk_record_next_path(&text)) {
             status = consider(q, each, &scratch, arena, error);
-            q->size = size_before(each, text);
+            const char *comma = memrchr(each, ',', (size_t)(text - each));
+            q->size = comma != NULL && isdigit((unsigned char)comma[1]) != 0 ? strtoll(comma + 1, NULL, 10) : -1;
         }
     }
     rsdk_arena_clear(&scratch);

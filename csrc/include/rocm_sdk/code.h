@@ -211,7 +211,9 @@ typedef enum rsdk_code {
 
     RSDK_W_GPU_034 = 177,
 
-    RSDK_CODE_COUNT = 178
+    RSDK_W_API_006 = 178,
+
+    RSDK_CODE_COUNT = 179
 } rsdk_code;
 /* clang-format on */
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -11,11 +12,12 @@ from typing import Any
 
 from rocm_sdk import _native
 from rocm_sdk.base.starting import own_code
-from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_programs, run_so
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_programs, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import OURS, Child, Surroundings
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed.catalog import fits
+from rocm_sdk.installed.other_distributions import versions_in
 from rocm_sdk.installed.view import Installed
 
 from . import compile_kernel
@@ -24,6 +26,7 @@ from .library_table import SYMBOLS
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
 _OUTCOMES = (compile_kernel.COMPILED, compile_kernel.LACKING, compile_kernel.FAILED, compile_kernel.PROBLEM)
 
+_COMPILE = "from rocm_sdk.doctor.subjects import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])"
 _COMPILERS = ("hiprtc", "amdhip64", "amd_comgr")  # the first two may have hiprtc's functions, which open the last
 
 _HAS_NO_SYMBOL, _HAS_PROBLEM = 3, 4
@@ -120,14 +123,15 @@ def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder:
     if name is None:
         return
     target = next((gpu.processor for gpu in _usable_gpus()), _USUAL_TARGET)
-    code = "from rocm_sdk.doctor.subjects import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])"
     what, way = f"the compilation of a kernel with {name}", Way(options.seconds, answers=True)
-    command = own_code(code, name, target)
+    command = own_code(_COMPILE, name, target)
     compilation = Repeatable(what, partial(run_so, command), way, partial(_is_compiled, target))
     ended = compilation.run()
     outcome, value = _outcome(ended)
     if _is_compiled(target, ended):
         recorder.good(f"{name} compiles a kernel for {target}: {value[1]} bytes")
+        if any(re.fullmatch(r"cupy(-rocm-.*)?", each) for each in versions_in(installation.site)):
+            _compile_for_cupy([name, target], recorder, options)
         return
     child = compilation.child_of(ended, _files_of_compilers(paths, installation))
     breaks, facts = "run-time compilation", {"shortname": name, "target": target, **installation.owner_of(paths[name])}
@@ -143,6 +147,26 @@ def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder:
         recorder.bad("E-API-005", paths[name], breaks, child, detail=value, **facts)
     elif name == "hiprtc":
         recorder.skip(f"run-time compilation: {name} has no {value}")
+
+
+def _compile_for_cupy(words: Sequence[str], recorder: Recorder, options: Options) -> None:
+    """Check whether the headers that cupy includes compile with the directories that cupy passes: hipcc names them.
+
+    Source: _get_hipcc_include_dirs of cupy/_environment.py. words: the compiler and the target.
+    """
+    home = os.environ.get("ROCM_HOME") or os.environ.get("ROCM_PATH")
+    hipcc = f"{home}/bin/hipcc" if home else "hipcc"
+    asked = run_program([hipcc, "-x", "hip", "-E", "-v", os.devnull], options.seconds)
+    found = re.search(r"#include <\.\.\.> search starts here:\n(.*?)End of search list", asked.output, re.DOTALL)
+    directories = [f"-I{line.strip()}" for line in found[1].splitlines()] if found is not None else []
+    ended = run_so(own_code(_COMPILE, *words, "cupy", *directories), Way(options.seconds, answers=True))
+    outcome, value = _outcome(ended)
+    if outcome == compile_kernel.COMPILED:
+        recorder.good("the headers that cupy includes compile")
+        return
+    told = str(value) if outcome == compile_kernel.FAILED else f"{ended.how}: {ended.last_line}"
+    lack = "" if directories else f"; hipcc names no directories of headers: {asked.how}: {asked.last_line}"
+    recorder.bad("W-API-006", None, "cupy", shortname=words[0], detail=told + lack)
 
 
 def _usable_gpus() -> list[_native.Gpu]:

@@ -10,17 +10,19 @@ import tempfile
 import warnings
 
 import rocm_sdk
-from rocm_sdk.fit.code.run_time_compilation import CompilationError, compile_for
+from rocm_sdk.fit.code.run_time_compilation import HEADERS, CompilationError, compile_for
 
 # `_say` writes one of them and a JSON value.
 COMPILED, LACKING, FAILED, PROBLEM = "compiled", "lacking", "failed", "problem"
 
 
-def main(shortname: str, target: str, answers: str) -> None:
+def main(shortname: str, target: str, *words: str) -> None:
     """Compile a kernel, and write the outcome.
 
-    shortname: the library that has hiprtc's functions. answers: a descriptor, which gets what `_say` writes.
+    shortname: the library that has hiprtc's functions. words: "cupy" and options, for a kernel with its headers; a
+    descriptor, which gets what `_say` writes.
     """
+    *further, answers = words
     warnings.simplefilter("ignore")
     try:
         rocm_sdk.preload_libraries(shortname)
@@ -28,7 +30,7 @@ def main(shortname: str, target: str, answers: str) -> None:
         if not hasattr(library, "hiprtcCompileProgram"):
             _say(answers, LACKING, "hiprtcCompileProgram")
             return
-        code = compile_for(library, target)
+        code = compile_for(library, target, HEADERS if further else b"", further[1:])
         _say(answers, COMPILED, [targets_of(code), len(code)])
     except rocm_sdk.RocmSdkError as error:
         _say(answers, PROBLEM, [error.code, error.path, error.facts])
