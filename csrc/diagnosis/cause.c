@@ -169,7 +169,7 @@ rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_are
         const rsdk_finding refused = *finding;
         RSDK_TRY(explain_load(&refused, sdk, arena, finding));
     } else if (finding->code == RSDK_E_LIB_002 && rsdk_finding_fact(finding, "name") != NULL) {
-        RSDK_TRY(rsdk_host_package_add(finding, arena, rsdk_finding_fact(finding, "name"), NULL));
+        RSDK_TRY(rsdk_host_package_add(finding, arena, rsdk_finding_fact(finding, "name"), false, NULL));
     }
     return look_closer(finding, sdk, arena);
 }

@@ -215,6 +215,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "Use an SDK whose {package} includes {name|the library}"},
               {ANY, WORDS, "Take another build of {bundle}: it brings a ROCm of its own, without {name|the library}"},
               {ANY, WORDS, "Install AMD's package {outside}, of the release that the SDK is"},
+              {ANY, WORDS, "Take a build of {needing} for this SDK, or the part of ROCm that has {part}, of the SDK's release"},
               {ANY, WORDS, "Take a build of {needing} for this release of the system  # no package of it has {gone}"},
               {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
@@ -736,6 +737,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(149, E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
+    ROW(179, W, PKG, 027, WARNING, "{distribution} requires {wanted|other versions}, and {present|another one} is installed", "the metadata of {distribution} names the version that it was built with",
+        FIXES({ANY, WORDS, "pip check  # it names each requirement that is not met: install all of one release"}),
+        "Extensions of torch call its C++ functions, which differ from release to release: a load fails, or memory is corrupted.", NULL)
     ROW(23, E, PKG, 026, ERROR, "{distribution} {version|of one version} is built for CUDA", "{detail}; no GPU of AMD runs its kernels",
         FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"},
               {ANY, WORDS, "Install a build of {distribution} for ROCm in place of this one, from where its makers offer it"}),

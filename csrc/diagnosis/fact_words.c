@@ -50,6 +50,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"outside",      "PACKAGE"},
     {"owner",        "its owner"},
     {"package",      "package"},
+    {"part",         "LIBRARY"},
     {"path",         "a file"},
     {"pid",          "PID"},
     {"prefix",       "its directory"},

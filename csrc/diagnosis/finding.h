@@ -34,8 +34,10 @@ rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
 
 /* Add a fact for each distribution: its package with the library `name`, by the table. A name that is not in the table
  * becomes part of a command that searches for it; if a shell would interpret the name, there is no such command, and
- * nothing is added. RSDK_NO_MEMORY is the only failure. */
-rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error);
+ * nothing is added. A library of ROCm is no matter of the distribution, unless the SDK is the system's (is_of_system).
+ * RSDK_NO_MEMORY is the only failure. */
+rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, bool is_of_system,
+                                  rsdk_error *error);
 
 /* Return whether the table has the library. */
 bool rsdk_host_package_is_known(const char *name);

@@ -1,6 +1,7 @@
 /* The packages of the system's libraries, as facts. */
 #include "diagnosis/finding.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "diagnosis/system.h"
@@ -34,12 +35,15 @@ bool rsdk_host_package_is_known(const char *name) {
     return row_of(name) != &searches;
 }
 
-/* Add the package that ROCm has elsewhere. No package of a distribution is looked for, which would bring another
+/* Add the package that has a library of ROCm. No package of a distribution is looked for, which would bring another
  * HIP. */
-static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const char *package, rsdk_error *error) {
-    const char *detail = rsdk_arena_format(arena, "AMD has it outside these packages: package %s", package);
+static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const rsdk_outside_package *row,
+                               const char *name, rsdk_error *error) {
+    const bool is_known = row->package != NULL;
+    const char *detail = is_known ? rsdk_arena_format(arena, "it is part of ROCm: AMD's package %s has it", row->package)
+                                  : "it is part of ROCm, and in no package of Python that is known here";
     RSDK_NEED(detail, error);
-    RSDK_TRY(rsdk_finding_add(finding, arena, "outside", package, error));
+    RSDK_TRY(rsdk_finding_add(finding, arena, is_known ? "outside" : "part", is_known ? row->package : name, error));
     return rsdk_finding_add(finding, arena, "detail", detail, error);
 }
 
@@ -53,22 +57,24 @@ static bool is_gone(const char *name) {
     return false;
 }
 
-static const char *outside_package_of(const char *name) {
+static const rsdk_outside_package *outside_row_of(const char *name) {
     for (size_t i = 0; i < rsdk_outside_package_count; i++) {
-        if (rsdk_soname_has_linker_name(name, rsdk_outside_packages[i].library)) {
-            return rsdk_outside_packages[i].package;
+        if (fnmatch(rsdk_outside_packages[i].library, name, 0) == 0) {
+            return &rsdk_outside_packages[i];
         }
     }
     return NULL;
 }
 
-rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error) {
+rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, bool is_of_system,
+                                  rsdk_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
     if (name[strspn(name, plain)] != '\0') {
         return rsdk_finding_add(finding, arena, "detail", not_known, error);
     }
-    if (outside_package_of(name) != NULL) {
-        return add_outside(finding, arena, outside_package_of(name), error);
+    const rsdk_outside_package *outside = is_of_system ? NULL : outside_row_of(name);
+    if (outside != NULL) {
+        return add_outside(finding, arena, outside, name, error);
     }
     if (is_gone(name)) {
         RSDK_TRY(rsdk_finding_add(finding, arena, "gone", name, error));

@@ -204,7 +204,9 @@ static rsdk_status explain_missing_name(explanation *e, const char *name, const 
     if (may_have_had(e, &recorded) && !rsdk_host_package_is_known(name)) {
         return explain_unrecorded(e, name);
     }
-    RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, name, e->error));
+    const char *place = rsdk_sdk_fallback(e->sdk);
+    bool is_of_system = place != NULL && strcmp(place, "system") == 0;
+    RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, name, is_of_system, e->error));
     return find(e, RSDK_E_LIB_002, e->path);
 }
 
@@ -394,7 +396,7 @@ static rsdk_status find_linker_text(explanation *e) {
     }
     RSDK_TRY(add(e, "detail", e->dlerror_text));
     if (is_of_system(path) && rsdk_host_package_is_known(rsdk_path_name(path))) {
-        RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, rsdk_path_name(path), e->error));
+        RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, rsdk_path_name(path), true, e->error));
     }
     for (size_t i = 0; i < sizeof linker_texts / sizeof *linker_texts; i++) {
         if (says(e, linker_texts[i].words)) {

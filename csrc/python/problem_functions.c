@@ -254,21 +254,23 @@ static PyObject *problem_texts(PyObject *module, PyObject *args) {
 }
 
 PyDoc_STRVAR(missing_library_doc,
-             "missing_library(name, /)\n--\n\n"
+             "missing_library(name, is_of_system, /)\n--\n\n"
              "The finding of a library (str, a DT_NEEDED entry) that is nowhere, with what is known\n"
-             "of its package: code, path and facts (tuple of str, None, dict of str).");
+             "of its package: code, path and facts (tuple of str, None, dict of str).\n\n"
+             "is_of_system: whether the SDK is the ROCm of the system, whose packages have more of it.");
 
-static PyObject *missing_library(PyObject *module, PyObject *argument) {
+static PyObject *missing_library(PyObject *module, PyObject *args) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_finding finding = {.code = RSDK_E_LIB_002};
     PyObject *bytes = NULL, *result = NULL;
+    int is_of_system = 0;
     (void)module;
-    if (!PyUnicode_FSConverter(argument, &bytes)) {
+    if (!PyArg_ParseTuple(args, "O&p", PyUnicode_FSConverter, &bytes, &is_of_system)) {
         return NULL;
     }
     rsdk_status status = rsdk_finding_add(&finding, &arena, "name", PyBytes_AsString(bytes), NULL);
     if (status == RSDK_OK) {
-        status = rsdk_host_package_add(&finding, &arena, PyBytes_AsString(bytes), NULL);
+        status = rsdk_host_package_add(&finding, &arena, PyBytes_AsString(bytes), is_of_system != 0, NULL);
     }
     result = status == RSDK_OK ? rsdk_findings_build(finding.code, NULL, finding.facts.items, finding.facts.count)
                                : PyErr_NoMemory();
@@ -330,7 +332,7 @@ PyMethodDef rsdk_problem_methods[] = {
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"choose_index", choose_index, METH_O, choose_index_doc},
     {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
-    {"missing_library", missing_library, METH_O, missing_library_doc},
+    {"missing_library", missing_library, METH_VARARGS, missing_library_doc},
     {"installables", installables, METH_NOARGS, installables_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},

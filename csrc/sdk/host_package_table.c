@@ -40,11 +40,27 @@ const rsdk_host_end rsdk_host_ends[] = {
 
 const size_t rsdk_host_end_count = sizeof rsdk_host_ends / sizeof *rsdk_host_ends;
 
-/* Libraries of ROCm that no wheel of AMD's has, by linker name. */
+/* Libraries of ROCm without a short name, by patterns of SONAMEs. The LLVM of ROCm has the version of a source tree.
+ * Sources: the artifacts of TheRock, MIVisionX, rocAL, ROCm's LLVM. */
+/* clang-format off */
 const rsdk_outside_package rsdk_outside_packages[] = {
-    /* library           AMD's package */
-    {"libmigraphx.so", "migraphx"},
-    {"libmigraphx_c.so", "migraphx"},
+    /* library                      AMD's package; NULL: none is known */
+    {"libhiptensor.so*",            NULL},
+    {"libLLVM.so.*git",             NULL},
+    {"libclang*.so.*git",           NULL},
+    {"libmigraphx*.so*",            "migraphx"},
+    {"libomptarget*.so.*git",       NULL},
+    {"librdc*.so*",                 NULL},
+    {"librocal.so*",                NULL},
+    {"librocalution*.so*",          NULL},
+    {"librocm-core.so*",            NULL},
+    {"librocm-dbgapi.so*",          "rocm-sdk-core"},
+    {"librocprof-*.so*",            NULL},
+    {"librocprofiler*.so*",         NULL},
+    {"librocroller.so*",            NULL},
+    {"librocshmem*.so*",            NULL},
+    {"libvx_*.so*",                 NULL},
 };
+/* clang-format on */
 
 const size_t rsdk_outside_package_count = sizeof rsdk_outside_packages / sizeof *rsdk_outside_packages;

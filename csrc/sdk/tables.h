@@ -112,7 +112,7 @@ extern const rsdk_host_end rsdk_host_ends[];
 extern const size_t rsdk_host_end_count;
 
 typedef struct rsdk_outside_package {
-    const char *library, *package; /* a linker name, and the package of AMD's repositories for distributions */
+    const char *library, *package; /* a pattern of SONAMEs, and the package that has it */
 } rsdk_outside_package;
 
 extern const rsdk_outside_package rsdk_outside_packages[];

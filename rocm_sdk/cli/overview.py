@@ -41,7 +41,15 @@ def run() -> int:
         shown = _gpus_text(gpus)
     except RocmSdkError as error:
         gpus, shown = (), error.message
-    verdict, typed = _verdict(built, gpus) if has_sdk else ("nothing can be loaded yet", _installing(gpus))
+    own = None
+    if not has_sdk:
+        from rocm_sdk.fit.verdicts.requirements import own_rocm
+
+        own = own_rocm()
+    if own is not None:
+        verdict, typed = own[1], f"check {own[0]}"
+    else:
+        verdict, typed = _verdict(built, gpus) if has_sdk else ("nothing can be loaded yet", _installing(gpus))
     for title, text in (("SDK", name), ("place", place), ("GPU", shown), ("verdict", verdict)):
         tell_row(f"{title:<7}", text)
     about = COMMANDS[typed.partition(" ")[0]] if "--gpu" not in typed else "the GPU that it is for has to be named"
@@ -51,7 +59,7 @@ def run() -> int:
         tell_row(f"{group:<7}", " ".join(names))
     tell_row(f"{'make':<7}", "rocm-sdk-build: wheels, smaller SDKs, images (a package of its own)")
     tell_row(f"{'help':<7}", "rocm-sdk help COMMAND; rocm-sdk --help has a line for each")
-    return 0 if has_sdk else 1
+    return 0 if has_sdk or own is not None else 1
 
 
 def _built_targets(sdk: "Sdk") -> "tuple[str, ...] | None":

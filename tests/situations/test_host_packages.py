@@ -30,7 +30,7 @@ import sys
 from rocm_sdk._native import missing_library
 from rocm_sdk.problems import problem
 name = sys.argv[1]
-print(problem("E-LIB-002", "/x/libuser.so", needing="libuser.so", **missing_library(name)[2]).fix)
+print(problem("E-LIB-002", "/x/libuser.so", needing="libuser.so", **missing_library(name, False)[2]).fix)
 """
 
 

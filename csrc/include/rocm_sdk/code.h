@@ -213,7 +213,9 @@ typedef enum rsdk_code {
 
     RSDK_W_API_006 = 178,
 
-    RSDK_CODE_COUNT = 179
+    RSDK_W_PKG_027 = 179,
+
+    RSDK_CODE_COUNT = 180
 } rsdk_code;
 /* clang-format on */
 

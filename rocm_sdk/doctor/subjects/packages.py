@@ -22,7 +22,7 @@ from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.fit.code_problems import lost_archives
 from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
 from rocm_sdk.fit.packages import distribution_name
-from rocm_sdk.fit.verdicts.requirements import requirements
+from rocm_sdk.fit.verdicts.requirements import own_rocm, requirements
 from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import (
     Distribution,
@@ -61,7 +61,10 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
         return
     if installation.core is None:
         _check_leftovers(installation, recorder)
-        if not installation.placeholders:
+        own = None if installation.placeholders or recorder.failed else own_rocm()
+        if own is not None:
+            recorder.good(own[1])
+        elif not installation.placeholders:
             recorder.bad("E-PKG-001", installation.site, **_places_in_vain(installation))
         return
     recorder.good(f"rocm-sdk-core {installation.version}")

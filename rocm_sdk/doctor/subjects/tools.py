@@ -96,7 +96,11 @@ def _check_compilers(installation: Installed, recorder: Recorder) -> None:
                 **installation.owner_of(each.needing),
                 "needing": os.path.basename(each.needing),
             }
-            facts |= _native.missing_library(each.name)[2] if is_nowhere else {"name": each.name, "present": each.path}
+            facts |= (
+                _native.missing_library(each.name, False)[2]
+                if is_nowhere
+                else {"name": each.name, "present": each.path}
+            )
             code = each.fault_code or ("E-LIB-002" if is_nowhere else "E-LIB-004")
             recorder.bad(code, each.needing, f"check tools: {name}", **{"detail": each.fault, **facts})
         if not told:

@@ -29,7 +29,7 @@ from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .missing import package_of
 from .opening import release_of, requirement_of
-from .requirements import requirements
+from .requirements import OF_TORCH, requirements, unmet
 from .subject import Against, Subject, open_subject, sdk_subject, with_required
 
 TYPE_CHECKING = False
@@ -113,6 +113,8 @@ def judge(word: str | None, question: Question) -> Verdict:
         cuda = list(_of_cuda(alone))
         if cuda:  # the lack of CUDA follows
             found = [*cuda, *(each for each in found if each.code not in _OF_MISSING)]
+        if subject.distribution in OF_TORCH and subject.kind == "distribution" and (lack := unmet()) is not None:
+            found.append(problem("W-PKG-027", **lack))
         if subject.kind == "distribution":
             found += device_package_problems(subject.name, question.gpus)
         kinds = image_kinds(subject.directories)

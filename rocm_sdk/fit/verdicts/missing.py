@@ -76,9 +76,10 @@ def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against, own
     if of_rocm and (own_hip is not None or against.libraries):
         yield _of_rocm(subject, needing, of_rocm, against, own_hip)
     unknown: list[str] = []
+    is_of_system = against.installed is not None and against.installed.fallback == "system"
     may_be_of_others = len(of_rocm) < len(needing) and _may_be_of_others(subject)
     for name, path in needing.items():
-        facts = _native.missing_library(name)[2]
+        facts = _native.missing_library(name, is_of_system)[2]
         if name in of_rocm:
             continue
         if not _is_known(facts) and "." not in name.partition(".so")[2]:
@@ -149,7 +150,7 @@ def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -
 
 def _is_known(facts: Mapping[str, str]) -> bool:
     """Return whether a table says which package has the library."""
-    return "detail" not in facts or "outside" in facts
+    return "detail" not in facts or not facts.keys().isdisjoint(("outside", "part"))
 
 
 def _of_rocm(

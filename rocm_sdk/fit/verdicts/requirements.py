@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import re
 
-from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.distributions import is_of_sdk, normalised
+from rocm_sdk.installed.other_distributions import find
 
 _NAMES = "sys_platform|platform_system|platform_machine|os_name"
 _HERE = {
@@ -49,3 +52,48 @@ def _first_name(line: str) -> str:
     line = line.strip()
     end = next((i for i, letter in enumerate(line) if not (letter.isalnum() or letter in "-_.")), len(line))
     return line[:end]
+
+
+OF_TORCH = ("torch", "torchvision", "torchaudio", "triton")
+_RELEASE = re.compile(r"rocm([0-9]+\.[0-9]+)")
+
+
+def own_rocm() -> tuple[str, str] | None:
+    """Return the installed distribution that brings a HIP of its own, and words for that.
+
+    A RECORD names the HIP. The result is None if there is none, or if a distribution requires an SDK beside it.
+    """
+    found = None
+    for each in importlib.metadata.distributions():
+        name = normalised(each.metadata["Name"] or "")
+        if {"rocm", "rocm-sdk-core"} & set(requirements(each.requires or [])):
+            return None
+        if not is_of_sdk(name) and "/libamdhip64.so" in (each.read_text("RECORD") or ""):
+            hip = next(file for file in each.files or () if file.name.startswith("libamdhip64.so"))
+            release = _RELEASE.search(each.version)
+            words = f"{name} brings its own ROCm{f' {release[1]}' if release else ''} ({hip.parent}); no SDK is needed"
+            found = name, f"{words}, and one beside it would be a second HIP"
+    return found
+
+
+def unmet() -> dict[str, str] | None:
+    """Return facts of a requirement for each other that torch and its companions have, and that is not met.
+
+    The result is None if all are met. A package that is not there is no matter of versions. Nothing is said where no
+    copy of `packaging` is there.
+    """
+    for module in ("packaging.requirements", "pip._vendor.packaging.requirements"):
+        if importlib.util.find_spec(module.partition(".")[0]) is not None:
+            break
+    else:
+        return None
+    parsed = importlib.import_module(module).Requirement
+    installed = {name: found for name in OF_TORCH if (found := find(name)) is not None}
+    for name, found in installed.items():
+        for needed in map(parsed, found.requires or ()):
+            other = installed.get(normalised(needed.name))
+            applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
+            if other is not None and applies and not needed.specifier.contains(other.version, prereleases=True):
+                wanted, present = f"{needed.name}{needed.specifier}", f"{normalised(needed.name)} {other.version}"
+                return {"distribution": f"{name} {found.version}", "wanted": wanted, "present": present}
+    return None
