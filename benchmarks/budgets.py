@@ -26,7 +26,7 @@ from sample_machine import Machine
 from .load_order import dlopen_order
 from .observation import FILE_CALLS, complete
 from .row_closure import LIBRARY
-from .stage import SHORTNAMES, SOURCES, Environment, make_stage
+from .stage import BUILD, SHORTNAMES, SOURCES, Environment, make_stage
 
 ROWS = SOURCES / "budgets.tsv"
 TOLERANCE = 0.02
@@ -120,6 +120,22 @@ def take_counts(environment: Environment, scratch: Path) -> dict[str, int]:
         f"gpus: calls on files for {MORE} more": calls_of_gpus(environment, scratch),
         f"test --merge: instructions for {MORE} more reports": instructions_of_merge(environment, scratch),
     }
+
+
+def instructions_of_real_load() -> dict[str, int]:
+    """Return the instructions for five libraries of Debian's ROCm, of which LLVM alone has 46,000 symbols.
+
+    There are none where no apt-get fetches Debian's ROCm.
+    """
+    counts = {}
+    stage = make_stage(BUILD / "budget-stage", is_smoke=False)
+    for shape in () if stage.has_sample_sdk else stage.shapes:
+        environment = stage.environment(shape)
+        loop = pinned(environment, "without_end", "open_all", *dlopen_order(environment))
+        initialize = pinned(environment, "without_end", "initialize", "rocm_sdk", *SHORTNAMES)
+        name = f"init of Debian's ROCm, {shape.value}: instructions over a loop of dlopen"
+        counts[name] = instructions(initialize) - instructions(loop)
+    return counts
 
 
 def opens(environment: Environment, words: str, scratch: Path) -> dict[str, int]:
@@ -221,7 +237,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-budgets-", dir="/tmp") as directory:  # a path of one length
         stage = make_stage(Path(directory, "stage"), is_smoke=True)
-        counts = take_counts(stage.environment(stage.shapes[0]), Path(directory))
+        counts = take_counts(stage.environment(stage.shapes[0]), Path(directory)) | instructions_of_real_load()
     where, rows = read_rows(ROWS) if ROWS.exists() else (system(), {})
     for name, count in counts.items():
         print(f"{name}: {count}")

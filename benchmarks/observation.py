@@ -108,6 +108,10 @@ def observe_file_calls(arguments: Sequence[str], record: Path) -> Observation:
     return Observation(_facts(output), file_calls=calls, listed_directories=frozenset(listed))
 
 
+# Under valgrind the first reads of a file take so long that threads read ahead, and malloc takes locks from then on.
+WARM = {"ROCM_SDK_READ_AHEAD": "0"}
+
+
 @functools.cache
 def instruction_counter() -> tuple[str, Callable[[Sequence[str]], int]] | None:
     """Return the program that counts instructions here, and the function; None if neither perf nor valgrind can."""
@@ -126,7 +130,7 @@ def _count_by_perf(arguments: Sequence[str]) -> int:
 
     Raise LookupError where the processor's counters cannot be read, as in most virtual machines.
     """
-    result = complete(["perf", "stat", "-x", ",", "-e", "instructions:u", "--", *arguments])
+    result = complete(["perf", "stat", "-x", ",", "-e", "instructions:u", "--", *arguments], (0,), **WARM)
     match = re.search(r"^(\d+),", result.stderr, re.MULTILINE)
     if match is None:
         raise LookupError(result.stderr)
@@ -134,7 +138,7 @@ def _count_by_perf(arguments: Sequence[str]) -> int:
 
 
 def _count_by_callgrind(arguments: Sequence[str]) -> int:
-    result = complete(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments])
+    result = complete(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments], (0,), **WARM)
     match = re.search(r"Collected : (\d+)", result.stderr)
     if match is None:
         raise LookupError(result.stderr)

@@ -31,6 +31,8 @@ def _run_shape(stage: Stage, shape: Shape) -> list[Figure]:
     require_same_files(seen["ours"][0], seen["loop"][0], environment)
     figures = _figures(seen)
     if counter := instruction_counter():
+        ours = environment.command("without_end", "initialize", "rocm_sdk", *SHORTNAMES)
+        loop = environment.command("without_end", "open_all", *dlopen_order(environment))
         figures.append(_count_instructions(*counter, ours, loop))
     return [figure_of_shape(row, shape) for row in figures]
 
