@@ -304,7 +304,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(52, N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "Start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
-    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}{intact}",
+    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
         FIXES({ANY, TRIED, "unset {$variable}  # or take {entry} out of it"},
               {ANY, WORDS, "conda install --prefix {$conda} -c conda-forge libstdcxx-ng  # a newer one"},
               {ANY, WORDS, "Import and initialise rocm_sdk before {bringer} is loaded"},

@@ -257,7 +257,7 @@ static const failure failures[] = {
                     .source = "void nobody_has_this(void); void f(void) { nobody_has_this(); }"}},
      .status = RSDK_LOAD_FAILED,
      .message = {"undefined symbol: nobody_has_this"},
-     .fix = "again from where it came"},
+     .fix = "rocm-sdk test --deep"},
     {.name = "undefined_symbol_of_a_member_is_the_linkers_word",
      .libraries = {{.file = "libd.so.1", .source = "void nobody_has_this(void); void f(void) { nobody_has_this(); }"},
                    {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"}},
