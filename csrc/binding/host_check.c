@@ -256,11 +256,12 @@ static rsdk_status find_hip(check *c, const rsdk_link_trial *trial, const char *
 /* Try a file in the process that c->process describes, and fill in the outcome. */
 static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *result) {
     rsdk_link_trial trial;
+    rsdk_code code = RSDK_NO_CODE;
     *result = (rsdk_host_file){.path = o->path,
                                .soname = o->file.soname,
                                .is_program = o->file.is_program,
-                               .fault = o->fault,
-                               .fault_code = o->fault_code};
+                               .fault = rsdk_host_object_refusal(o, !o->file.is_program, &code)};
+    result->fault_code = result->fault != NULL ? code : RSDK_NO_CODE;
     RSDK_TRY(rsdk_link_trial_run(&c->process, o, &trial, c->error));
     RSDK_TRY(place_needs(c, o, &trial, result));
     RSDK_TRY(place_unfound(c, &trial, result));

@@ -102,6 +102,10 @@ rsdk_status rsdk_trial_process_load(rsdk_trial_process *process, const char *pat
 rsdk_status rsdk_link_trial_run(rsdk_trial_process *process, rsdk_host_object *root, rsdk_link_trial *result,
                                 rsdk_error *error);
 
+/* Return why the linker refuses a file, whatever else is there, as a library of a program that is started, or
+ * (is_opened) of one that runs; NULL: it takes the file. */
+const char *rsdk_host_object_refusal(const rsdk_host_object *object, bool is_opened, rsdk_code *code);
+
 /* Return the object that the linker takes for a DT_NEEDED entry of the members; NULL: none. */
 const rsdk_host_object *rsdk_link_trial_named(const rsdk_link_trial *trial, const char *name);
 

@@ -2,6 +2,8 @@
  * again, so the order decides which of two files of one SONAME counts. */
 #include "binding/host_objects.h"
 
+#include <gnu/libc-version.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NEEDS_LIMIT = 4096, MEMBER_LIMIT = 10000 };
@@ -81,13 +83,31 @@ static rsdk_status add_member(rsdk_link_trial *trial, rsdk_host_object *o, const
     return RSDK_OK;
 }
 
-static rsdk_status add_unfound(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name,
-                               const rsdk_host_object *refused, rsdk_error *error) {
-    rsdk_unfound lack = {.by = by, .name = name};
-    if (refused != NULL) {
-        lack.fault = refused->fault != NULL ? refused->fault : "no ELF file";
-        lack.fault_code = refused->fault != NULL ? refused->fault_code : RSDK_E_LIB_006;
+/* Return whether glibc makes the stack executable for a library that is opened. It does not from 2.41 on, and has a
+ * tunable for it from 2.42 on. */
+static bool is_stack_made_executable(void) {
+    const char *tunables = secure_getenv("GLIBC_TUNABLES");
+    return strverscmp(gnu_get_libc_version(), "2.41") < 0 ||
+           (tunables != NULL && strstr(tunables, "glibc.rtld.execstack=2") != NULL);
+}
+
+const char *rsdk_host_object_refusal(const rsdk_host_object *object, bool is_opened, rsdk_code *code) {
+    const rsdk_elf_file *file = &object->file;
+    *code = RSDK_E_LIB_006;
+    if (object->is_other || object->fault != NULL) {
+        *code = object->is_other ? *code : object->fault_code;
+        return object->is_other ? "no ELF file" : object->fault;
     }
+    if (is_opened && file->wants_executable_stack && !is_stack_made_executable()) {
+        *code = RSDK_E_LIB_015;
+        return "cannot enable executable stack as shared object requires";
+    }
+    return is_opened && file->forbids_dlopen ? "shared object cannot be dlopen()ed" : NULL;
+}
+
+static rsdk_status add_unfound(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const char *fault,
+                               rsdk_code code, rsdk_error *error) {
+    const rsdk_unfound lack = {.by = by, .name = name, .fault = fault, .fault_code = code};
     trial->is_whole = false;
     RSDK_APPEND(trial->process->objects->arena, &trial->unfound, lack, error);
     return RSDK_OK;
@@ -107,8 +127,12 @@ static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by
     rsdk_host_object *o = NULL;
     size_t place = 0;
     RSDK_TRY(rsdk_host_objects_find(trial->process->objects, file->path, &o, error));
-    if (o->is_other || o->fault != NULL) {
-        return add_unfound(trial, by, name, o, error);
+    const bool is_opened = !trial->members.items[0]->object->file.is_program;
+    rsdk_code code = RSDK_NO_CODE;
+    const char *fault = rsdk_host_object_refusal(o, is_opened, &code);
+    fault = fault == NULL && o->file.is_program ? "cannot dynamically load executable" : fault;
+    if (fault != NULL) {
+        return add_unfound(trial, by, name, fault, code, error);
     }
     if (rsdk_name_table_find(&trial->process->loaded_files, &o->file.identity, sizeof o->file.identity, &place)) {
         return RSDK_OK;
@@ -176,7 +200,7 @@ static rsdk_status follow(rsdk_link_trial *trial, const rsdk_trial_member *by, c
     if (file.path != NULL) {
         return take_file(trial, by, name, &file, error);
     }
-    return is_optional ? RSDK_OK : add_unfound(trial, by, name, NULL, error);
+    return is_optional ? RSDK_OK : add_unfound(trial, by, name, NULL, RSDK_NO_CODE, error);
 }
 
 static rsdk_status follow_all(rsdk_link_trial *trial, const rsdk_trial_member *by, rsdk_error *error) {

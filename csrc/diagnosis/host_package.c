@@ -40,8 +40,9 @@ bool rsdk_host_package_is_known(const char *name) {
 static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const rsdk_outside_package *row,
                                const char *name, rsdk_error *error) {
     const bool is_known = row->package != NULL;
-    const char *detail = is_known ? rsdk_arena_format(arena, "it is part of ROCm: AMD's package %s has it", row->package)
-                                  : "it is part of ROCm, and in no package of Python that is known here";
+    const char *detail = is_known
+                             ? rsdk_arena_format(arena, "it is part of ROCm: AMD's package %s has it", row->package)
+                             : "it is part of ROCm, and in no package of Python that is known here";
     RSDK_NEED(detail, error);
     RSDK_TRY(rsdk_finding_add(finding, arena, is_known ? "outside" : "part", is_known ? row->package : name, error));
     return rsdk_finding_add(finding, arena, "detail", detail, error);

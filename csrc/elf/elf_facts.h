@@ -41,8 +41,10 @@ typedef struct rsdk_elf_file {
     uint64_t build_id_place;                        /* the place of its bytes in the file */
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */
     bool is_program;                                /* ET_EXEC, or DF_1_PIE: dlopen refuses it */
-    bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */
-    bool has_text_relocations;                      /* DT_TEXTREL: the linker must write into its code */
+    const char *refused; /* the words of glibc for headers of this machine that it refuses; NULL: it takes them */
+    bool forbids_dlopen; /* DF_1_NOOPEN */
+    bool wants_executable_stack; /* PT_GNU_STACK with PF_X */
+    bool has_text_relocations;   /* DT_TEXTREL: the linker must write into its code */
     bool has_static_tls; /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late; GNU ld for
                             AArch64 (2.40) does not write it */
 } rsdk_elf_file;

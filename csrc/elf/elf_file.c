@@ -24,6 +24,8 @@
 #endif
 
 enum {
+    SMALLEST_PAGE = 4096,            /* of the machines that ROCm runs on */
+    ABI_VERSIONS_OF_GNU = 4,         /* LIBC_ABI_MAX of glibc's libc-abis */
     HEAD_SIZE = 4096,                /* the ELF header and the program headers of any ordinary library */
     NOTES_LIMIT = 1 << 16,           /* bytes of one segment of notes: some hundred; libraries with probes have more */
     PROPERTIES_LIMIT = 4096,         /* bytes of the note with the GNU properties: some dozens */
@@ -81,6 +83,9 @@ static rsdk_status take_segment(rsdk_elf_reading *r, const GElf_Phdr *header) {
                              "%s: truncated: a segment of %" PRIu64 " bytes starts at byte %" PRIu64
                              ", the file has %" PRIu64,
                              r->file.path, header->p_filesz, header->p_offset, r->file.size);
+        }
+        if ((header->p_vaddr - header->p_offset) % SMALLEST_PAGE != 0) {
+            r->result->refused = "ELF load command address/offset not page-aligned";
         }
         RSDK_APPEND(
             &r->scratch, &r->segments,
@@ -181,6 +186,23 @@ static rsdk_status take_properties(rsdk_elf_reading *r) {
     return RSDK_OK;
 }
 
+/* Return the words of glibc for a header that it refuses (open_verify of elf/dl-load.c); NULL: it takes the header. */
+static const char *refusal_of(const GElf_Ehdr *header) {
+    static const unsigned char padding[EI_NIDENT - EI_PAD] = {0};
+    const unsigned char *ident = header->e_ident;
+    bool is_gnu = ident[EI_OSABI] == ELFOSABI_GNU;
+    if (ident[EI_OSABI] != ELFOSABI_SYSV && !is_gnu) {
+        return "ELF file OS ABI invalid";
+    }
+    if (ident[EI_ABIVERSION] != 0 && !(is_gnu && ident[EI_ABIVERSION] < ABI_VERSIONS_OF_GNU)) {
+        return "ELF file ABI version invalid";
+    }
+    if (header->e_version != EV_CURRENT) {
+        return "ELF file version does not match current one";
+    }
+    return memcmp(ident + EI_PAD, padding, sizeof padding) != 0 ? "nonzero padding in e_ident" : NULL;
+}
+
 static rsdk_status take_header(rsdk_elf_reading *r, const GElf_Ehdr *header) {
     if (header->e_type != ET_DYN && (header->e_type != ET_EXEC || !r->takes_programs)) {
         return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: not a shared library (ELF type %u)", r->file.path,
@@ -191,6 +213,7 @@ static rsdk_status take_header(rsdk_elf_reading *r, const GElf_Ehdr *header) {
     r->result->machine = header->e_machine;
     r->result->flags = header->e_flags;
     r->result->is_program = header->e_type == ET_EXEC;
+    r->result->refused = refusal_of(header);
     return RSDK_OK;
 }
 

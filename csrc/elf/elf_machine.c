@@ -120,7 +120,9 @@ enum {
 
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error) {
     if (file->elf_class == OWN_CLASS && file->data_encoding == OWN_ENCODING && file->machine == OWN_MACHINE) {
-        return check_processor(file, error);
+        return file->refused == NULL ? check_processor(file, error)
+                                     : rsdk_fail_as(error, RSDK_BAD_ELF, RSDK_E_LIB_006, file->path, NULL, "%s: %s",
+                                                    file->path, file->refused);
     }
     return rsdk_fail_as(error, RSDK_BAD_ELF, RSDK_E_LIB_012, file->path, NULL,
                         "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,

@@ -104,6 +104,7 @@ rsdk_status rsdk_elf_names_locate(rsdk_elf_reading *r, const void *entries, size
             break;
         case DT_FLAGS_1:
             r->result->is_program |= (entry.value & DF_1_PIE) != 0;
+            r->result->forbids_dlopen = (entry.value & DF_1_NOOPEN) != 0;
             break;
         case DT_TEXTREL:
             r->result->has_text_relocations = true;

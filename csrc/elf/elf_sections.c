@@ -204,16 +204,6 @@ rsdk_status rsdk_elf_sections_read_within(const rsdk_file *file, uint64_t start,
     return status;
 }
 
-rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
-                                   rsdk_error *error) {
-    rsdk_file file = {0};
-    *sections = (rsdk_elf_sections){0};
-    RSDK_TRY(rsdk_file_open(path, &file, error));
-    rsdk_status status = rsdk_elf_sections_read_within(&file, 0, file.size, arena, sections, error);
-    rsdk_file_close(&file);
-    return status;
-}
-
 const rsdk_elf_section *rsdk_elf_section_find(const rsdk_elf_sections *sections, const char *name) {
     for (size_t i = 0; i < sections->count; i++) {
         if (strcmp(sections->items[i].name, name) == 0) {

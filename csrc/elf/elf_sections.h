@@ -24,13 +24,10 @@ typedef struct rsdk_elf_section {
 
 typedef RSDK_LIST(rsdk_elf_section) rsdk_elf_sections;
 
-/* Read all section headers in file order, none where the file has no table; names live in `arena`. The file may have
- * any class and byte order. RSDK_BAD_ELF where the table contradicts itself or the file; RSDK_IO_ERROR or
- * RSDK_FILE_NOT_FOUND where the file cannot be read. */
-rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections, rsdk_error *error);
-
-/* Read the same of an ELF file that is `size` bytes of an open one, from `start`: a member of an archive. Offsets count
- * from `start`. */
+/* Read all section headers, in file order, of an ELF file that is `size` bytes of an open one, from `start`: a member
+ * of an archive, say. Offsets count from `start`. There are none where the file has no table; names live in `arena`.
+ * The file may have any class and byte order. RSDK_BAD_ELF where the table contradicts itself or the file;
+ * RSDK_IO_ERROR where the file cannot be read. */
 rsdk_status rsdk_elf_sections_read_within(const rsdk_file *file, uint64_t start, uint64_t size, rsdk_arena *arena,
                                           rsdk_elf_sections *sections, rsdk_error *error);
 

@@ -14,11 +14,9 @@ from .value_text import harmless
 
 _STYLE = """\
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1b1b; --faint: #59636e; --line: #c8ced4;
-  --error: #b71c1c; --note: #2a56c6; --error-shade: #fbdcdc;
-  --warning-shade: #fff0c9; --absent-shade: #e4e4e4; --bar: #0969da }
+  --error: #b71c1c; --note: #2a56c6; --bar: #0969da }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e3e6e9; --faint: #a3acb5; --line: #454d55;
-  --error: #ff8a80; --note: #8ab4f8; --error-shade: #5a1f1f;
-  --warning-shade: #4d3a10; --absent-shade: #3a3f44; --bar: #58a6ff } }
+  --error: #ff8a80; --note: #8ab4f8; --bar: #58a6ff } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
   color: var(--ink); background: var(--paper) }
 h1, h2, .about { overflow-wrap: anywhere } h1 { font-size: 1.4rem; margin-bottom: .2rem }

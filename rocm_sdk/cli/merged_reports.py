@@ -4,7 +4,7 @@ import os
 import sys
 
 from rocm_sdk.base.value_text import counted, harmless
-from rocm_sdk.terminal.output import complain, complain_of_output, tell
+from rocm_sdk.terminal.output import complain, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,25 +47,11 @@ def run(options: "Namespace") -> int:
         )
         return 2
     merged = merge(options.merge, with_progress("reading reports", names, len(names)), hosts_expected)
-    status = 0 if merged.is_sound else 1
-    if options.html and not _write_page(options.html, merged):
-        status = 1
     if options.json:
         _print_json(merged)
     else:
         _print_text(merged)
-    return status
-
-
-def _write_page(path: str, merged: "Merged") -> bool:
-    from rocm_sdk.doctor.nodes.cluster_page import write_page
-
-    try:
-        write_page(path, merged)
-    except OSError as error:
-        complain_of_output(path, error)
-        return False
-    return True
+    return 0 if merged.is_sound else 1
 
 
 def _print_text(merged: "Merged") -> None:

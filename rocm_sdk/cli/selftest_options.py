@@ -50,7 +50,6 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "--node", action="store_true", help="with --json: name host and users in what it says of the node"
     )
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
-    parser.add_argument("--html", metavar="FILE", help="with --merge: write the comparison as a page, too")
     parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
 
 
@@ -84,8 +83,6 @@ def misuse(options: "Namespace") -> str:
 def _misuse_of_others(options: "Namespace") -> str:
     if options.expect is not None and options.merge is None:
         return "--expect needs --merge DIR"
-    if options.html is not None and options.merge is None:
-        return "--html needs --merge DIR"
     if options.destdir is not None and options.sdk is None:
         return "--destdir needs --sdk PREFIX"
     if options.output is not None and not options.json:

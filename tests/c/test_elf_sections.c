@@ -49,7 +49,11 @@ static rsdk_status read_image(fixture *f) {
     assert_int_equal(fwrite(f->bytes, 1, f->size, stream), f->size);
     assert_int_equal(fclose(stream), 0);
     rsdk_error_clear(&f->error);
-    return rsdk_elf_sections_read(path, &f->arena, &f->sections, &f->error);
+    rsdk_file file = {0};
+    assert_int_equal(rsdk_file_open(path, &file, NULL), RSDK_OK);
+    const rsdk_status status = rsdk_elf_sections_read_within(&file, 0, file.size, &f->arena, &f->sections, &f->error);
+    rsdk_file_close(&file);
+    return status;
 }
 
 static Elf64_Ehdr *header(fixture *f) {
@@ -269,12 +273,6 @@ static void shared_names(void **state) {
     assert_damaged(f, "longer than in any library");
 }
 
-static void absent_file(void **state) {
-    fixture *f = *state;
-    const char *path = sample_path(&f->site, "nothing.so");
-    assert_int_equal(rsdk_elf_sections_read(path, &f->arena, &f->sections, &f->error), RSDK_FILE_NOT_FOUND);
-}
-
 static int next_descriptor(void) {
     int descriptor = open("/dev/null", O_RDONLY);
     assert_true(descriptor >= 0);
@@ -311,7 +309,6 @@ int main(void) {
         TEST(names_as_long_as_a_library_has),
         TEST(shared_names),
         TEST(no_descriptor_is_left_open),
-        TEST(absent_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

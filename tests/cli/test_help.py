@@ -71,7 +71,10 @@ def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, 
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        *(("rocm-sdk", words) for words in ("tree --svg", "test --sarif x", "test --index-digests")),
+        *(
+            ("rocm-sdk", words)
+            for words in ("tree --svg", "tree --dot", "tree --timing", "test --sarif x", "test --index-digests")
+        ),
         *(
             ("rocm-sdk", words)
             for words in ("check --html x", "info --provenance", "gpus --watch 1", "code x --kernels")
