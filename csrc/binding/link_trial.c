@@ -93,10 +93,9 @@ static bool is_stack_made_executable(void) {
 
 const char *rsdk_host_object_refusal(const rsdk_host_object *object, bool is_opened, rsdk_code *code) {
     const rsdk_elf_file *file = &object->file;
-    *code = RSDK_E_LIB_006;
-    if (object->is_other || object->fault != NULL) {
-        *code = object->is_other ? *code : object->fault_code;
-        return object->is_other ? "no ELF file" : object->fault;
+    *code = object->fault != NULL ? object->fault_code : RSDK_E_LIB_006;
+    if (object->fault != NULL || object->is_other) {
+        return object->fault != NULL ? object->fault : "no ELF file";
     }
     if (is_opened && file->wants_executable_stack && !is_stack_made_executable()) {
         *code = RSDK_E_LIB_015;

@@ -43,7 +43,7 @@ typedef struct rsdk_elf_file {
     bool is_program;                                /* ET_EXEC, or DF_1_PIE: dlopen refuses it */
     const char *refused; /* the words of glibc for headers of this machine that it refuses; NULL: it takes them */
     bool forbids_dlopen; /* DF_1_NOOPEN */
-    bool wants_executable_stack; /* PT_GNU_STACK with PF_X */
+    bool wants_executable_stack; /* PT_GNU_STACK with PF_X, or no such header */
     bool has_text_relocations;   /* DT_TEXTREL: the linker must write into its code */
     bool has_static_tls; /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late; GNU ld for
                             AArch64 (2.40) does not write it */

@@ -214,6 +214,7 @@ static rsdk_status take_header(rsdk_elf_reading *r, const GElf_Ehdr *header) {
     r->result->flags = header->e_flags;
     r->result->is_program = header->e_type == ET_EXEC;
     r->result->refused = refusal_of(header);
+    r->result->wants_executable_stack = true; /* without PT_GNU_STACK */
     return RSDK_OK;
 }
 

@@ -70,19 +70,23 @@ def shared_libraries(directories: Iterable[str]) -> tuple[str, ...]:
 
 
 def led_on(
-    path: str, directories: Iterable[str], libraries: tuple[str, ...], places: Iterable[str] = ("SDK",)
+    path: str,
+    directories: Iterable[str],
+    libraries: tuple[str, ...],
+    places: Iterable[str] = ("SDK",),
+    beside: tuple[str, ...] = (),
 ) -> tuple[HostFile | None, list[str]]:
     """Return the row of a file where LD_LIBRARY_PATH also leads to the libraries that it does not find, and how.
 
     directories: where the linker looks already. libraries: the paths of the SDK's libraries. places: the places of
-    libraries that are led to, as of HostNeed. The second value is the further directories. The row is None for a file
-    that is no ELF file: nobody knows what a script needs.
+    libraries that are led to, as of HostNeed. beside: files of the same package. The second value is the further
+    directories. The row is None for a file that is no ELF file: nobody knows what a script needs.
     """
     from rocm_sdk._native import check_host_files
 
     further: list[str] = []
     while True:
-        files = check_host_files((path,), libraries, directories=(*directories, *further)).files
+        files = check_host_files((path,), libraries, directories=(*directories, *further), beside=beside).files
         unfound = [each for file in files for each in file.unfound if each.place in places]
         paths = (each.path for each in unfound if each.path is not None and os.path.basename(each.path) == each.name)
         new = [each for each in dict.fromkeys(map(os.path.dirname, paths)) if each not in further]

@@ -120,7 +120,7 @@ def test_a_package_that_does_not_have_it(call: Call, tmp_path: Path) -> None:
 
 def test_a_library_that_amd_has_elsewhere(call: Call, tmp_path: Path) -> None:
     (only,) = problems(document(call, needing(tmp_path / "libapp.so", "libmigraphx_c.so.3"), *GPU))
-    assert only["cause"] == "AMD has it outside these packages: package migraphx"
+    assert only["cause"] == "it is part of ROCm: AMD's package migraphx has it"
     assert only["fix"] == "Install AMD's package migraphx, of the release that the SDK is"
 
 

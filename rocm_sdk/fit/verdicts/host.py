@@ -74,11 +74,11 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     verdict = False if fails else None if is_unknown else True
     built_for = variants.built_for or analysis.built_for
     missing = dict.fromkeys(each.name for file in files for each in file.unfound)
+    borrowed = {each.borrowed for each in files if each.borrowed is not None and subject.kind == "wheel"}
+    notes = (*variants.notes, *(f"it calls {each} of the interpreter without a DT_NEEDED entry" for each in borrowed))
     there = {each.name for file in files for each in file.unfound if file.own_hip or each.place in HERE}
     nowhere = tuple(name for name in missing if name not in there)
-    return Host(
-        verdict, files, analysis, loading, built_for, tuple(found), tuple(missing), nowhere, variants.notes, opens
-    )
+    return Host(verdict, files, analysis, loading, built_for, tuple(found), tuple(missing), nowhere, notes, opens)
 
 
 def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening, against: Against) -> list[OpenedName]:

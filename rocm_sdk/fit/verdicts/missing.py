@@ -48,7 +48,8 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
     for file in files:
         row, directories = file, [""]
         if subject.kind != "wheel" and any(each.place in _AROUND for each in file.unfound):
-            led, directories = led_on(file.path, sdk_directories(against), against.libraries, _AROUND)
+            beside = subject.files if len(subject.files) > 1 else files_beside(file.path) or ()
+            led, directories = led_on(file.path, sdk_directories(against), against.libraries, _AROUND, beside)
             row = led or row
         own_hip = own_hip or row.own_hip
         for each in (*file.unfound, *row.unfound):
