@@ -54,7 +54,7 @@ _RULES: dict[tuple[str, bool], dict[str, Any] | None] = {
     ("dark", False): None,
 }
 # Pages that commands wrote, and whether the documentation has a picture of each.
-REPORTS = {"tree": True, "bindings": False}
+REPORTS = {"tree": True}
 
 
 def main() -> int:

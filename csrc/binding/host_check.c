@@ -56,33 +56,23 @@ static rsdk_status place_needs(check *c, const rsdk_host_object *o, const rsdk_l
     return RSDK_OK;
 }
 
-/* Look for a library that is nowhere beside a file, and in the directories of a list. */
-static rsdk_status look_beside(check *c, const char *file, const rsdk_strings *list, rsdk_host_need *need) {
-    const char *parent = rsdk_path_parent(c->arena, file);
-    char path[PATH_MAX];
-    RSDK_NEED(parent, c->error);
-    for (size_t i = 0; need->path == NULL && i <= list->count; i++) {
-        const char *directory = i == 0 ? parent : list->items[i - 1];
-        if (directory != NULL && rsdk_directory_look(directory, need->name, path) &&
-            !rsdk_host_objects_is_passed_over(&c->objects, path)) {
-            need->path = rsdk_arena_copy(c->arena, path);
-            need->place = RSDK_PLACE_BESIDE;
-            RSDK_NEED(need->path, c->error);
-        }
-    }
-    return RSDK_OK;
-}
-
-/* Look for a library that is nowhere around the files of a trial: the linker asks the file alone that needs it. */
+/* Look for a library that is nowhere around the files of a trial, beside each and where its own paths lead: the linker
+ * asks the file alone that needs it. */
 static rsdk_status look_around(check *c, const rsdk_link_trial *trial, rsdk_host_need *need) {
-    const rsdk_strings none = {0};
-    for (size_t i = 0; need->path == NULL && strchr(need->name, '/') == NULL && i < trial->members.count; i++) {
+    char path[PATH_MAX];
+    for (size_t i = 0; strchr(need->name, '/') == NULL && i < trial->members.count; i++) {
         const rsdk_trial_member *member = trial->members.items[i];
-        const rsdk_load_chain *chain = &member->chain;
-        if (!member->object->is_system) {
-            RSDK_TRY(look_beside(c, member->object->path, chain->rpath != NULL ? &chain->rpath->list : &none, need));
-            RSDK_TRY(
-                look_beside(c, member->object->path, chain->runpath != NULL ? &chain->runpath->list : &none, need));
+        const rsdk_search_path *own = member->chain.runpath != NULL ? member->chain.runpath : member->chain.rpath;
+        const char *parent = rsdk_path_parent(c->arena, member->object->path);
+        RSDK_NEED(parent, c->error);
+        for (size_t k = 0; !member->object->is_system && k <= (own != NULL ? own->list.count : 0); k++) {
+            const char *directory = k == 0 ? parent : own->list.items[k - 1];
+            if (directory != NULL && rsdk_directory_look(directory, need->name, path) &&
+                !rsdk_host_objects_is_passed_over(&c->objects, path)) {
+                need->place = RSDK_PLACE_BESIDE;
+                need->path = rsdk_arena_copy(c->arena, path);
+                return need->path != NULL ? RSDK_OK : rsdk_fail_no_memory(c->error);
+            }
         }
     }
     return c->objects.is_out_of_memory ? rsdk_fail_no_memory(c->error) : RSDK_OK;

@@ -366,6 +366,22 @@ static rsdk_status add_files(rsdk_plan *plan, const rsdk_load_options *options, 
     return RSDK_OK;
 }
 
+static const char hip[] = "libamdhip64.so";
+
+/* Warn of a HIP outside the SDK that a file needs: the SDK has none of its SONAME, so that it stays beside the SDK's.
+ */
+static rsdk_status warn_of_hip(rsdk_plan *plan, const char *needing, const char *path, rsdk_error *error) {
+    const char *own = NULL;
+    rsdk_package_id package;
+    RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
+    return own == NULL
+               ? RSDK_OK
+               : rsdk_warnings_add(&plan->warnings, RSDK_WARNING_CONFLICT, error,
+                                   "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
+                                   "both has two HIPs; take a build that uses the SDK's",
+                                   needing, path, own);
+}
+
 /* Make the SDK's files that given files and their neighbours lead to roots, in the order in which the linker would come
  * to them. */
 static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_error *error) {
@@ -375,34 +391,13 @@ static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_er
             const rsdk_edge *edge = &node->edges.items[j];
             if (edge->kind == RSDK_EDGE_SDK && rsdk_plan_node(plan, edge->node)->is_sdk) {
                 RSDK_APPEND(&plan->arena, roots, edge->node, error);
+            } else if (edge->kind == RSDK_EDGE_SDK && rsdk_soname_has_linker_name(edge->name, hip)) {
+                RSDK_TRY(warn_of_hip(plan, node->location.path, edge->path, error));
             } else if (edge->kind == RSDK_EDGE_MISSING) {
                 RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
                                            "%s needs %s, which neither the SDK nor the system has", node->location.path,
                                            edge->name));
             }
-        }
-    }
-    return RSDK_OK;
-}
-
-/* Warn of a HIP outside the SDK that given files lead to: the SDK has none of its SONAME, so that it stays beside the
- * SDK's. */
-static rsdk_status warn_of_hips(rsdk_plan *plan, rsdk_error *error) {
-    static const char hip[] = "libamdhip64.so";
-    const char *own = NULL;
-    rsdk_package_id package;
-    for (size_t i = 0; i < plan->graph.nodes.count; i++) {
-        const rsdk_node *node = rsdk_plan_node(plan, i);
-        if (node->is_sdk || node->parent == RSDK_NO_NODE || node->file->soname == NULL ||
-            !rsdk_soname_has_linker_name(node->file->soname, hip)) {
-            continue;
-        }
-        RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
-        if (own != NULL) {
-            RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_CONFLICT, error,
-                                       "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
-                                       "both has two HIPs; take a build that uses the SDK's",
-                                       rsdk_plan_node(plan, node->parent)->location.path, node->location.path, own));
         }
     }
     return RSDK_OK;
@@ -513,9 +508,8 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     RSDK_TRY(add_files(plan, options, error));
     RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
     RSDK_TRY(add_roots_of_files(plan, &roots, error));
-    if (options->file_count > 0) {
-        RSDK_TRY(warn_of_hips(plan, error));
-        RSDK_TRY(roots.count == 0 ? add_definers(plan, options, &roots, error) : RSDK_OK);
+    if (options->file_count > 0 && roots.count == 0) {
+        RSDK_TRY(add_definers(plan, options, &roots, error));
     }
     plan->guard = (rsdk_guard){.graph = &plan->graph, .warnings = &plan->warnings, .isolate = options->isolate};
     RSDK_TRY(rsdk_guard_fill(&plan->guard, error));

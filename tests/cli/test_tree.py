@@ -211,19 +211,6 @@ def test_what_is_no_number_of_a_process(call: Call, words: list[str], number: st
     assert len(refused.stderr) < 5000
 
 
-@pytest.mark.usefixtures("twins")
-def test_bindings_as_a_page(call: Call) -> None:
-    said = page_of(call, "roctx64", "hiprtc", "--bindings").text
-    assert said.count("binds to libroctx64.so.4: functions or variables of another file") == 1
-    assert not [text for text in page_of(call, "roctx64", "--bindings").text if "binds to" in text]
-
-
-def test_a_page_of_what_a_file_needs(call: Call, sdk: Site, tmp_path: Path) -> None:
-    hip = sdk.path / "_rocm_sdk_core/lib/libamdhip64.so.7"
-    extension = compile_library(tmp_path / "extension.so", "extension.so", needed=(hip,))
-    assert FILES[2] in page_of(call, "--bindings", "--for", str(extension)).text
-
-
 @pytest.mark.parametrize("words", [["--for", "x.so"], ["--pid", "1"], ["--bindings", "--pid", "1", "roctx64"]])
 def test_options_that_do_not_go_together(call: Call, words: list[str]) -> None:
     result = call("tree", *words)

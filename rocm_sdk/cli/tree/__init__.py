@@ -9,7 +9,6 @@ from rocm_sdk.cli.arguments import process_number
 from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.terminal.output import complain
 
-from .bindings import arrows_of
 from .plan_tree import Tree, loaded, plan_tree
 
 if TYPE_CHECKING:
@@ -70,6 +69,9 @@ def run(options: "Namespace") -> int:
     """Print the tree. Return status 1 if a named file cannot be used, 2 for wrong usage."""
     if (options.files or options.pid is not None) and not options.bindings:
         complain("--for and --pid are for --bindings: add it")
+        return 2
+    if options.bindings and options.form == "html":
+        complain("--bindings has the form of text or --json")
         return 2
     if options.pid is not None:
         return _show_process(options)
@@ -139,7 +141,7 @@ def _text(tree: Tree, bindings: "Bindings | None", form: str | None, names: list
     if form == "html":
         from .as_html import as_html
 
-        return as_html(tree, arrows_of(bindings) if bindings else [], names)
+        return as_html(tree, names)
     if bindings is not None:
         from . import bindings as bound
 

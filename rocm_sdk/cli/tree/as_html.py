@@ -17,14 +17,11 @@ from rocm_sdk.fit.coverage_words import named
 from rocm_sdk.installed.view import current
 
 from .as_text import nested, reason_of, time_text
-from .bindings import Arrow
 from .plan_tree import File, Tree
 
 _DECADES = 5  # of a bar: from a hundred-thousandth of the whole to all of it
 _DEEPEST = 12  # files further down stand below each other
 _SIZE_PART, _TIME_PART = "of all bytes", "of the time"
-# Answer to "is the binding a fault?" -> its meaning.
-_BOUND = {True: "functions or variables of another file", False: "the same code in both"}
 _STYLE = """\
 .file { padding-left: calc(1.4rem * var(--depth)) }
 .faint { display: block; color: var(--faint); font-size: .85rem } .fault { color: var(--error); display: block }
@@ -35,16 +32,13 @@ td:has(.scale) { min-width: 9rem }
 """
 
 
-def as_html(tree: Tree, arrows: Sequence[Arrow] = (), names: Sequence[str] = ()) -> str:
-    """Return the page.
-
-    arrows: bindings to other files than meant. names: the names that were asked about; none: the whole SDK.
-    """
+def as_html(tree: Tree, names: Sequence[str] = ()) -> str:
+    """Return the page. names: the names that were asked about; none: the whole SDK."""
     sdk, place = _sdk()
     title = f"{sdk}: files that {named(names) or 'the whole SDK'} bring{'s' if len(names) < 2 else ''} into a process"
     facts = (counted(len(tree.files), "file"), size_text(tree.size), time_text(tree.seconds))
     about = f"{place}{', '.join(filter(None, facts))}."
-    return "".join(page(title, about, _parts(tree, arrows), _STYLE))
+    return "".join(page(title, about, _parts(tree), _STYLE))
 
 
 def _sdk() -> tuple[str, str]:
@@ -56,10 +50,10 @@ def _sdk() -> tuple[str, str]:
         return "No ROCm SDK", ""
 
 
-def _parts(tree: Tree, arrows: Sequence[Arrow]) -> Iterator[str]:
+def _parts(tree: Tree) -> Iterator[str]:
     has_times = tree.seconds is not None
     headings = ("file", "size", _SIZE_PART, *(("time", _TIME_PART) if has_times else ()), "directory")
-    rows = (row if has_times else (*row[:3], row[-1]) for row in _rows(tree, arrows))
+    rows = (row if has_times else (*row[:3], row[-1]) for row in _rows(tree))
     yield (
         "<p>Each file stands once, below the one that brings it in. A line of a bar stands for ten times as much as"
         " the one before it: 0.01 %, 0.1 %, 1 %, 10 %, all.</p>"
@@ -69,15 +63,15 @@ def _parts(tree: Tree, arrows: Sequence[Arrow]) -> Iterator[str]:
         yield f'<p class="fault">In neither the SDK nor the system: {element_text(", ".join(tree.missing))}</p>'
 
 
-def _rows(tree: Tree, arrows: Sequence[Arrow]) -> Iterator[tuple[str, ...]]:
+def _rows(tree: Tree) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each row: name, size and time with their parts of the whole, directory."""
     seen: set[str] = set()
     for branch in tree.branches:
         if branch.file.path not in seen:
             reason = f'<span class="faint">{element_text(reason_of(branch))}</span>'
-            yield _row(tree, branch.file, 0, branch.seconds, reason + _bindings(branch.file, arrows))
+            yield _row(tree, branch.file, 0, branch.seconds, reason)
         for start, file in nested(branch):
-            yield _row(tree, file, len(start) // 3 + 1, None, _bindings(file, arrows))
+            yield _row(tree, file, len(start) // 3 + 1, None, "")
         seen.update(each.path for each in (branch.file, *branch.brings))
 
 
@@ -95,14 +89,3 @@ def _part(share: float) -> str:
     length = max(0.0, 1 + math.log10(share) / _DECADES) if share > 0 else 0.0
     number = f"{share:.1%}" if share >= 0.1 else f"{share:.2%}" if share >= 0.01 else f"{max(share * 100, 0.001):.1g}%"
     return f'{number}<span class="scale"><span style="width:{min(length, 1):.1%}"></span></span>'
-
-
-def _bindings(file: File, arrows: Sequence[Arrow]) -> str:
-    """Return what a file takes from another file than it was built for."""
-    path = os.path.realpath(file.path)
-    found = (each for each in arrows if os.path.realpath(each.library) == path)
-    return "".join(
-        f'<span class="{"fault" if each.is_fault else "faint"}">binds to'
-        f" {element_text(os.path.basename(each.bound_to))}: {_BOUND[each.is_fault]}</span>"
-        for each in sorted(found, key=lambda each: not each.is_fault)
-    )

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rocm_sdk import Binding, BindingPair, Bindings
 from rocm_sdk.base.value_text import counted, harmless
@@ -30,24 +30,6 @@ VERDICTS: "dict[BindingVerdict, str]" = {
     "other-object": "variable",
 }
 FAULTS: "tuple[BindingVerdict, ...]" = ("other-function", "other-object")
-
-
-class Arrow(NamedTuple):
-    """A library that binds to another file than it was built for: both paths, and the worst verdict."""
-
-    library: str
-    bound_to: str
-    verdict: "BindingVerdict"
-
-    @property
-    def is_fault(self) -> bool:
-        """True if the verdict is a fault."""
-        return self.verdict in FAULTS
-
-
-def arrows_of(bindings: Bindings) -> list[Arrow]:
-    """Return the pairs that bind elsewhere, in the order of their verdicts."""
-    return [Arrow(pair.library, pair.bound_to, pair.verdict) for pair in bindings.pairs if elsewhere_of(pair)]
 
 
 def elsewhere_of(pair: BindingPair) -> int:
