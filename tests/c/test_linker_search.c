@@ -93,6 +93,47 @@ static void default_directories_do_without_a_cache(void **state) {
     assert_int_equal(access(path, R_OK), 0);
 }
 
+static bool takes_all(void *context, const char *path) {
+    (void)context;
+    (void)path;
+    return false;
+}
+
+/* A directory is asked for once, however many names are looked for in it. */
+static void directories_that_do_not_exist_are_left_out(void **state) {
+    fixture *f = *state;
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so", .runpath = "/nonexistent/a:/tmp:$ORIGIN/b:/proc"};
+    rsdk_load_chain chain;
+    f->search.is_passed_over = takes_all;
+    assert_int_equal(rsdk_linker_search_start_chain(&f->search, &file, &chain, NULL), RSDK_OK);
+    assert_int_equal(chain.runpath->list.count, 2);
+    assert_string_equal(chain.runpath->list.items[0], "/tmp");
+    assert_int_equal(chain.runpath->absent.count, 2);
+    assert_string_equal(chain.runpath->absent.items[1], "/nonexistent/b");
+}
+
+static void the_rule_is_told(void **state) {
+    fixture *f = *state;
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so", .runpath = "/proc/self"};
+    const struct {
+        const char *name;
+        rsdk_search_rule rule;
+    } cases[] = {{"exe", RSDK_RULE_RUNPATH},
+                 {"libc.so.6", RSDK_RULE_SYSTEM},
+                 {"/proc/self/exe", RSDK_RULE_PATH},
+                 {"libnowhere.so.1", RSDK_RULE_NONE}};
+    rsdk_load_chain chain;
+    assert_int_equal(rsdk_linker_search_start_chain(&f->search, &file, &chain, NULL), RSDK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = NULL;
+        rsdk_search_rule rule = RSDK_RULE_RPATH;
+        assert_int_equal(rsdk_linker_search_find_by_rule(&f->search, &chain, cases[i].name, &path, &rule, NULL),
+                         RSDK_OK);
+        assert_int_equal(rule, cases[i].rule);
+        assert_true((path != NULL) == (rule != RSDK_RULE_NONE));
+    }
+}
+
 /* The linker lists the main program's RPATH first: as many directories as come from it are taken off. */
 static void directories_of_the_program_are_taken_off(void **state) {
     fixture *f = *state;
@@ -264,6 +305,8 @@ int main(int argc, char *argv[]) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(host_libraries_are_found_where_the_linker_finds_them, start, clear),
         cmocka_unit_test_setup_teardown(default_directories_do_without_a_cache, start, clear),
+        cmocka_unit_test_setup_teardown(directories_that_do_not_exist_are_left_out, start, clear),
+        cmocka_unit_test_setup_teardown(the_rule_is_told, start, clear),
         cmocka_unit_test_setup_teardown(directories_of_the_program_are_taken_off, start, clear),
         cmocka_unit_test_setup_teardown(entries_for_some_processors_are_skipped, start, clear),
         cmocka_unit_test_setup_teardown(a_text_that_the_cache_cuts_off_is_none, start, clear),
