@@ -43,10 +43,11 @@ static bool is_same_file(const rsdk_host_object *o, const char *path) {
  * installed, a file of the SDK under the same name comes first. */
 static rsdk_status place_needs(check *c, const rsdk_host_object *o, const rsdk_link_trial *trial,
                                rsdk_host_file *result) {
+    const rsdk_load_chain *chain = trial->members.count > 0 ? &trial->members.items[0]->chain : NULL;
     for (size_t i = 0; o->is_read && i < o->file.needed.count && i < NEEDS_LIMIT; i++) {
         rsdk_host_need need = {.name = o->file.needed.items[i]};
         const rsdk_host_object *taken = rsdk_link_trial_named(trial, need.name);
-        RSDK_TRY(rsdk_host_places_find(&c->places, &o->file, &need, c->error));
+        RSDK_TRY(rsdk_host_places_find(&c->places, chain, &need, c->error));
         if (taken != NULL && !taken->is_system && !is_same_file(taken, need.path)) {
             need.place = RSDK_PLACE_RPATH;
             need.path = taken->path;

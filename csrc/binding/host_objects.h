@@ -174,8 +174,8 @@ rsdk_status rsdk_host_places_add_library(rsdk_host_places *places, const char *p
 rsdk_status rsdk_host_places_find_in_sdk(rsdk_host_places *places, const char *name, const char **path,
                                          rsdk_error *error);
 
-/* Fill in the place of a library that `needing` needs (NULL: an unknown file does). */
-rsdk_status rsdk_host_places_find(rsdk_host_places *places, const rsdk_elf_file *needing, rsdk_host_need *need,
+/* Fill in the place of a library that the file of a chain needs (NULL: an unknown file does). */
+rsdk_status rsdk_host_places_find(rsdk_host_places *places, const rsdk_load_chain *chain, rsdk_host_need *need,
                                   rsdk_error *error);
 
 /* Libraries of which a package carries one for each back end (CUDA, HIP, ...), to load one of them. */
