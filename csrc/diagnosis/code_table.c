@@ -217,6 +217,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Install AMD's package {outside}, of the release that the SDK is"},
               {ANY, WORDS, "Take a build of {needing} for this SDK, or the part of ROCm that has {part}, of the SDK's release"},
               {ANY, WORDS, "Take a build of {needing} for this release of the system  # no package of it has {gone}"},
+              {ANY, WORDS, "patchelf --replace-needed {$entry} NAME {$file}  # the name of the library that is here"},
               {DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},

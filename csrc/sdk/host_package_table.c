@@ -45,6 +45,7 @@ const size_t rsdk_host_end_count = sizeof rsdk_host_ends / sizeof *rsdk_host_end
 /* clang-format off */
 const rsdk_outside_package rsdk_outside_packages[] = {
     /* library                      AMD's package; NULL: none is known */
+    {"libhip_hcc.so*",              NULL}, /* HIP before ROCm 3.5 */
     {"libhiptensor.so*",            NULL},
     {"libLLVM.so.*git",             NULL},
     {"libclang*.so.*git",           NULL},

@@ -220,7 +220,7 @@ def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str,
     again = {file.path: file for file in found.files}
     if not all(loads(again[path]) for path in others.values() if path in again):
         return _Before((), {})
-    helped = {path: file for path, file in again.items() if path in failing and not file.unfound}
+    helped = {path: row for path, row in again.items() if len(row.unfound) < len(failing.get(path, row).unfound)}
     return _Before((*own.values(), *others.values()) if helped else (), helped)
 
 

@@ -61,6 +61,7 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
         *_lacks(subject, files, against, demangle),
         *_two_hips(subject, files, libraries),
         *_auditors(subject, files),
+        *_stacks(subject, files),
     ]
     fails = any(each.severity == "error" for each in found)
     if not fails:
@@ -118,7 +119,8 @@ def _another_release(subject: Subject, analysis: HostFiles, against: Against, wa
     other = analysis.other_release
     if other is not None:
         facts = {"requirement": analysis.requirement, "version": against.version, "wanted": wanted}
-        yield other_release_problem(other, subject.shown(other.file), subject.name, **facts)
+        name = subject.name if other.file in subject.files else other.file
+        yield other_release_problem(other, subject.shown(other.file), name, **facts)
 
 
 def other_release_problem(
@@ -176,6 +178,8 @@ def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against) -
     if code != "E-LIB-020" or path is None or "provider" not in facts:
         return None
     own = {"subject": os.path.basename(subject.name.rstrip("/"))} if subject.kind != "SDK" else {}
+    if package_of(str(lack.library)) is not None and not against.libraries:
+        facts.pop("variable", None)  # it leads to the only ROCm
     return problem(code, subject.shown(path), library=os.path.basename(path), **facts, **own)
 
 
@@ -220,6 +224,16 @@ def _auditors(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
     for path, name in dict.fromkeys((str(file.audited), file.audit) for file in files if file.audit is not None):
         shown = subject.shown(path)
         yield problem("W-LIB-028", shown, library=shown, name=name)
+
+
+def _stacks(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
+    """Yield a note on each library that asks for an executable stack, of the files and of what they bring."""
+    sound = [file for file in files if loads(file) and not file.is_program and subject.kind != "SDK"]
+    needs = [need.path for file in sound for need in file.needs if need.place in ("bundled", "RPATH")]
+    for path in dict.fromkeys((*(file.path for file in sound), *filter(None, needs))):
+        if _native.inspect_library(path).executable_stack:
+            shown = subject.shown(path)
+            yield problem("N-LIB-014", shown, library=os.path.basename(shown), path=shown, staged="its build")
 
 
 def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str, ...]) -> Iterator[Problem]:

@@ -185,10 +185,14 @@ def _needed(path: str) -> tuple[str, ...]:
 def _of_no_kind(path: str) -> Iterator[Problem]:
     """Yield the problem that a file is neither a library nor GPU code, if it has the name of one, or begins as one."""
     try:
-        device_code(path)
+        is_static = device_code(path).kind == "static archive" and ".so" in os.path.basename(path)
     except RocmSdkError as error:
         if ".so" in os.path.basename(path) or path.endswith(CODE_ENDINGS) or may_have_code(path):
             yield problem(error.code, path, library=path, detail=error.detail)
+        return
+    if is_static:
+        detail = "it is a static library, an archive of object files, and the linker loads none"
+        yield problem("E-LIB-006", path, library=path, detail=detail)
 
 
 def _named(subject: Subject, code: CodeVerdict) -> CodeVerdict:

@@ -146,7 +146,11 @@ def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -
     """Return the problem of libraries whose names have no number, as libraries of Python packages such as torch."""
     shown = subject.shown(needing[names[0]])
     facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
-    return problem("E-LIB-002", shown, None, detail="libraries without a number belong to a package of Python", **facts)
+    detail = "libraries without a number belong to a package of Python"
+    if "/" in names[0]:
+        detail = "that is a path, of the machine that built it, and the linker looks nowhere else"
+        facts |= {"entry": names[0], "file": needing[names[0]]}
+    return problem("E-LIB-002", shown, None, detail=detail, **facts)
 
 
 def _is_known(facts: Mapping[str, str]) -> bool:
