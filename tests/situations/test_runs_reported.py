@@ -55,11 +55,6 @@ def program(path: Path, needed: tuple[Path, ...], *flags: str) -> Path:
     return compile_file(words, path, "int main(void) { return 0; }")
 
 
-def executable_stack(place: Path, _: Site) -> Asked:
-    hip = compile_library(place / "libhiprtc.so", "libhiprtc.so", "", (), ("-Wl,-z,execstack",))
-    return Asked((compile_library(place / "_C.so", None, "", (hip,), (BESIDE,)),))
-
-
 def nobody_preloads(place: Path, sdk: Site) -> Asked:
     return Asked((compile_library(place / "_C.so", None, "", tuple(sdk.path.glob("*/lib/librocsparse.so.1"))),))
 
@@ -148,7 +143,6 @@ def broken_build(place: Path, sdk: Site) -> Asked:
 
 
 CASES = (
-    Case(executable_stack, True, ("N-LIB-014",), ("libhiprtc.so", "patchelf --clear-execstack")),
     Case(nobody_preloads, True, (), ("loads in a process that has called rocm_sdk (rocsparse)",)),
     Case(path_for_a_name, False, ("E-LIB-002",), ("that is a path", "--replace-needed"), ("package of Python",)),
     Case(not_linked, True, (), ("called rocm_sdk (amdhip64, hiprtc)",)),

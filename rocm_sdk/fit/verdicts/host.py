@@ -61,7 +61,6 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
         *_lacks(subject, files, against, demangle),
         *_two_hips(subject, files, libraries),
         *_auditors(subject, files),
-        *_stacks(subject, files),
     ]
     fails = any(each.severity == "error" for each in found)
     if not fails:
@@ -224,16 +223,6 @@ def _auditors(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
     for path, name in dict.fromkeys((str(file.audited), file.audit) for file in files if file.audit is not None):
         shown = subject.shown(path)
         yield problem("W-LIB-028", shown, library=shown, name=name)
-
-
-def _stacks(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
-    """Yield a note on each library that asks for an executable stack, of the files and of what they bring."""
-    sound = [file for file in files if loads(file) and not file.is_program and subject.kind != "SDK"]
-    needs = [need.path for file in sound for need in file.needs if need.place in ("bundled", "RPATH")]
-    for path in dict.fromkeys((*(file.path for file in sound), *filter(None, needs))):
-        if _native.inspect_library(path).executable_stack:
-            shown = subject.shown(path)
-            yield problem("N-LIB-014", shown, library=os.path.basename(shown), path=shown, staged="its build")
 
 
 def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str, ...]) -> Iterator[Problem]:
