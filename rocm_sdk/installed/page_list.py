@@ -41,11 +41,6 @@ def drop_libraries(installed: Installed) -> None:
     """
     for step in load_plan(*installed.locations).steps:
         for path in (step.path, *step.members):
-            drop(path)
-
-
-def drop(path: str) -> None:
-    """Drop a file from the kernel's cache, except pages that another process has mapped; without rights to it, too."""
-    with suppress(OSError), open(path, "rb") as file:
-        os.fsync(file.fileno())  # content that is not written yet cannot be dropped
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            with suppress(OSError), open(path, "rb") as file:  # except pages that another process has mapped
+                os.fsync(file.fileno())  # content that is not written yet cannot be dropped
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
