@@ -151,8 +151,7 @@ typedef struct rsdk_host_need {
     const char *path; /* NULL: nowhere */
 } rsdk_host_need;
 
-/* Return the value as a word: "bundled", "SDK", "other version", "RPATH", "system", "beside", "other release",
- * "nowhere". */
+/* Return the value as a word, in lower case but for abbreviations: "bundled", "SDK". */
 const char *rsdk_need_place_name(rsdk_need_place place);
 
 typedef struct rsdk_host_places {

@@ -3,6 +3,8 @@
 #include "binding/host_objects.h"
 
 #include <elf.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LACKS_SHOWN = 3 };
@@ -58,6 +60,7 @@ static rsdk_status find_interpreter(rsdk_trial_process *process, const rsdk_link
     const rsdk_host_object *root = trial->members.items[0]->object;
     rsdk_host_object *program = NULL;
     rsdk_link_trial own = {0};
+    char path[PATH_MAX];
     *made = (scope){.trial = trial};
     if (root->file.is_program || !(objects->is_python || is_extension(root))) {
         return RSDK_OK;
@@ -65,7 +68,8 @@ static rsdk_status find_interpreter(rsdk_trial_process *process, const rsdk_link
     made->interpreter = objects;
     if (!objects->has_interpreter) {
         objects->has_interpreter = true;
-        RSDK_TRY(rsdk_host_objects_find(objects, "/proc/self/exe", &program, error));
+        const char *real = realpath("/proc/self/exe", path); /* its RPATH counts from where it lies */
+        RSDK_TRY(rsdk_host_objects_find(objects, real != NULL ? real : "/proc/self/exe", &program, error));
         RSDK_TRY(rsdk_link_trial_run(process, program, &own, error));
     }
     for (size_t i = 0; i < own.members.count; i++) {

@@ -101,9 +101,8 @@ static rsdk_status add_places_in_site(const rsdk_linker_search *search, rsdk_str
 
 enum { FEW_DIRECTORIES = 32 };
 
-/* Leave the directories out of a list that do not exist: where many names are looked for in many directories, asking
- * for each name in each of them takes all the time. The planner's lists are short, and an absent directory costs less
- * than the question. */
+/* Leave the directories out of a list that do not exist: to ask each of many for each of many names takes all the time.
+ * The planner's lists are short: there an absent directory costs less than the question. */
 static rsdk_status leave_out_absent(const rsdk_linker_search *search, rsdk_strings *list, rsdk_strings *absent,
                                     rsdk_error *error) {
     size_t kept = 0;

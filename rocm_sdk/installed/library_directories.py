@@ -78,9 +78,8 @@ def led_on(
 ) -> tuple[HostFile | None, list[str]]:
     """Return the row of a file where LD_LIBRARY_PATH also leads to the libraries that it does not find, and how.
 
-    directories: where the linker looks already. libraries: the paths of the SDK's libraries. places: the places of
-    libraries that are led to, as of HostNeed. beside: files of the same package. The second value is the further
-    directories. The row is None for a file that is no ELF file: nobody knows what a script needs.
+    directories: where the linker looks already. libraries: the paths of the SDK. places: of HostNeed, to lead it to.
+    beside: files of the same package. The second value is the further directories. The row is None for a script.
     """
     from rocm_sdk._native import check_host_files
 

@@ -95,8 +95,7 @@ def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against, own
 def _unreached(subject: Subject, each: Unfound, file: HostFile, directories: list[str]) -> Problem:
     """Return the problem of a library that is there, and that the linker does not look for there, or by that name.
 
-    file is the one that is checked. directories let the linker find all that it needs, in LD_LIBRARY_PATH; [] if none
-    do.
+    file is the one that is checked. directories in LD_LIBRARY_PATH let the linker find all of it; [] if none do.
     """
     needing, path = subject.shown(each.needing), each.path or ""
     facts = {"needing": os.path.basename(needing), "name": each.name, "present": subject.shown(path)}

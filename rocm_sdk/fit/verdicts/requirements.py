@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import os
 import re
+from contextlib import suppress
 
 from rocm_sdk.installed.distributions import is_of_sdk, normalised
 from rocm_sdk.installed.other_distributions import find
@@ -55,23 +56,23 @@ def _first_name(line: str) -> str:
 
 
 OF_TORCH = ("torch", "torchvision", "torchaudio", "triton")
+_HIP = re.compile(r"^([^,\n]+)/libamdhip64\.so[^/\n]*,", re.MULTILINE)
 _RELEASE = re.compile(r"rocm([0-9]+\.[0-9]+)")
 
 
 def own_rocm() -> tuple[str, str] | None:
     """Return the installed distribution that brings a HIP of its own, and words for that.
 
-    A RECORD names the HIP. The result is None if there is none, or if a distribution requires an SDK beside it.
+    A RECORD names the HIP. The result is None without one, and if a distribution requires an SDK beside it.
     """
     found = None
     for each in importlib.metadata.distributions():
-        name = normalised(each.metadata["Name"] or "")
+        name, record = normalised(each.metadata["Name"] or ""), each.read_text("RECORD") or ""
         if {"rocm", "rocm-sdk-core"} & set(requirements(each.requires or [])):
             return None
-        if not is_of_sdk(name) and "/libamdhip64.so" in (each.read_text("RECORD") or ""):
-            hip = next(file for file in each.files or () if file.name.startswith("libamdhip64.so"))
+        if (hip := _HIP.search(record)) is not None and not is_of_sdk(name):
             release = _RELEASE.search(each.version)
-            words = f"{name} brings its own ROCm{f' {release[1]}' if release else ''} ({hip.parent}); no SDK is needed"
+            words = f"{name} brings its own ROCm{f' {release[1]}' if release else ''} ({hip[1]}); no SDK is needed"
             found = name, f"{words}, and one beside it would be a second HIP"
     return found
 
@@ -89,11 +90,13 @@ def unmet() -> dict[str, str] | None:
         return None
     parsed = importlib.import_module(module).Requirement
     installed = {name: found for name in OF_TORCH if (found := find(name)) is not None}
-    for name, found in installed.items():
-        for needed in map(parsed, found.requires or ()):
+    lines = ((name, each, line) for name, each in installed.items() for line in each.requires or ())
+    for name, each, line in lines:
+        with suppress(ValueError):  # what is no requirement, or no version
+            needed = parsed(line)
             other = installed.get(normalised(needed.name))
             applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
             if other is not None and applies and not needed.specifier.contains(other.version, prereleases=True):
                 wanted, present = f"{needed.name}{needed.specifier}", f"{normalised(needed.name)} {other.version}"
-                return {"distribution": f"{name} {found.version}", "wanted": wanted, "present": present}
+                return {"distribution": f"{name} {each.version}", "wanted": wanted, "present": present}
     return None
