@@ -213,7 +213,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
     ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "{detail|the distribution has it in a package that is not installed}",
         FIXES({ANY, WORDS, "Use an SDK whose {package} includes {name|the library}"},
-              {ANY, WORDS, "Take another build of {bundle}: it brings a ROCm of its own, without {name|the library}"},
+              {ANY, WORDS, "Take another build of {subject}: it brings a ROCm of its own, without {name|the library}"},
               {ANY, WORDS, "Install AMD's package {outside}, of the release that the SDK is"},
               {ANY, WORDS, "Take a build of {needing} for this SDK, or the part of ROCm that has {part}, of the SDK's release"},
               {ANY, WORDS, "Take a build of {needing} for this release of the system  # no package of it has {gone}"},
@@ -232,8 +232,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               MORE),
         "A package of the SDK is missing.", NULL)
     ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "the library is in {present|the SDK}, {why|where the linker does not look for it}{intact}",
-        FIXES({ANY, TRIED, "LD_LIBRARY_PATH={$directories} rocm-sdk run {$program}"},
-              {ANY, TRIED, "Import {module} before {file}: the package opens its libraries first"},
+        FIXES({ANY, TRIED, "LD_LIBRARY_PATH={$directory} rocm-sdk run {$subject}"},
+              {ANY, TRIED, "Import {first} before {file}: the package opens its libraries first"},
               {ANY, TRIED, "ln -s {$target} {$link}"},
               {ANY, TRIED, "patchelf --add-rpath {$rpath} {$file}  # or link it with -Wl,-rpath,{$rpath}"},
               {ANY, WORDS, "rocm-sdk test --report {$report}  # and send it to the builder of {distribution}"},

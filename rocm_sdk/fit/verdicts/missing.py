@@ -117,9 +117,9 @@ def _repair_of_unreached(each: Unfound, path: str, file: HostFile, directories: 
     package = os.path.dirname(os.path.abspath(file.path))
     if files_beside(each.needing) is not None or os.stat(each.needing).st_nlink > 1:
         if not file.is_program and os.path.exists(os.path.join(package, "__init__.py")):
-            return {"module": os.path.basename(package), "file": os.path.basename(file.path)}
+            return {"first": os.path.basename(package), "file": os.path.basename(file.path)}
         program = os.path.normpath(file.path) if file.is_program else "PROGRAM"
-        return {"directories": ":".join(directories), "program": program} if directories else {}
+        return {"directory": ":".join(directories), "subject": program} if directories else {}
     if name != each.name:
         return {"target": name, "link": os.path.join(directory, each.name)}
     way = os.path.relpath(directory, os.path.dirname(os.path.abspath(each.needing)))
@@ -174,7 +174,7 @@ def _of_rocm(
     )
     if own_hip is not None:
         detail = f"{subject.shown(own_hip)} is of a ROCm of its own; of AMD's packages, {where}"
-        return problem("E-LIB-002", path, None, detail=detail, bundle=os.path.basename(subject.name), **facts)
+        return problem("E-LIB-002", path, None, detail=detail, subject=os.path.basename(subject.name), **facts)
     absent = [each for each in packages if not _is_installed(each, against)]
     version = f"=={against.version}" if against.version is not None else ""
     if absent:
