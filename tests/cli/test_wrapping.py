@@ -40,7 +40,8 @@ def test_problems(sdk: Site, script: Path, tmp_path: Path, command: str, columns
 
 def test_the_command_that_installs_an_sdk(script: Path, tmp_path: Path) -> None:
     """The command can be pasted from a narrow terminal, too."""
-    runtime = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7")
+    (tmp_path / "elsewhere").mkdir()
+    runtime = compile_library(tmp_path / "elsewhere/libamdhip64.so.7", "libamdhip64.so.7")
     path = compile_library(tmp_path / "libapp.so", None, needed=(runtime,))
     (tmp_path / "empty").mkdir()
     command = [str(script), "check", str(path), "--sdk", str(tmp_path / "empty"), "--gpu", "gfx1151"]
