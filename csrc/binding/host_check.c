@@ -461,13 +461,15 @@ static const rsdk_host_outcome *best_of(const rsdk_host_file *file) {
     return best;
 }
 
-/* Take rows of another process where less lacks in it. */
+/* Take rows of another process where less lacks in it, or where, in a new process, the walk comes further by its
+ * directories. */
 static rsdk_status take(check *c, const retried *again, rsdk_aid aid, rsdk_host_files *result) {
     for (size_t i = 0; i < again->count; i++) {
         rsdk_host_file *row = &result->list.items[again->rows[i]], tried = again->files[i];
         rsdk_host_outcome outcome;
         RSDK_TRY(measure(c, &tried, &outcome));
-        bool is_better = compare(&outcome, best_of(row)) < 0;
+        bool goes_on = aid == RSDK_AID_RUN && !c->asked->is_installed && tried.directories.count > 0;
+        bool is_better = compare(&outcome, best_of(row)) < (goes_on ? 1 : 0);
         row->aided[aid] = outcome;
         if (is_better) {
             memcpy(tried.aided, row->aided, sizeof tried.aided);

@@ -449,8 +449,7 @@ static rsdk_status take_defined(rsdk_plan *plan, const char *path, wanted_list *
     return RSDK_OK;
 }
 
-/* Make libraries of the catalog roots that have symbols which given files want and do not name a library for, as
- * programs in Rust do. Libraries that the loader keeps local help nobody. */
+/* Make libraries roots that have symbols which files want without a DT_NEEDED entry. Local ones help nobody. */
 static rsdk_status add_definers(rsdk_plan *plan, const rsdk_load_options *options, node_list *roots,
                                 rsdk_error *error) {
     wanted_list wanted = {0};
