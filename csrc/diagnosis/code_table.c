@@ -289,7 +289,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(48, E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
-        FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
+        FIXES({ANY, WORDS, "patchelf --clear-execstack {$file}  # or link it with -Wl,-z,noexecstack"},
+              {ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
     ROW(49, W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",

@@ -416,7 +416,6 @@ rsdk_status rsdk_linker_search_find_by_rule(rsdk_linker_search *search, const rs
                                             const char **path, rsdk_search_rule *rule, rsdk_error *error) {
     const rsdk_strings none = {0};
     *path = NULL;
-    *rule = RSDK_RULE_PATH;
     if (strchr(name, '/') != NULL) { /* opened as it is */
         *path = access(name, F_OK) == 0 ? name : NULL;
         *rule = *path != NULL ? RSDK_RULE_PATH : RSDK_RULE_NONE;

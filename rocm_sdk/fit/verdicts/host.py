@@ -110,8 +110,8 @@ def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
         first = faulty[0]
         count = len(faulty) - 1 + (subject.broken if code == "E-LIB-006" else 0)
         more = f", and {count} more files" if count else ""
-        detail = subject.shown(first.fault or "") + more
-        yield problem(code, subject.shown(first.path), library=subject.shown(first.path), detail=detail)
+        shown, detail = subject.shown(first.path), subject.shown(first.fault or "") + more
+        yield problem(code, shown, library=shown, detail=detail, file=None if subject.kind == "SDK" else shown)
 
 
 def _another_release(subject: Subject, analysis: HostFiles, against: Against, wanted: str | None) -> Iterator[Problem]:
