@@ -770,11 +770,4 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
         "clang links each HIP program with ocml.bc and others. clang looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };
-
-/* Codes of earlier releases, and the codes that took their place. */
-const rsdk_code_alias rsdk_code_aliases[] = {
-    {"W-GPU-001", "W-GPU-010, N-GPU-011, W-GPU-012 to W-GPU-026 and E-GPU-004: each obstacle to a GPU has a code of its own"},
-};
 /* clang-format on */
-
-const size_t rsdk_code_alias_count = sizeof rsdk_code_aliases / sizeof *rsdk_code_aliases;

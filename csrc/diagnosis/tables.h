@@ -31,13 +31,6 @@ typedef struct rsdk_code_row {
 
 extern const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT]; /* the row of RSDK_NO_CODE is empty */
 
-typedef struct rsdk_code_alias {
-    const char *old, *now;
-} rsdk_code_alias;
-
-extern const rsdk_code_alias rsdk_code_aliases[];
-extern const size_t rsdk_code_alias_count;
-
 /* The words that stand in a text for a fact that is not known. */
 typedef struct rsdk_fact_word {
     const char *fact, *words;
@@ -67,18 +60,6 @@ typedef struct rsdk_index_row {
     const char *address;
     const char *requirement; /* the requirement of a command for a whole SDK */
 } rsdk_index_row;
-
-/* A package that `rocm-sdk install` installs by a name of its own. {major} stands for the major release of ROCm. */
-typedef struct rsdk_installable {
-    const char *name;         /* "torch" */
-    const char *distribution; /* "torch" */
-    const char *extras;       /* the extras that are always asked for, "" for none */
-    const char *device;       /* the name of its packages for single targets before the target; NULL: it has none */
-    const char *companions;   /* distributions that belong to it, with ',' between; "" for none */
-} rsdk_installable;
-
-extern const rsdk_installable rsdk_installables[];
-extern const size_t rsdk_installable_count;
 
 /* Environment variables whose values reports show; `*` at the end of a name: all that begin so. */
 extern const char *const rsdk_shown_variables[];

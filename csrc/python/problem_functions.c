@@ -81,20 +81,6 @@ static PyObject *problem_fixes(PyObject *module, PyObject *name) {
     return build_fixes(&rsdk_code_table[code]);
 }
 
-static PyObject *build_alias(const rsdk_module_state *state, const void *table, size_t index) {
-    (void)state;
-    const rsdk_code_alias *alias = (const rsdk_code_alias *)table + index;
-    return Py_BuildValue("(ss)", alias->old, alias->now);
-}
-
-PyDoc_STRVAR(problem_aliases_doc, "problem_aliases()\n--\n\n"
-                                  "Codes of earlier releases, and what took their place (tuple of pairs of str).");
-
-static PyObject *problem_aliases(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_alias, rsdk_code_aliases, rsdk_code_alias_count);
-}
-
 static PyObject *build_index(const rsdk_module_state *state, const void *table, size_t index) {
     (void)state;
     const rsdk_index_row *row = (const rsdk_index_row *)table + index;
@@ -125,24 +111,6 @@ static PyObject *choose_index(PyObject *module, PyObject *argument) {
     }
     const rsdk_index_row *row = rsdk_index_for_request(request);
     return row != NULL ? build_index(rsdk_state_get(module), row, 0) : Py_NewRef(Py_None);
-}
-
-static PyObject *build_installable(const rsdk_module_state *state, const void *table, size_t index) {
-    (void)state;
-    const rsdk_installable *row = (const rsdk_installable *)table + index;
-    return Py_BuildValue("(sssss)", row->name, row->distribution, row->extras, row->device != NULL ? row->device : "",
-                         row->companions);
-}
-
-PyDoc_STRVAR(
-    installables_doc,
-    "installables()\n--\n\n"
-    "What `rocm-sdk install` knows by name: tuples of str (name, distribution, extras, what packages for single\n"
-    "targets begin with or '', companions with ',' between).");
-
-static PyObject *installables(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_installable, rsdk_installables, rsdk_installable_count);
 }
 
 static PyObject *build_host_package(const rsdk_module_state *state, const void *table, size_t index) {
@@ -328,12 +296,10 @@ static PyObject *explain_load(PyObject *module, PyObject *args) {
 PyMethodDef rsdk_problem_methods[] = {
     {"problem_table", problem_table, METH_NOARGS, problem_table_doc},
     {"problem_fixes", problem_fixes, METH_O, problem_fixes_doc},
-    {"problem_aliases", problem_aliases, METH_NOARGS, problem_aliases_doc},
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"choose_index", choose_index, METH_O, choose_index_doc},
     {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
     {"missing_library", missing_library, METH_VARARGS, missing_library_doc},
-    {"installables", installables, METH_NOARGS, installables_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},
     {NULL, NULL, 0, NULL},

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 
-from rocm_sdk._native import installables
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.installable_table import INSTALLABLES
 from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False
@@ -70,5 +70,5 @@ def version_file(site: str, name: str) -> str:
 
 def problem_of_cuda(name: str, version: str, sign: str) -> Problem:
     """Return the problem that a distribution is built for CUDA. name: normalised."""
-    product = next((row[0] for row in installables() if row[1] == name), None)
+    product = next((row[0] for row in INSTALLABLES if row[1] == name), None)
     return problem("E-PKG-026", None, None, distribution=name, version=version, detail=sign, product=product)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rocm_sdk import targets as known
-from rocm_sdk._native import installables, sdk_indexes
+from rocm_sdk._native import sdk_indexes
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import UnknownTargetError
 from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.installable_table import INSTALLABLES
 
 from .asking import Answer, Package, ask, offered
 from .gpu_choice import nearest_targets
@@ -197,7 +198,7 @@ def _in_other_stream(requirements: tuple[Requirement, ...], targets: tuple[str, 
     """Return the command that asks for the same in the stream of nightly builds, which has new GPUs first."""
     if index.stream == _NEWEST:
         return "no other stream has newer releases"
-    names = {row[1]: row[0] for row in installables()}
+    names = {row[1]: row[0] for row in INSTALLABLES}
     asked = [each.file or names.get(each.name, "") for each in requirements]
     words = [quoted_for_shell(each) for each in asked if each] + ["--gpu", ",".join(targets), "--rocm", _NEWEST]
     own = "env -u ROCM_SDK_INDEX " if index.address not in {row[3] for row in sdk_indexes()} else ""

@@ -6,10 +6,11 @@ import os
 from urllib.parse import unquote, urlsplit
 
 from rocm_sdk._native import choose_index as index_row
-from rocm_sdk._native import installables, sdk_indexes
+from rocm_sdk._native import sdk_indexes
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.installable_table import INSTALLABLES
 
 from .refusal import InstallRefusedError, WrongWordError
 
@@ -106,7 +107,7 @@ def make_requirements(
 
     The SDK is always among them: torch requires it without the packages for targets, JAX not at all.
     """
-    rows = {name: row for name, *row in installables()}
+    rows = {name: row for name, *row in INSTALLABLES}
     devices = tuple(f"device-{target}" for target in targets)
     release = _version_of(rocm)
     found: dict[str, Requirement] = {}
@@ -146,7 +147,7 @@ def _version_of(rocm: str | None) -> str:
 
 def refuse_unknown(things: list[str]) -> None:
     """Raise WrongWordError for a thing that is neither a product nor a wheel that is there."""
-    rows = {name: row for name, *row in installables()}
+    rows = {name: row for name, *row in INSTALLABLES}
     for thing in things:
         if thing not in rows:
             _wheel(thing, rows)

@@ -125,9 +125,9 @@ def _products(name: str, site: str) -> Iterator[Distribution]:
 
     The package is for one target, and the product's.
     """
-    from rocm_sdk._native import installables  # here: most packages are packages of the SDK
+    from .installable_table import INSTALLABLES  # here: most packages are packages of the SDK
 
-    rows = [row for row in installables() if row[3]]
+    rows = [row for row in INSTALLABLES if row[3]]
     names = (name, *(normalised(row[1]) for row in rows if name.startswith(row[3])))
     for directory in names_in(site):
         base = directory.removesuffix(".dist-info")

@@ -1,6 +1,6 @@
 """The table of problems, as the C library has it (csrc/diagnosis/code_table.c)."""
 
-from rocm_sdk._native import problem_aliases, problem_fixes, problem_table
+from rocm_sdk._native import problem_fixes, problem_table
 from rocm_sdk.base.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
@@ -40,4 +40,4 @@ class Entry(NamedTuple):
 ENTRIES: "dict[str, Entry]" = {row[0]: Entry._make(row) for row in problem_table()}
 
 # Codes of earlier releases -> words that name the codes in their place.
-ALIASES: dict[str, str] = dict(problem_aliases())
+ALIASES = {"W-GPU-001": "W-GPU-010 to W-GPU-026 and E-GPU-004: each obstacle to a GPU has a code of its own"}

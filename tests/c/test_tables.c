@@ -189,13 +189,6 @@ static void a_code_and_its_name_lead_to_each_other(void **state) {
     assert_int_equal(rsdk_code_find(""), RSDK_NO_CODE);
 }
 
-static void an_alias_is_no_code_of_today(void **state) {
-    for (size_t i = 0; i < rsdk_code_alias_count; i++) {
-        assert_int_equal(rsdk_code_find(rsdk_code_aliases[i].old), RSDK_NO_CODE);
-        assert_text(rsdk_code_aliases[i].now, rsdk_code_aliases[i].old, "what took its place");
-    }
-}
-
 /* ---- the names in templates ---- */
 
 static size_t uses[256]; /* of each fact word */
@@ -297,7 +290,6 @@ int main(void) {
                                        cmocka_unit_test(host_packages_are_sorted_sonames),
                                        cmocka_unit_test(every_code_has_a_whole_row),
                                        cmocka_unit_test(a_code_and_its_name_lead_to_each_other),
-                                       cmocka_unit_test(an_alias_is_no_code_of_today),
                                        cmocka_unit_test(templates_name_known_facts_and_each_fact_is_named),
                                        cmocka_unit_test(a_page_has_words_for_every_fact)};
     return cmocka_run_group_tests(tests, NULL, NULL);

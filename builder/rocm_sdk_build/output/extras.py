@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rocm_sdk._native import installables
 from rocm_sdk.base.value_text import counted
+from rocm_sdk.installed.installable_table import INSTALLABLES
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.wheel_name import wheel_name
 
@@ -120,7 +120,7 @@ def _is_of_packager(requirement: Requirement) -> bool:
     The package is of the SDK, has GPU code, or a local version is wanted.
     """
     name = str(canonicalize_name(requirement.name))
-    devices = [device for _, _, _, device, _ in installables() if device]
+    devices = [device for _, _, _, device, _ in INSTALLABLES if device]
     return (
         _OURS.fullmatch(name) is not None
         or name.startswith(tuple(devices))
