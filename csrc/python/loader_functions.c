@@ -391,15 +391,11 @@ PyDoc_STRVAR(
     preload_libraries_doc,
     "preload_libraries(*shortnames, rtld_global=None, unversioned_names=None, overrides=None, fallback=None)\n--\n\n"
     "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-    "Optional libraries that are not installed are skipped. A library that is already loaded is reused. rtld_global: "
-    "None makes "
-    "their\n"
-    "symbols global, except libraries that would take each other's place; True does it for these too. "
-    "unversioned_names:\n"
-    "whether dlopen('libx.so') finds a library that was loaded as 'libx.so.1'; None: where programs are known to do "
-    "it, "
-    "or as\n"
-    "ROCM_SDK_UNVERSIONED_NAMES says. Raises what locate raises, and LibraryLoadError.");
+    "Optional libraries that are not installed are skipped. A library that is already loaded is reused.\n"
+    "rtld_global: None makes their symbols global, except libraries that would take each other's place; True does\n"
+    "it for these too. unversioned_names: whether dlopen('libx.so') finds a library that was loaded as\n"
+    "'libx.so.1'; None: where programs are known to do it, or as ROCM_SDK_UNVERSIONED_NAMES says. Raises what\n"
+    "locate raises, and LibraryLoadError.");
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
     rsdk_keyword_arguments keywords;

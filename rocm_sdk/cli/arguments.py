@@ -15,25 +15,21 @@ def process_number(text: str) -> int:
 
 def waiting_time(text: str) -> float:
     """Return the seconds to wait: from 0 to a million. Raise ArgumentTypeError for another text."""
+    return _seconds(text, 0)
+
+
+def pause(text: str) -> float:
+    """Return the seconds between two looks: from 0.05 to a million. Raise ArgumentTypeError for another text."""
+    return _seconds(text, 0.05)
+
+
+def _seconds(text: str, least: float) -> float:
     from argparse import ArgumentTypeError
 
     try:
         seconds = float(text)
     except ValueError:
         seconds = -1
-    if not 0 <= seconds <= 1e6:  # NaN neither
-        raise ArgumentTypeError(f"not a number of seconds, 0 or more: {text}")
-    return seconds
-
-
-def pause(text: str) -> float:
-    """Return the seconds between two looks: from 0.05 to a million. Raise ArgumentTypeError for another text."""
-    from argparse import ArgumentTypeError
-
-    try:
-        seconds = waiting_time(text)
-    except ArgumentTypeError:
-        seconds = 0
-    if seconds < 0.05:
-        raise ArgumentTypeError(f"not a number of seconds, 0.05 or more: {text}")
+    if not least <= seconds <= 1e6:  # NaN neither
+        raise ArgumentTypeError(f"not a number of seconds, {least:g} or more: {text}")
     return seconds
