@@ -49,14 +49,25 @@
     { ANY, WORDS, "Get {$path} again from where it came" }
 
 /* clang-format off */
-/* A device that this user cannot open, for one reason each. */
+/* A device that is not there, or that this user cannot open, for one reason each. */
+#define GIVE_DEVICE \
+    {ANY, HARDWARE, "Give the container the device on the host, in its configuration: dev0: /{device} (Proxmox), or lxc.cgroup2.devices.allow = c {allowed} rwm and lxc.mount.entry = /{device} {device} none bind,create=file"}, \
+    {ANY, HARDWARE, "{give}"}, \
+    {ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}
 #define OPEN_DEVICE \
+    {ANY, HARDWARE, "sudo mknod {$path}.new c {numbers} && sudo chmod --reference={$path} {$path}.new && sudo chown --reference={$path} {$path}.new && sudo mv {$path}.new {$path}"}, \
+    {ANY, HARDWARE, "Give the container the device by --device in place of a volume, or mount the file system of {directory} without nodev"}, \
+    {ANY, HARDWARE, "sudo setfacl -m \"u:$USER:rw\" {$acl}  # getfacl shows who may"}, \
+    {ANY, HARDWARE, "sudo setsebool -P container_use_devices 1  # on the host, where {selinux} refuses; or start the container with --security-opt label=disable"}, \
+    {ANY, HARDWARE, "Start the container with --security-opt apparmor=unconfined, or allow the device in the profile of {apparmor}"}, \
+    {ANY, HARDWARE, "Change the owner of the device on the host: dev0: /{device},gid={lxc_gid} (Proxmox), gid={lxc_gid} at the device (Incus), or lxc.idmap; and be in that group"}, \
+    {ANY, HARDWARE, "Be in the device's group on the host and log in anew there, then podman run --group-add keep-groups, with crun and no other --group-add  # to join {unmapped} does nothing; Distrobox keeps groups by itself"}, \
     {ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\"  # then log in again; in a container: --group-add {gid}"}, \
-    {ANY, HARDWARE, "Start the container with --group-add {gid}"}, \
-    {ANY, HARDWARE, "Let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode|another one}"}, \
+    {ANY, HARDWARE, "Start the container with --group-add {gid}  # Kubernetes: supplementalGroups: [{gid}]"}, \
+    {ANY, HARDWARE, "Let group render own the device with mode 0660 (a udev rule), and add the user to that group  # now {mode}"}, \
     {ANY, HARDWARE, "Give this user search permission on the directories of {unsearchable}"}, \
     {ANY, HARDWARE, "Look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"}, \
-    {ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}
+    GIVE_DEVICE
 
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(1, E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
@@ -484,7 +495,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "rocm-sdk gpus --visible  # lists those that are there: choose one of them"}),
         "`rocm-sdk run --gpu` and `rocm-sdk env --gpu` choose among the GPUs that the variables of the environment leave, and never widen them. An empty choice is an error, and no empty variable, with which the program would run without a GPU. Raised as EmptySelectionError.", NULL)
     ROW(90, W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
-        FIXES({ANY, HARDWARE, "sudo modprobe amdgpu  # without such a module install the kernel's driver package"}),
+        FIXES({ANY, HARDWARE, "Give {lent} back to amdgpu where the virtual machine is set up  # ls -l /sys/bus/pci/devices/{lent}/driver names the driver that has it"},
+              {ANY, HARDWARE, "sudo modprobe amdgpu  # without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, but no driver serves it.", NULL)
     ROW(91, N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail|none was found}; libraries load and compilers work without one",
         NO_FIX,
@@ -502,14 +514,14 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, HARDWARE, "Start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
         "The kernel says that the GPUs exist, and nothing else about them.", NULL)
     ROW(96, W, GPU, 016, WARNING, "/dev/kfd is not there", "{detail}",
-        FIXES({ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES(GIVE_DEVICE),
         "Every ROCm program opens it. The kernel knows a GPU, so this is mostly a container without the device.", NULL)
     ROW(97, W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
-        "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
+        "Every ROCm program opens it for reading and writing. The kernel decides by its numbers, its mount, its mode and ACL, the device cgroup and a security module. `rocm-sdk gpus --require` opens it.", NULL)
     ROW(98, W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
         FIXES({ANY, HARDWARE, "Look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without|the GPU} none"},
-              {ANY, HARDWARE, "Start the container with --device=/dev/kfd --device=/dev/dri"}),
+              GIVE_DEVICE),
         "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
     ROW(99, W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
@@ -528,7 +540,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(103, W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
         FIXES({ANY, HARDWARE, "export HSA_ENABLE_DXG_DETECTION=1  # ROCm before 7.13 needs it"}),
         "ROCm before 7.13 looks for the GPU of WSL2 only where this variable is 1.", NULL)
-    ROW(104, W, GPU, 024, WARNING, "{path|a visibility variable} is cut short", "{detail}",
+    ROW(104, W, GPU, 024, WARNING, "{path|a visibility variable} {fault|is cut short}", "{detail}",
         FIXES({ANY, WORDS, "unset {path|VARIABLE}  # or write device numbers from 0, without blanks or leading zeros, or UUIDs, each once"}),
         "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
     ROW(105, W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
@@ -567,6 +579,19 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(162, N, GPU, 036, NOTE, "the GPU {target|of this machine} has no code here, and is hidden", "{variable|a variable} hides it from programs",
         NO_FIX,
         "Programs do not see it, so nothing is missing for it.", NULL)
+
+    ROW(180, N, GPU, 037, NOTE, "other GPUs of this machine are not for this process", "{detail}",
+        NO_FIX,
+        "A container, a job or a service gets single GPUs by their render nodes, mostly on purpose: ROCm goes on without the others. `rocm-sdk gpus --require=all` asks for all.", NULL)
+    ROW(181, W, GPU, 038, WARNING, "the GPU {target|of an older kind} makes ROCm find no GPU", "{detail}",
+        FIXES({ANY, HARDWARE, "Install a ROCm with the correction (rocm-systems 4936, of August 2026), or keep the GPU {path|before Vega} from the driver amdgpu, or out of the container  # ROCR_VISIBLE_DEVICES does not help"}),
+        "The runtime of ROCm from 7.0 on ends hsa_init at a GPU from before Vega (doorbell type 0 or 1), for all GPUs. It is said only where the installed runtime does so, by its text or its release.", NULL)
+    ROW(182, N, GPU, 039, NOTE, "RCCL may hang between GPUs whose addresses the IOMMU translates", "{detail}",
+        FIXES({ANY, HARDWARE, "Start Linux with iommu=pt on its command line; until then NCCL_P2P_DISABLE=1 in RCCL's programs"}),
+        "The type of the IOMMU group of two or more discrete GPUs is not `identity`. Reports tell of hangs of RCCL there (ROCm/vllm 390, rccl 1454). Programs with one GPU are not concerned.", NULL)
+    ROW(183, W, GPU, 040, WARNING, "programs are reported to crash on {target|a GPU} with this nightly", "{detail|reports tell of it}",
+        FIXES({ANY, HARDWARE, "Take a nightly before {first|the reports}, or a stable release  # {said_by|a public report}"}),
+        "Public reports name the first nightly; up to which one it is so is not known. The table has one row for each target.", NULL)
 
     /* ---- GPU code ---- */
     ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",

@@ -17,7 +17,7 @@ typedef struct rsdk_fix_row {
     const char *text; /* NULL ends the list */
 } rsdk_fix_row;
 
-enum { RSDK_FIX_LIMIT = 14 };
+enum { RSDK_FIX_LIMIT = 15 };
 
 typedef struct rsdk_code_row {
     const char *name; /* "E-LIB-002" */

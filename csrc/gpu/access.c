@@ -1,21 +1,16 @@
 /* The checks of the devices that a process needs to use a GPU. faccessat tells the permissions of the effective user:
- * the call takes groups, capabilities and the device cgroup into account. */
+ * the call takes groups, capabilities and the device cgroup into account. What it does not see, an open does. */
 #include "gpu/topology.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "gpu/attribute.h"
+#include "gpu/refusal.h"
 
 static const char wsl_device[] = "/dev/dxg", wsl_library[] = "/usr/lib/wsl/lib/libdxcore.so";
-
-enum { GROUP_FILE_LIMIT = 1 << 20 };
 
 static rsdk_arena *arena_of(const rsdk_access *access) {
     return access->problems->arena;
@@ -31,74 +26,27 @@ static bool exists(const char *path) {
     return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
+/* Confirm that the device cgroup refuses a device. An older libseccomp answers EPERM to faccessat2 itself, not to the
+ * call without flags. Both refuse before the driver is asked, and so does open, which has the last word. */
+static int confirm_refusal(const char *path) {
+    if (faccessat(AT_FDCWD, path, R_OK | W_OK, 0) == 0) {
+        return 0;
+    }
+    int descriptor = errno == EPERM ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    int reason = descriptor < 0 ? errno : 0;
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    return reason;
+}
+
 /* Return 0 or the reason why this user cannot open the file for reading and writing. */
-static int reason_against(const char *path) {
-    return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
-}
-
-/* ---- who may open a device ---- */
-
-/* Find the name of a group in a line "name:password:gid:members" of the text of /etc/group; NULL: the group has none,
- * as in many containers. Otherwise borrowed, *length characters. */
-static const char *find_group(const char *text, gid_t gid, size_t *length) {
-    for (const char *line = text; line != NULL && *line != '\0';) {
-        size_t size = strcspn(line, "\n");
-        *length = strcspn(line, ":\n");
-        const char *number = line[*length] == ':' ? memchr(line + *length + 1, ':', size - *length - 1) : NULL;
-        char *end = NULL;
-        if (number != NULL && number[1] >= '0' && number[1] <= '9' && strtoul(number + 1, &end, 10) == gid &&
-            *end == ':') {
-            return line;
-        }
-        line = line[size] == '\n' ? line + size + 1 : NULL;
+static int reason_against(const rsdk_access *access, const char *path) {
+    if (access->options->refused != NULL && strcmp(access->options->refused, path) == 0) {
+        return access->options->refusal;
     }
-    return NULL;
-}
-
-/* Read the name of a group; *name is NULL where it has none. */
-static rsdk_status read_group_name(rsdk_access *access, gid_t gid, const char **name, rsdk_error *error) {
-    const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    rsdk_file_identity identity;
-    rsdk_arena scratch = RSDK_ARENA_INIT;
-    *name = NULL;
-    RSDK_TRY(below_root(access, "/etc/group", &path, error));
-    rsdk_status status = rsdk_file_read_text(path, GROUP_FILE_LIMIT, &scratch, &text, &length, &identity, NULL);
-    const char *found = status == RSDK_OK ? find_group(text, gid, &length) : NULL;
-    *name = found != NULL ? rsdk_arena_copy_bytes(arena_of(access), found, length) : NULL;
-    bool failed = status == RSDK_NO_MEMORY || (found != NULL && *name == NULL);
-    rsdk_arena_clear(&scratch);
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
-}
-
-/* The known facts of a device that this user has no permission for. */
-typedef struct permission {
-    const char *mode, *group, *gid, *unsearchable; /* NULL: not known, or not the point */
-} permission;
-
-/* Explain a missing permission by the device's group, if the group has permission. */
-static rsdk_status explain_permission(rsdk_access *access, rsdk_gpu_problem *problem, permission *known,
-                                      rsdk_error *error) {
-    rsdk_arena *arena = arena_of(access);
-    struct stat facts;
-    const char *name = NULL;
-    if (stat(problem->path, &facts) != 0) {
-        problem->detail = rsdk_arena_format(arena, "%s: this user may not search its directory", problem->path);
-        known->unsearchable = problem->path;
-        return RSDK_OK;
-    }
-    RSDK_TRY(read_group_name(access, facts.st_gid, &name, error));
-    unsigned gid = (unsigned)facts.st_gid, mode = (unsigned)facts.st_mode & 07777;
-    bool group_may = (mode & (S_IRGRP | S_IWGRP)) == (S_IRGRP | S_IWGRP) && gid != 0;
-    problem->detail =
-        rsdk_arena_format(arena, "%s: this user may not read and write it; it belongs to group %s (%u), mode %04o",
-                          problem->path, name != NULL ? name : "(without name)", gid, mode);
-    const char *gid_text = rsdk_arena_format(arena, "%u", gid), *mode_text = rsdk_arena_format(arena, "%04o", mode);
-    RSDK_NEED(gid_text, error);
-    RSDK_NEED(mode_text, error);
-    *known = group_may ? (permission){.group = name, .gid = gid_text} : (permission){.mode = mode_text};
-    return RSDK_OK;
+    int reason = faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
+    return reason == EPERM ? confirm_refusal(path) : reason;
 }
 
 static bool is_missing(int reason) {
@@ -106,49 +54,38 @@ static bool is_missing(int reason) {
 }
 
 /* Complete and add a problem about a device that cannot be opened; *detail becomes the problem's. */
-static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_problem *problem, const char **detail,
-                                      rsdk_error *error) {
-    static const char absent[] = "the kernel sees the GPU. Was the container started without it?";
-    const char *path = problem->path, *other = NULL;
-    rsdk_arena *arena = arena_of(access);
-    permission known = {0};
-    if (is_missing(reason)) {
-        problem->detail = rsdk_arena_format(arena, "%s: missing, although %s", path, absent);
-    } else if (reason == EPERM) {
-        problem->detail = rsdk_arena_format(arena, "%s: refused by the device cgroup of this container", path);
-    } else if (reason == EACCES) {
-        RSDK_TRY(explain_permission(access, problem, &known, error));
-    } else {
-        problem->detail = rsdk_arena_format(arena, "%s: cannot be opened: %s", path, strerror(reason));
-        other = rsdk_arena_copy(arena, strerror(reason));
-        RSDK_NEED(other, error);
-    }
-    *detail = problem->detail;
+static rsdk_status add_device_problem(rsdk_access *access, rsdk_refusal *refusal, rsdk_gpu_problem *problem,
+                                      const char **detail, rsdk_error *error) {
+    refusal->root = access->root;
+    RSDK_TRY(rsdk_refusal_explain(refusal, arena_of(access), error));
+    problem->path = refusal->path;
+    problem->detail = *detail = refusal->detail;
     if (problem->code == RSDK_W_GPU_016) {
-        RSDK_NEED(*detail, error);
-        problem->detail = absent; /* the problem's title has the rest */
+        problem->detail = "the kernel sees the GPU"; /* the problem's title has the rest */
     }
-    return rsdk_problem_list_add(access->problems, *problem,
-                                 RSDK_FACTS({"group", known.group}, {"gid", known.gid}, {"mode", known.mode},
-                                            {"unsearchable", known.unsearchable}, {"reason", other}),
-                                 error);
+    return rsdk_problem_list_add(access->problems, *problem, refusal->facts, error);
 }
 
 rsdk_status rsdk_access_check_kfd(rsdk_access *access, const char **detail, rsdk_error *error) {
     rsdk_gpu_problem problem = {.node = RSDK_NO_NODE};
+    rsdk_refusal refusal = {.root = access->root, .driver = "kfd"};
     *detail = NULL;
-    RSDK_TRY(below_root(access, "/dev/kfd", &problem.path, error));
-    int reason = reason_against(problem.path);
-    if (reason == 0) {
+    RSDK_TRY(below_root(access, "/dev/kfd", &refusal.path, error));
+    refusal.reason = reason_against(access, refusal.path);
+    if (refusal.reason == 0) {
+        refusal.reason = rsdk_refusal_foresee(&refusal);
+    }
+    if (refusal.reason == 0) {
         return RSDK_OK;
     }
-    problem.code = is_missing(reason) ? RSDK_W_GPU_016 : RSDK_W_GPU_017;
-    return add_device_problem(access, reason, &problem, detail, error);
+    problem.code = is_missing(refusal.reason) ? RSDK_W_GPU_016 : RSDK_W_GPU_017;
+    return add_device_problem(access, &refusal, &problem, detail, error);
 }
 
 rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, rsdk_device_state *state,
                                           const char **detail, rsdk_error *error) {
     rsdk_gpu_problem problem = {.code = RSDK_W_GPU_018, .node = node};
+    rsdk_refusal refusal = {.driver = "drm", .minor = minor};
     *detail = NULL;
     if (minor == 0) {
         *state = RSDK_DEVICE_REFUSED;
@@ -159,9 +96,9 @@ rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, i
         *detail = problem.detail;
         return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"without", without}), error);
     }
-    problem.path = rsdk_arena_format(arena_of(access), "%s/dev/dri/renderD%u", access->root, minor);
-    RSDK_NEED(problem.path, error);
-    int reason = reason_against(problem.path);
+    refusal.path = rsdk_arena_format(arena_of(access), "%s/dev/dri/renderD%u", access->root, minor);
+    RSDK_NEED(refusal.path, error);
+    int reason = refusal.reason = reason_against(access, refusal.path);
     *state = reason == 0                             ? RSDK_DEVICE_OPENS
              : is_missing(reason) || reason == EPERM ? RSDK_DEVICE_LEFT_OUT
                                                      : RSDK_DEVICE_REFUSED;
@@ -169,7 +106,7 @@ rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, i
         return RSDK_OK;
     }
     problem.code = is_missing(reason) ? RSDK_W_GPU_018 : RSDK_W_GPU_019;
-    return add_device_problem(access, reason, &problem, detail, error);
+    return add_device_problem(access, &refusal, &problem, detail, error);
 }
 
 /* ---- why there is no GPU ---- */
@@ -182,13 +119,13 @@ static rsdk_status add_problem(rsdk_access *access, rsdk_code code, const char *
 
 static rsdk_status explain_wsl(rsdk_access *access, const char *device, rsdk_error *error) {
     const char *value = access->environment->hsa_enable_dxg_detection, *library = NULL, *detail = NULL;
-    int reason = reason_against(device);
+    rsdk_refusal refusal = {.path = device, .reason = reason_against(access, device)};
     RSDK_TRY(add_problem(access, RSDK_W_GPU_020, device,
                          "its GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is",
                          error));
-    if (reason != 0) {
-        rsdk_gpu_problem problem = {.code = RSDK_W_GPU_021, .node = RSDK_NO_NODE, .path = device};
-        RSDK_TRY(add_device_problem(access, reason, &problem, &detail, error));
+    if (refusal.reason != 0) {
+        rsdk_gpu_problem problem = {.code = RSDK_W_GPU_021, .node = RSDK_NO_NODE};
+        RSDK_TRY(add_device_problem(access, &refusal, &problem, &detail, error));
     }
     RSDK_TRY(below_root(access, wsl_library, &library, error));
     if (!exists(library)) {
@@ -208,12 +145,42 @@ static bool is_driver_in_motion(const char *initstate) {
     return length == sizeof text - 1 && strcmp(text, "live") != 0;
 }
 
+/* Return whether this is a virtual machine, as the processor, the kernel of Docker Desktop or WSL2, or the firmware
+ * says. */
+static bool is_virtual(rsdk_access *access) {
+    static const char *const signs[][2] = {{"/proc/cpuinfo", " hypervisor"},
+                                           {"/proc/sys/kernel/osrelease", "linuxkit"},
+                                           {"/proc/sys/kernel/osrelease", "microsoft"},
+                                           {"/sys/class/dmi/id/sys_vendor", "QEMU"}};
+    char text[1 << 13];
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        const char *path = NULL;
+        size_t length = 0;
+        if (below_root(access, signs[i][0], &path, NULL) == RSDK_OK &&
+            rsdk_attribute_read(AT_FDCWD, path, text, sizeof text, &length) == 0 && strstr(text, signs[i][1]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static rsdk_status explain_no_driver(rsdk_access *access, const char *driver, rsdk_error *error) {
     RSDK_TRY(rsdk_pci_bus_read(access->bus, arena_of(access), error));
     if (access->bus->gpus.count > 0) {
-        return add_problem(access, RSDK_W_GPU_010, driver, "an AMD GPU is on the PCI bus", error);
+        rsdk_gpu_problem problem = {RSDK_W_GPU_010, RSDK_NO_NODE, driver, "an AMD GPU is on the PCI bus", NULL, 0};
+        const char *lent = access->bus->gpus.items[0].address;
+        for (size_t i = 0; i < access->bus->gpus.count; i++) {
+            lent = access->bus->gpus.items[i].is_lent ? lent : NULL;
+        }
+        problem.detail = lent != NULL ? "another driver has the AMD GPU, as for a virtual machine" : problem.detail;
+        return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"lent", lent}), error);
     }
-    const char *detail = access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus";
+    const char *detail = rsdk_arena_format(
+        arena_of(access), "%s%s", access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus",
+        is_virtual(access) ? ", and this is a virtual machine: if the host has a GPU, "
+                             "it has to be passed through"
+                           : "");
+    RSDK_NEED(detail, error);
     return add_problem(access, RSDK_N_GPU_011, driver, detail, error);
 }
 

@@ -37,13 +37,16 @@ static rsdk_status report_cut(const rsdk_device_numbering *n, const char *variab
     rsdk_shown_input whole = rsdk_shown_input_make(value, strlen(value)),
                      rest = rsdk_shown_input_make(selection->rest, selection->rest_length);
     rsdk_shown_input token = rsdk_shown_input_make(selection->token, selection->token_length);
+    bool is_cut = selection->rest_length > 0 ||
+                  (selection->fault != RSDK_TOKEN_OUT_OF_RANGE && selection->fault != RSDK_TOKEN_UNKNOWN_UUID);
     rsdk_gpu_problem problem = {.code = RSDK_W_GPU_024, .node = RSDK_NO_NODE, .path = variable};
-    problem.detail = rsdk_arena_format(n->problems->arena,
-                                       "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s",
-                                       variable, whole.text, token.text, faults[selection->fault], selection->count,
-                                       device_count, selection->rest_length > 0 ? "; \"" : "", rest.text,
-                                       selection->rest_length > 0 ? "\" behind it is ignored" : "");
-    return rsdk_problem_list_add(n->problems, problem, NULL, error);
+    problem.detail =
+        rsdk_arena_format(n->problems->arena, "%s=%s: \"%s\" %s, so the list %s %zu of %zu devices%s%s%s", variable,
+                          whole.text, token.text, faults[selection->fault], is_cut ? "ends there and leaves" : "leaves",
+                          selection->count, device_count, selection->rest_length > 0 ? "; \"" : "", rest.text,
+                          selection->rest_length > 0 ? "\" behind it is ignored" : "");
+    return rsdk_problem_list_add(n->problems, problem,
+                                 RSDK_FACTS({"fault", is_cut ? NULL : "names a device that is not there"}), error);
 }
 
 /* Return whether the user asks for no device at all: "-1" alone says so. */

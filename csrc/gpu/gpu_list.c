@@ -33,6 +33,7 @@ typedef struct builder {
     const char *kfd_fault;       /* the reason why nothing can be used; NULL */
     const char *start_fault;     /* a render node that makes ROCm find no GPU; NULL */
     const char *override_fault;  /* a variable that does; NULL */
+    bool has_device;             /* a render node can be opened */
 } builder;
 
 /* Note why a GPU is left out. The first reason counts: ROCm meets it first. */
@@ -101,6 +102,7 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
         .device_id = (uint16_t)properties->device_id,
         .xcc_count = properties->num_xcc != 0 ? (unsigned)properties->num_xcc : 1,
         .memory = node->memory,
+        .has_old_doorbells = (properties->capability >> 12 & 3) < 2, /* HSA_CAP_DOORBELL_TYPE_2_0 */
         .hip_index = -1,
         .opencl_index = -1,
         .rocr_index = -1,
@@ -141,6 +143,7 @@ static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error
     if (!b->targets_only) {
         RSDK_TRY(rsdk_access_check_render_node(&b->access, gpu->render_minor, (int)gpu->node, &state, &cause, error));
     }
+    b->has_device |= state == RSDK_DEVICE_OPENS;
     if (state != RSDK_DEVICE_LEFT_OUT) {
         gpu->hsa_node = (*next)++;
     }
@@ -149,6 +152,17 @@ static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error
     }
     leave_out(gpu, cause);
     return RSDK_OK;
+}
+
+/* Make notes of GPUs that are left out where another one is given: that is mostly meant. */
+static void note_left_out(builder *b) {
+    for (size_t i = 0; b->has_device && i < b->list->problems.problems.count; i++) {
+        rsdk_gpu_problem *problem = &b->list->problems.problems.items[i];
+        for (size_t j = 0; j < b->list->gpus.count; j++) {
+            const rsdk_gpu *gpu = &b->list->gpus.items[j];
+            problem->code = (int)gpu->node == problem->node && gpu->hsa_node < 0 ? RSDK_N_GPU_037 : problem->code;
+        }
+    }
 }
 
 /* Check the devices of all GPUs, and number their nodes. ROCm's own numbers leave out hidden nodes and nodes whose
@@ -167,11 +181,41 @@ static rsdk_status check_devices(builder *b, rsdk_error *error) {
             next++;
         }
     }
+    note_left_out(b);
+    return RSDK_OK;
+}
+
+/* Return whether a GPU that ROCr sees is from before Vega, and another one is not. */
+static bool mixes_doorbells(const rsdk_gpu_list *list) {
+    bool has_old = false, has_new = false;
+    for (size_t i = 0; i < list->gpus.count; i++) {
+        const rsdk_gpu *gpu = &list->gpus.items[i];
+        has_old |= gpu->has_old_doorbells && gpu->hsa_node >= 0;
+        has_new |= !gpu->has_old_doorbells;
+    }
+    return has_old && has_new;
+}
+
+/* Report GPUs before Vega, where the runtime finds no GPU for that, before a variable hides one. */
+static rsdk_status check_doorbells(builder *b, rsdk_error *error) {
+    bool matters = b->runtime.ends_at_old_doorbells && mixes_doorbells(b->list);
+    for (size_t i = 0; matters && i < b->list->gpus.count; i++) {
+        const rsdk_gpu *gpu = &b->list->gpus.items[i];
+        if (gpu->has_old_doorbells && gpu->hsa_node >= 0) {
+            rsdk_gpu_problem problem = {.code = RSDK_W_GPU_038, .node = RSDK_NO_NODE, .path = gpu->pci_address};
+            problem.detail = rsdk_arena_format(
+                &b->list->arena, "node %u has doorbells of an older type, at which the SDK's runtime ends", gpu->node);
+            const rsdk_fact *facts = RSDK_FACTS({"target", gpu->real_processor});
+            RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, facts, error));
+            b->start_fault = b->start_fault == NULL ? problem.detail : b->start_fault;
+        }
+    }
     return RSDK_OK;
 }
 
 static rsdk_status report_hidden(builder *b, rsdk_error *error) {
-    rsdk_gpu_problem problem = {.code = RSDK_W_GPU_015, .node = RSDK_NO_NODE, .path = "/dev/dri"};
+    rsdk_gpu_problem problem = {
+        .code = b->has_device ? RSDK_N_GPU_037 : RSDK_W_GPU_015, .node = RSDK_NO_NODE, .path = "/dev/dri"};
     problem.detail = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
                                        b->list->hidden_count == 1 ? "" : "s");
     return rsdk_problem_list_add(&b->list->problems, problem, NULL, error);
@@ -251,6 +295,7 @@ static rsdk_status build(builder *b, rsdk_error *error) {
     RSDK_TRY(add_gpus(b, error));
     number_partitions(b);
     RSDK_TRY(check_devices(b, error));
+    RSDK_TRY(check_doorbells(b, error));
     if (list->hidden_count > 0) {
         RSDK_TRY(report_hidden(b, error));
     } else if (list->gpus.count == 0) {
@@ -275,8 +320,11 @@ static rsdk_status build(builder *b, rsdk_error *error) {
     return RSDK_OK;
 }
 
-bool rsdk_gpu_runtime_matters(const rsdk_gpu_environment *environment) {
+bool rsdk_gpu_runtime_matters(const rsdk_gpu_environment *environment, const rsdk_gpu_list *list) {
     const rsdk_gpu_environment *e = environment;
+    if (list != NULL) {
+        return mixes_doorbells(list);
+    }
     bool is_empty = e->hsa_override_gfx_version != NULL && e->hsa_override_gfx_version[0] == '\0';
     for (size_t i = 0; i < e->node_override_count; i++) {
         is_empty |= e->node_overrides[i].value[0] == '\0';
@@ -313,8 +361,8 @@ rsdk_status rsdk_gpu_list_new_for(const rsdk_gpu_options *options, rsdk_gpu_runt
     builder b = {.list = made, .runtime = runtime, .targets_only = options->targets_only};
     b.environment = options->environment != NULL ? options->environment : &nothing_set;
     made->bus.root = root;
-    b.access =
-        (rsdk_access){.root = root, .environment = b.environment, .problems = &made->problems, .bus = &made->bus};
+    b.access = (rsdk_access){
+        .root = root, .environment = b.environment, .problems = &made->problems, .bus = &made->bus, .options = options};
     b.names = (rsdk_product_names){.root = root, .scratch = &b.scratch};
     rsdk_status status = build(&b, error);
     rsdk_arena_clear(&b.scratch);

@@ -46,13 +46,23 @@ rsdk_status rsdk_health_check_bus(rsdk_examiner *x, rsdk_error *error) {
                                        error);
 }
 
-/* Show the parameters of the IOMMU as they are: no source says that one of them is good or bad for ROCm in general. */
+/* Return whether an IOMMU translates the addresses of a discrete GPU. A partition is no GPU of its own. */
+static bool is_translated(rsdk_examiner *x, const rsdk_gpu *gpu) {
+    const char *path = NULL, *device = rsdk_examiner_write(x, "%s/sys/bus/pci/devices/%s", x->root, gpu->pci_address);
+    return device != NULL && gpu->partition == 0 && gpu->gpu_class != RSDK_GPU_INTEGRATED &&
+           rsdk_examiner_read(x, device, "iommu_group/type", &path) == 0 && strncmp(x->text, "identity", 8) != 0;
+}
+
+/* Show the parameters of the IOMMU as they are: no source says that one of them is good or bad for ROCm in general.
+ * RCCL says that it may hang where several GPUs are translated. */
 rsdk_status rsdk_health_check_iommu(rsdk_examiner *x, rsdk_error *error) {
+    size_t translated = 0;
     const char *path = NULL;
     rsdk_text words = RSDK_TEXT_INIT;
-    if (rsdk_examiner_read(x, x->root, "proc/cmdline", &path) != 0) {
-        return rsdk_examiner_add(x, RSDK_HEALTH_UNKNOWN, "the parameters of the kernel cannot be read", NULL, error);
+    for (size_t i = 0; i < rsdk_gpu_list_count(x->list); i++) {
+        translated += is_translated(x, rsdk_gpu_list_get(x->list, i));
     }
+    bool is_read = rsdk_examiner_read(x, x->root, "proc/cmdline", &path) == 0;
     rsdk_examiner_cut_line(x);
     for (char *rest = NULL, *word = strtok_r(x->text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         if (strncmp(word, "iommu=", 6) == 0 || strncmp(word, "amd_iommu=", 10) == 0 ||
@@ -61,8 +71,14 @@ rsdk_status rsdk_health_check_iommu(rsdk_examiner *x, rsdk_error *error) {
         }
     }
     const char *text = words.failed       ? NULL
+                       : !is_read         ? "the parameters of the kernel cannot be read"
                        : words.length > 0 ? rsdk_examiner_write(x, "parameters of the kernel: %s", words.data)
                                           : "no parameter of the kernel";
     rsdk_text_clear(&words);
-    return rsdk_examiner_add(x, RSDK_HEALTH_FACT, text, NULL, error);
+    RSDK_NEED(text, error);
+    if (translated >= 2) {
+        text = rsdk_examiner_write(x, "it translates the addresses of %zu discrete GPUs; %s", translated, text);
+        return rsdk_examiner_add_bad(x, RSDK_N_GPU_039, path, text, NULL, error);
+    }
+    return rsdk_examiner_add(x, is_read ? RSDK_HEALTH_FACT : RSDK_HEALTH_UNKNOWN, text, NULL, error);
 }

@@ -47,16 +47,6 @@ typedef struct rsdk_product {
 extern const rsdk_product rsdk_product_table[];
 extern const size_t rsdk_product_table_size;
 
-/* A target that computes wrongly without an error, in the releases `first` to `last` (0.0: the earliest, all later). */
-typedef struct rsdk_known_fault {
-    const char *target;
-    unsigned first[2], last[2]; /* major and minor */
-    const char *detail, *source;
-} rsdk_known_fault;
-
-extern const rsdk_known_fault rsdk_known_fault_table[];
-extern const size_t rsdk_known_fault_table_size;
-
 /* A version of a GPU's firmware that is known to do harm. */
 typedef struct rsdk_bad_firmware {
     const char *targets; /* a target or family */

@@ -58,6 +58,7 @@ typedef struct rsdk_access {
     const rsdk_gpu_environment *environment;
     rsdk_problem_list *problems;
     rsdk_pci_bus *bus; /* read where no driver tells of a GPU */
+    const rsdk_gpu_options *options;
 } rsdk_access;
 
 typedef enum rsdk_device_state {

@@ -14,12 +14,11 @@
 /* The class for whatever is wrong with the kernel's files. */
 static const char topology_error[] = "TopologyError";
 
-PyDoc_STRVAR(
-    runtime_rules_doc,
-    "runtime_rules(path, /)\n--\n\n"
-    "Whether this libhsa-runtime64 reads 0b1 in ROCR_VISIBLE_DEVICES as 1, and whether it takes any version\n"
-    "that HSA_OVERRIDE_GFX_VERSION names, as ROCr 6.4.3 does; False: not known (tuple of two bool). Errors as\n"
-    "of inspect_library().");
+PyDoc_STRVAR(runtime_rules_doc,
+             "runtime_rules(path, /)\n--\n\n"
+             "Whether this libhsa-runtime64 reads 0b1 in ROCR_VISIBLE_DEVICES as 1, and whether it takes any version\n"
+             "that HSA_OVERRIDE_GFX_VERSION names, as ROCr 6.4.3 does; and whether it finds no GPU beside one with\n"
+             "doorbells of an older type; False: not known (tuple of three bool). Errors as of inspect_library().");
 
 static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
     (void)module;
@@ -33,54 +32,69 @@ static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_runtime_rules_read(name, &runtime, &error);
     Py_END_ALLOW_THREADS Py_DECREF(path);
-    return rsdk_exceptions_check(status, &error) ? Py_BuildValue("(NN)", PyBool_FromLong(runtime.reads_binary),
-                                                                 PyBool_FromLong(runtime.takes_any_version))
+    return rsdk_exceptions_check(status, &error) ? Py_BuildValue("(NNN)", PyBool_FromLong(runtime.reads_binary),
+                                                                 PyBool_FromLong(runtime.takes_any_version),
+                                                                 PyBool_FromLong(runtime.ends_at_old_doorbells))
                                                  : NULL;
 }
 
-/* Ask for the rules of the installed SDK's runtime, only where a variable makes them matter. Return 0, or -1 with an
- * exception. */
-static int ask_runtime(const rsdk_environment *environment, rsdk_gpu_runtime *runtime) {
-    if (!rsdk_gpu_runtime_matters(&environment->gpu_variables)) {
+/* Ask for the rules of the installed SDK's runtime, only where a variable makes them matter, or a GPU of the list that
+ * is read already (NULL: none is). Return 1, 0 where they do not matter, or -1 with an exception. */
+static int ask_runtime(const rsdk_environment *environment, const rsdk_gpu_list *list, rsdk_gpu_runtime *runtime) {
+    if (!rsdk_gpu_runtime_matters(&environment->gpu_variables, list)) {
         return 0;
     }
     PyObject *module = PyImport_ImportModule("rocm_sdk.fit.runtime_rules");
     PyObject *rules = module != NULL ? PyObject_CallMethod(module, "installed_rules", NULL) : NULL;
-    int reads_binary = 0, takes_any_version = 0;
-    int is_read = rules != NULL && PyArg_ParseTuple(rules, "pp", &reads_binary, &takes_any_version);
-    *runtime = (rsdk_gpu_runtime){.reads_binary = reads_binary != 0, .takes_any_version = takes_any_version != 0};
+    int reads_binary = 0, takes_any_version = 0, ends = 0;
+    int is_read = rules != NULL && PyArg_ParseTuple(rules, "ppp", &reads_binary, &takes_any_version, &ends);
+    *runtime = (rsdk_gpu_runtime){.reads_binary = reads_binary != 0,
+                                  .takes_any_version = takes_any_version != 0,
+                                  .ends_at_old_doorbells = ends != 0};
     Py_XDECREF(rules);
     Py_XDECREF(module);
-    return is_read ? 0 : -1;
+    return is_read ? 1 : -1;
 }
 
-/* Read the machine, without the GIL. `root` is bytes, or NULL for the root that the environment says. */
-static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
+/* Read the machine, without the GIL; again where its GPUs make the rules matter. `root` is bytes, or NULL for the root
+ * that the environment says. */
+static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only, const char *refused, int refusal) {
     rsdk_environment environment;
     rsdk_gpu_list *list = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_gpu_runtime runtime = {0};
     rsdk_status status = RSDK_OK;
-    if (rsdk_environment_read(&environment) == 0 && (targets_only || ask_runtime(&environment, &runtime) == 0)) {
-        environment.gpus.root = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
-        environment.gpus.targets_only = targets_only;
+    int asked = rsdk_environment_read(&environment);
+    environment.gpus.root = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
+    environment.gpus.targets_only = targets_only;
+    environment.gpus.refused = refused;
+    environment.gpus.refusal = refusal;
+    asked = asked == 0 && !targets_only ? ask_runtime(&environment, NULL, &runtime) : asked;
+    for (bool is_last = targets_only || asked > 0; asked >= 0; is_last = true) {
         Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
-        Py_END_ALLOW_THREADS
+        Py_END_ALLOW_THREADS asked = is_last || list == NULL ? 0 : ask_runtime(&environment, list, &runtime);
+        if (asked == 0) {
+            break;
+        }
+        rsdk_gpu_list_free(list);
+        list = NULL;
     }
     rsdk_environment_clear(&environment);
     (void)rsdk_exceptions_check_as(topology_error, status, &error);
     return list;
 }
 
-/* Return the list for arguments `(*, root=None)`. NULL with an exception. */
+/* Return the list for arguments `(*, root=None, refused=None)`. NULL with an exception. */
 static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targets_only) {
-    static char *keywords[] = {"root", NULL};
+    static char *keywords[] = {"root", "refused", NULL};
     PyObject *argument = Py_None, *root = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O", keywords, &argument) ||
+    const char *refused = NULL;
+    int refusal = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O(si)", keywords, &argument, &refused, &refusal) ||
         (argument != Py_None && !PyUnicode_FSConverter(argument, &root))) {
         return NULL;
     }
-    rsdk_gpu_list *list = read_gpus(root, targets_only);
+    rsdk_gpu_list *list = read_gpus(root, targets_only, refused, refusal);
     Py_XDECREF(root);
     return list;
 }
@@ -211,9 +225,9 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
 
 PyDoc_STRVAR(
     survey_gpus_doc,
-    "survey_gpus(*, root=None)\n--\n\n"
-    "gpus() and check_gpu_access() of one reading, and the variable that hides each GPU, None where none does\n"
-    "(tuple of three tuples). root and errors as there.");
+    "survey_gpus(*, root=None, refused=None)\n--\n\n"
+    "gpus() and check_gpu_access() of one reading, and the variable that hides each GPU or None (tuple of three\n"
+    "tuples). refused: a device file and errno of its open, the last word on it. root and errors as there.");
 
 static PyObject *build_hidden_by(const rsdk_module_state *state, const void *list, size_t index) {
     (void)state;
@@ -297,7 +311,7 @@ static PyObject *choose_of_machine(const rsdk_gpu_selection *selection) {
     PyObject *result = NULL;
     rsdk_gpu_runtime runtime = {0};
     rsdk_status status = RSDK_NO_MEMORY;
-    if (rsdk_environment_read(&environment) == 0 && ask_runtime(&environment, &runtime) == 0) {
+    if (rsdk_environment_read(&environment) == 0 && ask_runtime(&environment, NULL, &runtime) >= 0) {
         Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
         Py_END_ALLOW_THREADS status = status == RSDK_OK ? rsdk_gpu_list_choose(list, &environment.gpu_variables,
                                                                                selection, variables, &count, &error)
@@ -383,7 +397,7 @@ static PyObject *gpu_health(PyObject *module, PyObject *args, PyObject *kwargs) 
         (argument != Py_None && !PyUnicode_FSConverter(argument, &root))) {
         return NULL;
     }
-    rsdk_gpu_list *list = read_gpus(root, false);
+    rsdk_gpu_list *list = read_gpus(root, false, NULL, 0);
     rsdk_health *health = list != NULL ? examine_gpus(list, root) : NULL;
     if (health != NULL) {
         result = rsdk_result_tuple(rsdk_state_get(module), build_health, health, rsdk_health_count(health));

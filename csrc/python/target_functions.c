@@ -172,30 +172,7 @@ static PyObject *compatibility(PyObject *module, PyObject *args) {
     return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COMPATIBILITY, &found);
 }
 
-PyDoc_STRVAR(known_faults_doc,
-             "known_faults()\n--\n\n"
-             "The targets that compute wrongly without an error: target, the first and the last release as tuples of\n"
-             "major and minor (None: no limit), what is wrong, who says it (tuple of tuples).");
-
-static PyObject *build_release(const unsigned release[2]) {
-    return release[0] == 0 ? Py_BuildValue("") : Py_BuildValue("(II)", release[0], release[1]);
-}
-
-static PyObject *build_known_fault(const rsdk_module_state *state, const void *rows, size_t index) {
-    const rsdk_known_fault *row = &((const rsdk_known_fault *)rows)[index];
-    (void)state;
-    return Py_BuildValue("(sNNss)", row->target, build_release(row->first), build_release(row->last), row->detail,
-                         row->source);
-}
-
-static PyObject *known_faults(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    return rsdk_result_tuple(NULL, build_known_fault, rsdk_known_fault_table, rsdk_known_fault_table_size);
-}
-
 PyMethodDef rsdk_target_methods[] = {
-    {"known_faults", known_faults, METH_NOARGS, known_faults_doc},
     {"target", target, METH_O, target_doc},
     {"targets", targets, METH_NOARGS, targets_doc},
     {"expand_targets", expand_targets, METH_O, expand_targets_doc},

@@ -1,4 +1,6 @@
-/* ROCr 6.4.3 and 7.2.4 have the same texts about the override, one of them a message. A release that refuses more has
+/* rocm-systems 4936 changed the text of the exception at doorbells of an older type with what becomes of it.
+ *
+ * ROCr 6.4.3 and 7.2.4 have the same texts about the override, one of them a message. A release that refuses more has
  * another message; where the topology is read by another library (libhsakmt, before ROCm 6.3), there is none. */
 #include "sdk/built_for.h"
 
@@ -10,10 +12,11 @@
 #include "elf/elf_sections.h"
 
 static const char variable[] = "HSA_OVERRIDE_GFX_VERSION";
+static const char doorbell[] = "uses a deprecated doorbell type";
 static const char message[] = "HSA_OVERRIDE_GFX_VERSION %s is invalid\n";
 
-static bool is_about_override(const char *text) {
-    return strstr(text, variable) != NULL;
+static bool is_wanted(const char *text) {
+    return strstr(text, variable) != NULL || strstr(text, doorbell) != NULL;
 }
 
 /* Return whether a text is of the old rules: the name of a variable, or the text of an assertion, which only some
@@ -36,15 +39,18 @@ static rsdk_status read_rules(const char *path, rsdk_arena *arena, rsdk_gpu_runt
     rsdk_elf_file file = {0};
     rsdk_elf_dynsym symbols = {0};
     rsdk_unique_strings texts = {0};
-    bool has_message = false, has_others = false;
+    bool has_message = false, has_others = false, ends_at_doorbell = false;
     RSDK_TRY(rsdk_elf_file_read_with_symbols(path, false, arena, &file, &symbols, error));
-    RSDK_TRY(rsdk_elf_constants_of(path, is_about_override, arena, &texts, error));
+    RSDK_TRY(rsdk_elf_constants_of(path, is_wanted, arena, &texts, error));
     for (size_t i = 0; i < texts.list.count; i++) {
-        has_message |= strcmp(texts.list.items[i], message) == 0;
-        has_others |= !is_old(texts.list.items[i]);
+        const char *text = texts.list.items[i];
+        has_message |= strcmp(text, message) == 0;
+        has_others |= strstr(text, variable) != NULL && !is_old(text);
+        ends_at_doorbell |= strstr(text, doorbell) != NULL;
     }
     *runtime = (rsdk_gpu_runtime){.reads_binary = imports(&symbols, "__isoc23_strtol"),
-                                  .takes_any_version = has_message && !has_others};
+                                  .takes_any_version = has_message && !has_others,
+                                  .ends_at_old_doorbells = ends_at_doorbell};
     return RSDK_OK;
 }
 

@@ -75,8 +75,6 @@ def _known_faults(names: "list[str]", options: "Namespace", installed: "Installe
     """Return what the GPUs are known to compute wrongly: the machine's as they are, too."""
     gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
     processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
-    if processors.isdisjoint(row[0] for row in _native.known_faults()):
-        return ()
     from rocm_sdk.fit.known_faults import known_faults
 
     return known_faults(processors, installed.version if installed is not None else None)

@@ -22,7 +22,6 @@ _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, "gpu_id": 1}  # field -> digits
 _NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units", "hip_processors"})
 _OTHER_MAJOR = "ROCm since May 2026 (rocm-systems 5686) refuses a version of another major number than the GPU's"
-_REFUSED = frozenset({"W-GPU-016", "W-GPU-017", "W-GPU-018", "W-GPU-019"})  # /dev/kfd, /dev/dri/renderD128
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -38,9 +37,11 @@ def add_arguments(parser: "ArgumentParser") -> None:
     form.add_argument("--arch", action="store_true", help="only the target of each GPU, one per line, as offload-arch")
     form.add_argument(
         "--require",
-        action="store_true",
-        help="nothing and status 0 if a GPU can be used and no device file is refused, else why not and status 1: for"
-        " a test phase that needs one",
+        nargs="?",
+        const="one",
+        choices=("one", "all"),
+        help="nothing and status 0 if one GPU can be used, or all of the machine, else why not and status 1: for a test"
+        " phase that needs them. Their device files are opened",
     )
     parser.add_argument("--format", metavar="FORM", help="of --query: csv (the default), or csv,noheader")
     parser.add_argument(
@@ -66,10 +67,12 @@ def run(options: "Namespace") -> int:
         return print_targets()
     if options.health:
         return _print_health(options)
+    if options.require is not None:
+        from rocm_sdk.fit.opening import survey_opened
+
+        return _require(*survey_opened(), options.require)
     gpus, found, _ = _native.survey_gpus()
     problems = _explained(found)
-    if options.require:
-        return _require(gpus, problems)
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
     if options.arch:
@@ -97,14 +100,16 @@ def _misuse(options: "Namespace") -> "tuple[str, ...] | None":
     return None
 
 
-def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]") -> int:
-    """Say why a program that needs a GPU, and may get any of them, cannot run. Return status 0 if it can."""
-    if any(gpu.usable for gpu in gpus) and not any(problem.code in _REFUSED for problem in problems):
+def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]", wanted: str) -> int:
+    """Say why a program that needs a GPU, or all of them, cannot run. Return status 0 if it can."""
+    usable = [gpu.usable for gpu in gpus]
+    has_all = all(usable) and all(found.code not in {"W-GPU-015", "N-GPU-037"} for found in problems)
+    if any(usable) and (wanted == "one" or has_all):
         return 0
     for gpu in gpus:
         if not gpu.usable:
             complain(f"node {gpu.node}: {gpu.why_not}")
-    _print_notes((), problems)
+    _print_notes((), _explained(problems))
     return 1
 
 
@@ -198,7 +203,7 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     if any(gpu.overridden and _major(gpu.processor) != _major(gpu.real_processor) for gpu in gpus):
         from rocm_sdk.fit.runtime_rules import installed_rules  # here: it reads the SDK
 
-        _, takes_any_version = installed_rules()
+        _, takes_any_version, _ = installed_rules()
         if not takes_any_version:
             complain(_OTHER_MAJOR)
     for problem in each_once(problems):

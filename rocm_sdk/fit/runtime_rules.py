@@ -6,14 +6,22 @@ Reading the list of GPUs needs no SDK: one is asked only where a variable has a 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
+from .known_faults import release_of
 
-def installed_rules() -> tuple[bool, bool]:
-    """Return whether the runtime takes 0b1 for 1, and whether it takes any version as an override.
+# The releases whose runtime ends at doorbells of an older type: clr 269 (6.4.2 does not), rocm-systems 8801. Which
+# release has the correction (rocm-systems 4936, August 2026) is not known: its file says it.
+_FIRST, _LAST = (7, 0), (7, 14)
 
-    Both are False where that is not known.
+
+def installed_rules() -> tuple[bool, bool, bool]:
+    """Return whether the runtime takes 0b1 for 1, takes any version as an override, and ends at older doorbells.
+
+    All are False where that is not known.
     """
     try:
         path = _native.locate("hsa-runtime64").path
-        return _native.runtime_rules(path) if path is not None else (False, False)
+        binary, any_version, ends = _native.runtime_rules(path) if path is not None else (False, False, False)
+        release = release_of(_native.open_sdk().facts()["version"])
     except (RocmSdkError, OSError, ImportError):
-        return False, False  # no SDK, or a damaged one, which others report
+        return False, False, False  # no SDK, or a damaged one, which others report
+    return binary, any_version, ends or (release is not None and _FIRST <= release <= _LAST)

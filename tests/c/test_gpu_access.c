@@ -1,8 +1,10 @@
 /* What keeps a user from a GPU: driver, device files, permissions, WSL2. Refusals are tried as an
  * unprivileged user in a child. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "child_process.h"
@@ -182,6 +184,44 @@ static void unreadable_topology(void **state) {
     run_in_child(read_closed_topology, f);
 }
 
+/* The numbers of /dev/kfd against those of /proc/devices, where a file of the system says that this is LXC. */
+static void numbers_of_another_driver(void **state) {
+    sample_gpu_fixture *f = *state;
+    const char *kfd = sample_machine_path(&f->machine, "dev/kfd");
+    sample_machine_file(&f->machine, "proc/devices",
+                        "Character devices:\n  1 mem\n234 kfd\n\nBlock devices:\n  7 kfd\n");
+    assert_int_equal(try_to_read(f, NULL), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 0); /* a plain file stands for the device */
+    assert_int_equal(unlink(kfd), 0);
+    if (mknod(kfd, S_IFCHR | 0666, makedev(7, 0)) != 0) {
+        (void)fprintf(stderr, "skipped: root may make no device files here\n");
+        skip();
+    }
+    only_problem(f, RSDK_W_GPU_017);
+    assert_non_null(strstr(rsdk_gpu_list_problem(f->list, 0)->detail, "its numbers are 7:0, and kfd has 234:0"));
+    assert_non_null(strstr(problem_fix_of_gpu(rsdk_gpu_list_problem(f->list, 0)), "mknod"));
+    sample_machine_file(&f->machine, "run/systemd/container", "lxc");
+    only_problem(f, RSDK_W_GPU_017);
+    assert_non_null(strstr(problem_fix_of_gpu(rsdk_gpu_list_problem(f->list, 0)), "allow = c 234:0 rwm"));
+}
+
+/* What an open has answered counts, and not what faccessat says. */
+static void answer_of_an_open(void **state) {
+    sample_gpu_fixture *f = *state;
+    rsdk_gpu_options options = {.root = f->machine.root, .refusal = EINVAL};
+    options.refused = sample_machine_path(&f->machine, "dev/kfd");
+    assert_int_equal(rsdk_gpu_list_new(&options, &f->list, &f->error), RSDK_OK);
+    assert_non_null(strstr(problem_at(f, 0, RSDK_W_GPU_017)->detail, "cannot be opened: Invalid argument"));
+    assert_false(rsdk_gpu_list_get(f->list, 0)->is_usable);
+    rsdk_gpu_list_free(f->list);
+    options.refused = sample_machine_path(&f->machine, "dev/dri/renderD130");
+    options.refusal = EPERM;
+    assert_int_equal(rsdk_gpu_list_new(&options, &f->list, &f->error), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_problem(f->list, 0)->code, RSDK_N_GPU_037); /* it has no fix: it is meant */
+    assert_true(rsdk_gpu_list_get(f->list, 0)->is_usable);
+    assert_false(rsdk_gpu_list_get(f->list, 1)->is_usable);
+}
+
 static void wsl2(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_delete(&f->machine, "sys");
@@ -209,6 +249,8 @@ int main(void) {
         TEST(device_without_group_rights),
         TEST(closed_device_directory),
         TEST(unreadable_topology),
+        TEST(numbers_of_another_driver),
+        TEST(answer_of_an_open),
         TEST(wsl2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,10 +225,12 @@ static void nodes_hidden_by_the_device_cgroup(void **state) {
         (void)fprintf(stderr, "skipped: strace, which injects the refusal, is not there or may not trace\n");
         skip();
     }
-    static const char wanted[] = "1 hidden, node 2 gfx942 hip 0, W-GPU-015\n";
+    static const char wanted[] = "1 hidden, node 2 gfx942 hip 0, N-GPU-037\n"; /* the other one is given */
     assert_hidden(f, NODE_1 "/properties", wanted);
     assert_hidden(f, NODE_1 "/gpu_id", wanted);
     assert_hidden(f, NODE_1 "/mem_banks/0/properties", wanted);
+    sample_machine_delete(&f->machine, "dev/dri/renderD130");
+    assert_hidden(f, NODE_1 "/gpu_id", "1 hidden, node 2 gfx1101 hip -1, W-GPU-018, W-GPU-015\n");
 }
 
 /* ---- hot-unplug ---- */

@@ -202,7 +202,7 @@ static void left_out_nodes_are_not_counted(void **state) {
     assert_true(gpu_at(f, 3)->is_usable && !gpu_at(f, 2)->is_usable && !gpu_at(f, 1)->is_usable);
     assert_int_equal(gpu_at(f, 1)->gpu_class, RSDK_GPU_INTEGRATED);
     assert_string_equal(gpu_at(f, 1)->uuid, "GPU-XX");
-    (void)only_problem(f, RSDK_W_GPU_018);
+    (void)only_problem(f, RSDK_N_GPU_037);
 }
 
 static void composition(void **state) {

@@ -44,7 +44,7 @@ static void the_first_fix_counts_whose_facts_are_known(void **state) {
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"group", "render"}, {"gid", "109"}), NULL);
     assert_string_equal(fix, "sudo usermod -aG render \"$USER\"  # then log in again; in a container: --group-add 109");
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"gid", "109"}), NULL);
-    assert_string_equal(fix, "Start the container with --group-add 109");
+    assert_string_equal(fix, "Start the container with --group-add 109  # Kubernetes: supplementalGroups: [109]");
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"reason", "no such device"}), NULL);
     assert_string_equal(fix, "Look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # no such device");
     make_with(RSDK_W_GPU_017, "/dev/kfd", NULL, 0, NULL);

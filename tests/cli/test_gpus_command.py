@@ -86,9 +86,11 @@ def test_a_phase_that_needs_a_gpu(machine: Machine) -> None:
     assert (status, said) == (1, "")
     assert "node 2: hidden by HIP_VISIBLE_DEVICES=-1" in why
     (machine.root / "dev/dri/renderD138").unlink()
-    status, said, why = required()
-    assert (status, said) == (1, ""), "a test may get this GPU"
-    assert "[W-GPU-018]" in why
+    assert required() == (0, "", ""), "the other one can be used"
+    result = call(machine, "gpus", "--require=all")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "[N-GPU-037]" in result.stderr
+    assert_refused(call(machine, "gpus", "--require=some"), 2, "there is no 'some' among one, all")
     (machine.root / "dev/kfd").unlink()
     assert "[W-GPU-016]" in required()[2]
 
@@ -147,7 +149,7 @@ def test_a_reason_of_equal_gpus_is_said_once(tmp_path: Path) -> None:
     assert why.startswith(f"each GPU: {machine.root}/dev/dri/renderD*: missing, although the kernel sees the GPU")
     (machine.root / "dev/kfd").unlink()
     said = call(machine, "gpus").stderr
-    assert "rocm-sdk: /dev/kfd is not there: the kernel sees the GPU. Was the container started without it? [W" in said
+    assert "rocm-sdk: /dev/kfd is not there: the kernel sees the GPU [W-GPU-016]" in said
 
 
 def test_a_note_is_said_once(tmp_path: Path) -> None:

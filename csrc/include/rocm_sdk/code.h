@@ -215,7 +215,12 @@ typedef enum rsdk_code {
 
     RSDK_W_PKG_027 = 179,
 
-    RSDK_CODE_COUNT = 180
+    RSDK_N_GPU_037 = 180,
+    RSDK_W_GPU_038 = 181,
+    RSDK_N_GPU_039 = 182,
+    RSDK_W_GPU_040 = 183,
+
+    RSDK_CODE_COUNT = 184
 } rsdk_code;
 /* clang-format on */
 

@@ -146,6 +146,8 @@ typedef struct rsdk_gpu_options {
     const rsdk_gpu_environment *environment; /* NULL: no variable is set */
     bool targets_only; /* quicker: name, gpu_id, uuid, places, partitions and memory are left out, and device files are
                           assumed to exist */
+    const char *refused; /* a device file that an open was tried of, which has the last word; NULL: none */
+    int refusal;         /* errno of that open */
 } rsdk_gpu_options;
 
 typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEATURE_ON } rsdk_feature;
@@ -189,6 +191,7 @@ typedef struct rsdk_gpu {
 
     const char *marketing_name; /* the GPU's name in amdgpu.ids, which HIP and rocminfo print; NULL: none */
     unsigned hip_processors;    /* multiProcessorCount of HIP: compute units, from gfx10 on pairs of them (WGPs) */
+    bool has_old_doorbells;     /* it is from before Vega: ROCr from 7.0 on fails at it (rocm-systems 8801) */
 } rsdk_gpu;
 
 /* A problem that keeps a GPU from being used, or a setting that is probably a mistake. Texts are borrowed from the

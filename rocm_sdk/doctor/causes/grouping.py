@@ -60,7 +60,7 @@ _OF_ONE_FILE = (
 _OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted", "E-LIB-017": "directory", "E-PREFIX-005": "name"}
 
 # Obstacles that several GPUs can share: one problem names all of these GPUs.
-_OF_GPUS = frozenset({"W-GPU-018", "W-GPU-019"})
+_OF_GPUS = frozenset({"W-GPU-018", "W-GPU-019", "N-GPU-037"})
 
 
 def grouped(recorders: Sequence[Recorder]) -> list[Problem]:
@@ -86,7 +86,7 @@ def _limit(code: str) -> int:
 def _identity(found: Problem) -> tuple[str, ...]:
     """Return what two reports of one thing have in common."""
     if found.code in _OF_GPUS or found.code == "E-PKG-017":
-        return (found.code,)
+        return (found.code, found.fix or "" if found.code in _OF_GPUS else "")
     if found.code in _OF_SYSTEM:
         return (found.code, found.facts.get(_OF_SYSTEM[found.code], ""))
     if found.path is not None and found.code.startswith(("E-FILE-", "E-LIB-", "E-PKG-013")):

@@ -17,6 +17,7 @@ from rocm_sdk.fit.comgr import comgr_knows
 from rocm_sdk.fit.counting import COUNTS, Standing, problem_of, standings_of_targets
 from rocm_sdk.fit.coverage import targets_of, with_code
 from rocm_sdk.fit.known_faults import known_faults, processors_of
+from rocm_sdk.fit.opening import survey_opened
 from rocm_sdk.fit.packages import missing_targets, owner_of, requirement_for, supported_targets
 from rocm_sdk.fit.wsl import explained
 from rocm_sdk.installed.view import Installed
@@ -44,7 +45,7 @@ print("count", usable, count.value, *statuses, file=answers)
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Check access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
     try:
-        gpus, found, _ = _native.survey_gpus()
+        gpus, found = _native.survey_gpus()[:2] if installation.core is not None else survey_opened()
         problems = explained(found)
         health = _native.gpu_health()
     except RocmSdkError as error:
@@ -140,7 +141,10 @@ def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, 
     counts = _counts(ended)
     hip = installation.sdk.locate("amdhip64").path if "amdhip64" not in installation.sdk.failures() else None
     child = count.child_of(ended, [hip] if hip is not None else [])
-    if _agrees(ended):
+    refused = () if _agrees(ended) else _refused(wanted)
+    if refused:
+        recorder.problems += refused
+    elif _agrees(ended):
         recorder.good(f"HIP sees {wanted} GPUs", counts=False)
     elif ended.status == 0 and ended.answer.startswith("problem "):
         code, path, facts = json.loads(ended.answer.removeprefix("problem "))
@@ -155,6 +159,13 @@ def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, 
     else:
         detail = f"{ended.how}: {ended.last_line}"
         recorder.bad("E-GPU-003", None, None, child, found="no", wanted=wanted, detail=detail)
+
+
+def _refused(wanted: int) -> tuple[Problem, ...]:
+    """Return the problems of device files that do not open, which explain that HIP counts fewer than `wanted` GPUs."""
+    gpus, found = survey_opened()
+    fewer = sum(gpu.usable for gpu in gpus) < wanted
+    return tuple(_with_node(each) for each in found if fewer and each.code.startswith("W-GPU-01"))
 
 
 def _unknown_to_comgr(recorder: Recorder) -> Problem | None:
