@@ -145,23 +145,25 @@ static bool is_driver_in_motion(const char *initstate) {
     return length == sizeof text - 1 && strcmp(text, "live") != 0;
 }
 
-/* Return whether this is a virtual machine, as the processor, the kernel of Docker Desktop or WSL2, or the firmware
- * says. */
-static bool is_virtual(rsdk_access *access) {
-    static const char *const signs[][2] = {{"/proc/cpuinfo", " hypervisor"},
-                                           {"/proc/sys/kernel/osrelease", "linuxkit"},
-                                           {"/proc/sys/kernel/osrelease", "microsoft"},
-                                           {"/sys/class/dmi/id/sys_vendor", "QEMU"}};
+/* Return what is to say where the processor, the kernel of WSL2 or Docker Desktop, or the firmware tells that this is a
+ * virtual machine; "" elsewhere. */
+static const char *say_virtual(rsdk_access *access) {
+#define PASSED_THROUGH ", and this is a virtual machine: if the host has a GPU, it has to be passed through"
+    static const char *const signs[][3] = {{"/proc/sys/kernel/osrelease", "WSL2",
+                                            ", and this is WSL2 without /dev/dxg: a container needs --device=/dev/dxg"},
+                                           {"/proc/sys/kernel/osrelease", "linuxkit", PASSED_THROUGH},
+                                           {"/proc/cpuinfo", " hypervisor", PASSED_THROUGH},
+                                           {"/sys/class/dmi/id/sys_vendor", "QEMU", PASSED_THROUGH}};
     char text[1 << 13];
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *path = NULL;
         size_t length = 0;
         if (below_root(access, signs[i][0], &path, NULL) == RSDK_OK &&
             rsdk_attribute_read(AT_FDCWD, path, text, sizeof text, &length) == 0 && strstr(text, signs[i][1]) != NULL) {
-            return true;
+            return signs[i][2];
         }
     }
-    return false;
+    return "";
 }
 
 static rsdk_status explain_no_driver(rsdk_access *access, const char *driver, rsdk_error *error) {
@@ -175,11 +177,8 @@ static rsdk_status explain_no_driver(rsdk_access *access, const char *driver, rs
         problem.detail = lent != NULL ? "another driver has the AMD GPU, as for a virtual machine" : problem.detail;
         return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"lent", lent}), error);
     }
-    const char *detail = rsdk_arena_format(
-        arena_of(access), "%s%s", access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus",
-        is_virtual(access) ? ", and this is a virtual machine: if the host has a GPU, "
-                             "it has to be passed through"
-                           : "");
+    const char *bus = access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus";
+    const char *detail = rsdk_arena_format(arena_of(access), "%s%s", bus, say_virtual(access));
     RSDK_NEED(detail, error);
     return add_problem(access, RSDK_N_GPU_011, driver, detail, error);
 }

@@ -30,9 +30,9 @@ static bool read_below(const char *root, const char *name, char text[TEXT_SIZE])
            rsdk_attribute_read(AT_FDCWD, path, text, TEXT_SIZE, &length) == 0;
 }
 
+/* A file of it, how that begins, and what gives it devices (NULL: the general words). */
 typedef struct container_kind {
-    const char *file, *begin,
-        *give; /* its file, how that begins, and what gives it devices (NULL: the general words) */
+    const char *file, *begin, *give;
 } container_kind;
 
 /* The first kind is LXC. Sources: systemd's Container Interface, and what each program makes in its containers. */
@@ -40,6 +40,7 @@ static const container_kind kinds[] = {
     {"/run/systemd/container", "lxc", NULL},
     {"/.flatpak-info", "", "flatpak run --device=all APPLICATION  # Flatpak before 1.17.8 gives no /dev/kfd otherwise"},
     {"/.singularity.d/runscript", "", "Start the container with apptainer --bind /dev/kfd,/dev/dri"},
+    {"/proc/1/comm", "firejail", "firejail --ignore=private-dev PROGRAM  # private-dev hides /dev/kfd before 0.9.74"},
     {"/run/.containerenv", "", NULL},
     {"/.dockerenv", "", NULL},
     {"/run/systemd/container", "", NULL},

@@ -1,6 +1,7 @@
 """Reports about device files, groups and containers: each is made for real, and the kernel is the judge."""
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 from other_user import OtherUser, need_user_namespaces
 from sample_machine import TOPOLOGY, Machine, machine_of
-from sample_report import run_test
+from sample_report import install, run_test
 from sample_runtime import runtime
 from sample_site import Site, clean_environment
 
@@ -25,6 +26,8 @@ FACCESSAT2 = "439"  # on each architecture
 USER, GROUP, OTHER_GROUP = 1000, 993, 994
 KFD, RENDER = "dev/kfd", "dev/dri/renderD129"
 NUMBERS = "Character devices:\n  1 mem\n234 kfd\n226 drm\n\nBlock devices:\n235 kfd\n"
+KERNEL_LOG = (1, 11)  # /dev/kmsg: the kernel answers EPERM where dmesg_restrict is set, whatever the mode
+HIP_WITH_ONE_GPU = "int hipInit(unsigned f) { return 0 * f; } int hipGetDeviceCount(int *n) { *n = 1; return 0; }"
 NEW, OLD, OLDEST = 2 << 12, 1 << 12, 0  # types of doorbells in `capability`
 
 
@@ -226,6 +229,23 @@ def test_2860_one_of_four_render_nodes_is_given(asked: Asked) -> None:
     assert "[N-GPU-037]" in asked.refused("--require=all")
     (asked.root / RENDER).unlink()
     assert "[W-GPU-018]" in asked.refused(), "no GPU is given"
+
+
+def test_2860_hip_counts_the_nodes_that_open(asked: Asked, other_user: OtherUser, open_directory: Path) -> None:
+    """The one that an open refuses with EPERM is given to others, and explains that HIP counts fewer."""
+    asked.gpu(2, "gfx1030")
+    node = asked.device("dev/dri/renderD130", *KERNEL_LOG)
+    opened = other_user.run("-c", f"import os; os.open({str(node)!r}, os.O_RDWR)")
+    if "PermissionError: [Errno 1]" not in opened.stderr:
+        pytest.skip("each user may write the kernel's log here")
+    site = Site(open_directory / "site", rpath="rpath")
+    site.library("libamdhip64.so.7", HIP_WITH_ONE_GPU)
+    install(site)
+    words = ("-m", "rocm_sdk", "test", "--json", "--only", "gpus")
+    result = other_user.run(*words, PYTHONPATH=str(site.path), ROCM_SDK_ROOTFS=str(asked.root))
+    codes = {each["code"] for each in json.loads(result.stdout)["problems"]}
+    assert "N-GPU-037" in codes
+    assert "E-GPU-003" not in codes
 
 
 def test_a_render_node_of_another_group_stays_a_warning(asked: Asked) -> None:
@@ -454,12 +474,13 @@ def test_a_test_without_hip_opens_the_devices(asked: Asked, tmp_path: Path) -> N
     [
         (".singularity.d/runscript", "Start the container with apptainer --bind /dev/kfd,/dev/dri"),
         (".flatpak-info", "flatpak run --device=all APPLICATION"),
+        ("proc/1/comm", "firejail --ignore=private-dev PROGRAM"),
         (".dockerenv", "Start the container with --device=/dev/kfd --device=/dev/dri"),
     ],
 )
 def test_752_what_gives_a_container_its_devices(asked: Asked, file: str, fix: str) -> None:
-    """Reports apptainer 752, where the render nodes are absent, and flatpak 6648, where /dev/kfd is."""
-    asked.machine.write(file)
+    """Reports apptainer 752 without render nodes, flatpak 6648 and firejail 6364 without /dev/kfd."""
+    asked.machine.write(file, "firejail\n")
     (asked.root / RENDER).unlink()
     assert f"fix: {fix}" in asked.refused()
     (asked.root / KFD).unlink()
@@ -473,7 +494,6 @@ VIRTUAL = ", and this is a virtual machine: if the host has a GPU, it has to be 
     ("file", "text"),
     [
         ("proc/sys/kernel/osrelease", "6.10.14-linuxkit\n"),
-        ("proc/sys/kernel/osrelease", "6.6.87.2-microsoft-standard-WSL2\n"),
         ("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor lahf_lm\n"),
         ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
     ],
@@ -485,6 +505,8 @@ def test_86_a_virtual_machine_without_a_gpu(other_user: OtherUser, open_director
     assert VIRTUAL not in asked.refused()
     asked.machine.write(file, text)
     assert VIRTUAL in asked.refused()
+    asked.machine.write("proc/sys/kernel/osrelease", "6.6.87.2-microsoft-standard-WSL2\n")
+    assert "this is WSL2 without /dev/dxg: a container needs --device=/dev/dxg" in asked.refused()
 
 
 # ---- condition and releases

@@ -162,10 +162,10 @@ def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, 
 
 
 def _refused(wanted: int) -> tuple[Problem, ...]:
-    """Return the problems of device files that do not open, which explain that HIP counts fewer than `wanted` GPUs."""
+    """Return what is to say of devices that do not open, which explains that HIP counts fewer than `wanted` GPUs."""
     gpus, found = survey_opened()
     fewer = sum(gpu.usable for gpu in gpus) < wanted
-    return tuple(_with_node(each) for each in found if fewer and each.code.startswith("W-GPU-01"))
+    return tuple(_with_node(each) for each in found if fewer and each.code.startswith(("W-GPU-01", "N-GPU-037")))
 
 
 def _unknown_to_comgr(recorder: Recorder) -> Problem | None:
